@@ -258,7 +258,7 @@ describe('FEED_STORAGES and FEED_EXPORTERS', () => {
     expect(half.log).toContain('feed storage Half (FEED_STORAGES) has no store')
     const out = await crawled(once(), { FEED_STORAGES: { s3: null } }, ['-o', 's3://bucket/out.jsonl'])
     expect(out.code).toBe(2)
-    expect(out.log).toContain('FEED_STORAGES takes s3:// out')
+    expect(out.log).toContain('FEED_STORAGES sets s3 to null')
     expect(asked).toEqual([])
   })
 })

@@ -37,7 +37,7 @@ class Site implements AsyncDisposable {
   }
 }
 
-test('webloom fetch does not wait for a robots.txt that cannot be had', async () => {
+test('webloom fetch does not wait for a robots.txt that cannot be fetched', async () => {
   await using site = await Site.start(503)
   const { url } = site
   const refused = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=true'])

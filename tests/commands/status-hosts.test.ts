@@ -94,7 +94,7 @@ test('status lists the hosts that fail, are given up, are slow or pause; not wha
   const { hostLists } = JSON.parse(json.stdout)
   expect(hostLists.paused).toMatchObject([
     { host: nameOf(ASKS_TO_WAIT), reason: expect.stringContaining('Retry-After 90 s') },
-    { host: nameOf(HAS_NO_ROBOTS_TXT), reason: 'its robots.txt cannot be had' },
+    { host: nameOf(HAS_NO_ROBOTS_TXT), reason: 'its robots.txt cannot be fetched' },
   ])
   expect(hostLists.mostQueued.map(({ slot }: { slot: string }) => slot)).toContain(slotOf(FINE))
   worker.kill('SIGKILL')

@@ -27,7 +27,7 @@ async function crawled(
         const { pathname } = new URL(request.url)
         asked.push(`${form} ${pathname} ${request.headers.get('cookie') ?? ''}`.trim())
         const answer = pages[pathname]?.[form]
-        if (answer === undefined) throw new DownloadError('DownloadFailedError', 'it is not to be had')
+        if (answer === undefined) throw new DownloadError('DownloadFailedError', 'it cannot be fetched')
         const {
           html = '',
           status = 200,

@@ -68,13 +68,13 @@ const warnings = (lines: readonly LogLine[]) => lines.filter(({ level }) => leve
 const OBEYING: SettingsInput = { ROBOTSTXT_OBEY: true }
 
 describe('robots.txt', () => {
-  test('that cannot be had is told at once, once for its host, with what to do', async () => {
+  test('that cannot be fetched is told at once, once for its host, with what to do', async () => {
     await using site = await siteWith(500)
     const stop = new AbortController()
     const lines: LogLine[] = []
     const logger = listeningTo((line) => {
       lines.push(line)
-      if (line.message.includes('cannot be had')) stop.abort()
+      if (line.message.includes('cannot be fetched')) stop.abort()
     })
     const begunAt = performance.now()
     const origin = `http://127.0.0.1:${site.port}`

@@ -1,4 +1,4 @@
-/** The dupefilters by name: one setting chooses each, and what cannot be had is refused at the start. */
+/** The dupefilters by name: one setting chooses each, and what settings do not allow is refused at the start. */
 
 import { type RedisServer, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'

@@ -69,7 +69,7 @@ describe.each<[string, () => SettingsInput]>([
   ['redis-key', () => onRedis({ DUPEFILTER_CLASS: 'redis-key', DUPEFILTER_TTL: 3600 })],
   ['counting-bloom', () => onRedis({ DUPEFILTER_CLASS: 'counting-bloom', BLOOMFILTER_CAPACITY: 1000 })],
 ])('%s', (_filter, settings) => {
-  test('a page that could not be had is fetched again for the next link to it, until it is there', async () => {
+  test('a page that could not be fetched is fetched again for the next link to it, until it is there', async () => {
     flaky = [503, 'cut', 200]
     const { stats } = await crawlSite(settings())
     expect(hits.get('/flaky')).toBe(3)
@@ -98,7 +98,7 @@ test('what is not there, and what a callback throws on, stays seen', async () =>
   expect(stats['dupefilter/forgotten']).toBeUndefined()
 })
 
-test('a start page that could not be had is fetched when a page links to it', async () => {
+test('a start page that could not be fetched is fetched when a page links to it', async () => {
   flaky = [503, 200]
   class Pages extends Spider {
     override name = 'pages'

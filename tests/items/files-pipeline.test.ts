@@ -97,7 +97,7 @@ async function crawlItems(
   return { ...result, items: scraped }
 }
 
-test('an item gets its files; one that cannot be had is left out and counted', async () => {
+test('an item gets its files; one that cannot be fetched is left out and counted', async () => {
   const urls = ['/file1.pdf', '/gone.pdf', '/file2?x'].map(urlOf)
   const { items, stats } = await crawlItems([{ name: 'a', file_urls: urls }])
   const paths = [`full/${sha1(urls[0]!)}.pdf`, `full/${sha1(urls[2]!)}`]

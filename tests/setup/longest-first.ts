@@ -8,7 +8,7 @@ const LONG = [
   /\/tests\//,
 ]
 
-/** The long ones first, among the others the largest file: durations of an earlier run are not to be had everywhere. */
+/** The long ones first, among the others the largest file: not every machine has the durations of an earlier run. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

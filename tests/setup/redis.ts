@@ -1,7 +1,7 @@
 import { ensureRedisServer, findRedis } from '../../packages/testkit/src/index.ts'
 
 /**
- * Gets a Redis for the run, before the first test. Where there is none to be had the other tests still run: those that
+ * Gets a Redis for the run, before the first test. Where there is none, the other tests still run: those that
  * need one fail with the same message.
  */
 export async function setup(): Promise<void> {

@@ -23,7 +23,7 @@ export interface Dashboard {
 export const DASHBOARD_PORT = 6480
 
 /**
- * Rejects when the address or port cannot be had, and with `UsageError` when others can reach it and nothing asks them for a token.
+ * Rejects when it cannot listen at the address and port, and with `UsageError` when others can reach it and nothing asks them for a token.
  */
 export async function startDashboard({
   desks,

@@ -1,5 +1,5 @@
 /**
- * A page that could not be had is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
+ * A page that could not be fetched is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
  *
  *     commit: page out                     the queue knows a request by its id; while the page is in it, a second one met
  *                                          elsewhere would count as the same and be gone with it.
@@ -21,7 +21,7 @@ export interface PageForgettingOptions {
   readonly times: ProtocolTimes['scheduler']
 }
 
-/** Takes pages that could not be had out of the filter, where DUPEFILTER_RELEASE_ON_FAILURE asks for it. */
+/** Takes pages that could not be fetched out of the filter, where DUPEFILTER_RELEASE_ON_FAILURE asks for it. */
 export class PageForgetting {
   readonly #options: PageForgettingOptions
 
@@ -41,7 +41,7 @@ export class PageForgetting {
       await patiently(async () => filter.forget?.(request), {
         logger,
         times,
-        what: 'forgetting a page that could not be had',
+        what: 'forgetting a page that could not be fetched',
         forMs: times.forgetHoldMs,
       })
       stats.inc('dupefilter/forgotten')

@@ -37,7 +37,7 @@
  * A worker that has stood still for as long as a lock lasts makes sure that it still has the page, before it asks the filter.
  *
  * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
- * see links-in-doubt.ts. A page that could not be had may be forgotten: see page-forgetting.ts.
+ * see links-in-doubt.ts. A page that could not be fetched may be forgotten: see page-forgetting.ts.
  *
  * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait for a
  * while before they are let in, so that pages without new links make room; a page whose links find none at all goes back

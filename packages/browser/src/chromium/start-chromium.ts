@@ -39,7 +39,7 @@ export function browserHere(settings: BrowserSettings): string {
   return path
 }
 
-/** Rejects with `CloseSpider` and what to do when it cannot be had. */
+/** Rejects with `CloseSpider`, which says what to do, when no Chromium can be started. */
 export async function startBrowser(settings: BrowserSettings): Promise<StartedBrowser> {
   return settings.cdpUrl === null ? startChromium(settings) : connect(settings.cdpUrl)
 }

@@ -81,7 +81,7 @@ export class DocumentGate {
     this.#raw.promise.catch(() => {})
   }
 
-  /** Resolves to an answer that is not rendered; pending while there is none. Rejects when its body cannot be had. */
+  /** Resolves to an answer that is not rendered; pending while there is none. Rejects when its body cannot be read. */
   get raw(): Promise<RawAnswer> {
     return this.#raw.promise
   }

@@ -6,7 +6,7 @@ import type { RequestJson } from '../requests/request-json.ts'
  * - `download`: no response came, and all retries are over
  * - `status`: the response had a status that its callback does not take
  * - `host`: nothing was sent, as its host was given up (HOST_FAILURES_MAX)
- * - `robots`: nothing was sent, as the site's robots.txt could not be had
+ * - `robots`: nothing was sent, as the site's robots.txt could not be fetched
  * - `callback`: the callback threw
  * - `middleware`: a middleware threw
  * - `quarantined`: it killed its workers, or every worker rejected it

@@ -147,8 +147,8 @@ export type KnownSettingsInput = {
   /** Logs every request dropped as a duplicate, not only the first. Default `false`. */
   readonly DUPEFILTER_DEBUG?: WrittenSetting<'DUPEFILTER_DEBUG'>
   /**
-   * A page that could not be had, after all retries, is forgotten: the next link to it has it fetched. For filters that
-   * can forget. Default `false`.
+   * A page that could not be fetched, after all retries, is forgotten: the next link to it has it fetched. For filters
+   * that can forget. Default `false`.
    */
   readonly DUPEFILTER_RELEASE_ON_FAILURE?: WrittenSetting<'DUPEFILTER_RELEASE_ON_FAILURE'>
   /** What makes two requests equal: `auto` fits the dupefilter; or a name, a function, `./file.ts#Export`. Default `auto`. */

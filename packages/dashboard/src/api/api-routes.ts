@@ -83,8 +83,8 @@ function refuseBody(): never {
 function nothingHere(c: Context): Refusal {
   const methods = methodsAt(c)
   if (methods.length > 0)
-    return new Refusal(405, `${c.req.method} is not for this address; expected ${methods.join(' or ')}`)
-  return new Refusal(404, 'there is nothing at this address; GET /api/openapi.json tells what there is')
+    return new Refusal(405, `this path does not take ${c.req.method}; expected ${methods.join(' or ')}`)
+  return new Refusal(404, 'the API has no such path; GET /api/openapi.json lists all paths')
 }
 
 /** Those that the address has, whatever the method was. */

@@ -12,7 +12,7 @@ import {
 } from '@webloom/core'
 import type { MetricFamily, MetricValue } from './metric-family.ts'
 
-/** What was read of a crawl. What could not be had is absent, and so are its metrics. */
+/** What was read of a crawl. What could not be read is absent, and so are its metrics. */
 export interface CrawlReading {
   readonly status: CrawlStatus
   readonly filter?: FilterSeen | undefined

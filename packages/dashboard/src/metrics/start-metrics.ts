@@ -19,7 +19,7 @@ export interface StartMetricsOptions {
   readonly port: number
 }
 
-/** Rejects when the address or port cannot be had. What listens does not keep the process alive. */
+/** Rejects when it cannot listen at the address and port. What listens does not keep the process alive. */
 export async function startMetrics(options: StartMetricsOptions): Promise<Listening> {
   const own = new ProcessMetrics()
   const app = new Hono()

@@ -6,13 +6,13 @@ export interface Listening {
   /** `http://127.0.0.1:6480/`. */
   readonly url: string
   readonly port: number
-  /** It no longer keeps the process alive. */
+  /** From now on the server does not keep the process alive. */
   unref(): void
   /** Ends its answers and lets go of the port. */
   close(): Promise<void>
 }
 
-/** Rejects when the address or port cannot be had. Port 0: any that is free. */
+/** Starts a server. Rejects when it cannot listen at the address and port. Port 0: any that is free. */
 export async function listenOn(
   fetch: (request: Request) => Response | Promise<Response>,
   { host, port }: { readonly host: string; readonly port: number },

@@ -29,7 +29,7 @@ export function formRoutes({ desks, control, onTold }: FormRoutesOptions): Hono 
   app.post('/c/:id/do/:verb', async (c) => {
     const { id, verb: name } = c.req.param()
     const verb = STEERING.find((one) => one.name === name)
-    if (!verb) throw new Refusal(404, 'there is no form of this name')
+    if (!verb) throw new Refusal(404, 'the dashboard has no such form')
     const { [BACK]: back = [], ...fields } = fieldsOf(await c.req.text())
     const input = queryInput(verb.input, inMilliseconds(fields))
     const caller = { line: 'webloom dash', part: 'form' } as const

@@ -91,7 +91,7 @@ const SET_HOST: VerbOfOne<HostInput> = {
     if (Object.keys(change).length === 0)
       throw new Refusal(
         400,
-        `nothing is said of the host ${JSON.stringify(name)}; expected delayMs, pauseMs or boost`,
+        `there is no order for the host ${JSON.stringify(name)}; expected delayMs, pauseMs or boost`,
       )
     const host = slotNamed(name)
     if (host === undefined)
@@ -150,11 +150,11 @@ function filterOf({ all, ...filter }: FailedMeant): FailedFilter {
   if (isFiltered || all) return filter
   throw new Refusal(
     400,
-    `nothing says which requests are meant; expected one of ${Object.keys(FAILED_FILTER).join(', ')}, or all: true`,
+    `no filter says which requests are meant; expected one of ${Object.keys(FAILED_FILTER).join(', ')}, or all: true`,
   )
 }
 
 function told<Answer extends object>(isDone: boolean, what: string, answer: Answer): Answer {
   if (isDone) return answer
-  throw new Refusal(409, `there is nothing to ${what}: the crawl does not run`)
+  throw new Refusal(409, `the crawl is not running, so there is nothing to ${what}`)
 }

@@ -153,7 +153,7 @@ describe('by a handler of one’s own', () => {
       expect(await outcome('/a')).toBe(waitMs)
       clock.nowMs += waitMs
     }
-    expect(await outcome('/a')).toContain(`cannot be had (${kind}, 3 tries)`)
+    expect(await outcome('/a')).toContain(`cannot be fetched (${kind}, 3 tries)`)
     expect(told).toHaveLength(2)
     expect(told[0]).toContain(
       'its requests wait for it, 3 tries at most. The download handler Archive is asked for it',

@@ -161,7 +161,7 @@ describe('no robots.txt', () => {
     // The last wait is shorter, so that it ends when the time is over.
     expect(waits).toEqual([2000, 4000, 8000, 16_000])
     expect(last).toBe(
-      `robots.txt of ${robots.site.origin} cannot be had (500, 5 tries), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
+      `robots.txt of ${robots.site.origin} cannot be fetched (500, 5 tries), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
     )
     clock.nowMs += 3_599_000
     expect(await outcome('/b')).toBe(last)

@@ -39,7 +39,7 @@ export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
   readonly crawlDelaySecondsMax: number
   /** Returns the name of the class of DOWNLOAD_HANDLERS that fetches a URL; undefined where a built-in handler does. */
   readonly ownHandlerOf?: (url: string) => string | undefined
-  /** What is done with requests to a site whose robots.txt was not to be had. */
+  /** What is done with requests to a site whose robots.txt could not be fetched. */
   readonly whenGivenUp: 'forbid' | 'allow'
   /** How much memory parsed files may take. Default: 8 MiB. */
   readonly parsedBytesMax?: number
@@ -81,7 +81,7 @@ type Verdict = RetryLater | undefined
 /**
  * Fetches only what the sites' robots.txt allow, by RFC 9309. `meta.dont_obey_robotstxt` lets a request pass.
  *
- * A forbidden request is dropped. Where robots.txt cannot be had, requests wait in the queue and are checked again later.
+ * A forbidden request is dropped. Where robots.txt cannot be fetched, requests wait in the queue and are checked again later.
  */
 export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #options: RobotsTxtMiddlewareOptions
@@ -222,7 +222,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     if (whenGivenUp === 'allow') return undefined
     stats.inc('robotstxt/given_up')
     throw new IgnoreRequest(
-      `robots.txt of ${origin} cannot be had (${reason}, ${entry.tries} ${entry.tries === 1 ? 'try' : 'tries'}), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
+      `robots.txt of ${origin} cannot be fetched (${reason}, ${entry.tries} ${entry.tries === 1 ? 'try' : 'tries'}), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
       'WL_ROBOTS_GIVEN_UP',
     )
   }
@@ -295,7 +295,7 @@ function partsOf({ downloader, hostLists }: Crawler): Pick<
     stepAside: (request, wait) => optionsOf(request)?.stepAside?.(wait) ?? wait,
     onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
     onWait: (request, pauseMs) => {
-      const pauseReason = 'its robots.txt cannot be had'
+      const pauseReason = 'its robots.txt cannot be fetched'
       optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason })
       watch.paused(shownHostOf(request.url), { ms: pauseMs, reason: pauseReason })
     },

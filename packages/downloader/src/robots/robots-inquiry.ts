@@ -208,12 +208,12 @@ export class RobotsInquiry {
     if (isGivenUp)
       logger[level](
         line,
-        `robots.txt of ${origin} cannot be had, and is not waited for any longer. ${waysOut}`,
+        `robots.txt of ${origin} cannot be fetched, and is not waited for any longer. ${waysOut}`,
       )
     else
       logger[level](
         line,
-        `robots.txt of ${origin} cannot be had: its requests wait for it, ${patience}. ${waysOut}`,
+        `robots.txt of ${origin} cannot be fetched: its requests wait for it, ${patience}. ${waysOut}`,
       )
     if (isLoud && this.#warnings === WARNINGS_MAX)
       logger.warn(

@@ -20,9 +20,13 @@ export function explained(error: unknown, key: string): unknown {
   }
   if (error instanceof ScriptRefusal) {
     // The scheduler waits, and asks again.
-    return new WebloomError('WL_REDIS_AWAY', `the filter ${key} changes faster than it can be asked`, {
-      cause: error,
-    })
+    return new WebloomError(
+      'WL_REDIS_AWAY',
+      `the filter ${key} was changed by others each time it was asked; it is asked again`,
+      {
+        cause: error,
+      },
+    )
   }
   const refusal = redisRefusal(error)
   if (refusal === 'wrong-type') {

@@ -214,7 +214,10 @@ function turnJob(job: Job, lockMs: number): TurnJob {
   const id = job.id!
   const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(id) ?? []
   if (unit === undefined)
-    throw new WebloomError('WL_USAGE', `the job ${id} of this queue is no turn; who has added it?`)
+    throw new WebloomError(
+      'WL_USAGE',
+      `the job ${id} is none of Webloom’s: another program has added it to this BullMQ queue. Remove it, and give that program a queue of its own`,
+    )
   // The lock began when BullMQ sent the command, by this machine's clock.
   const lockedForMs = lockMs - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
   return {

@@ -347,7 +347,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       // A record that could not even be opened may be another crawl's.
       return { ...left, owes: left.owes && this.#reason !== 'not_opened' }
     } catch (error) {
-      this.#logger.warn({ err: error }, 'this worker could not sign off: others take it for lost')
+      this.#logger.warn({ err: error }, 'Redis was not told that this worker leaves: it counts as lost')
       return NOTHING_LEFT
     }
   }

@@ -126,7 +126,11 @@ test('a bad message goes to the invalid list with the reason, and the rest of it
   const none = found.find(({ data }) => data === 'nothing')
   const bad = found.find(({ data }) => data === 'not a url')
   const bytes = found.find(({ base64 }) => base64)
-  expect(none).toMatchObject({ data: 'nothing', reason: 'no request is made of it', worker: 'host:1:abc' })
+  expect(none).toMatchObject({
+    data: 'nothing',
+    reason: 'makeRequestFromData returned no request for it',
+    worker: 'host:1:abc',
+  })
   expect(bad).toMatchObject({ data: 'not a url', reason: expect.stringContaining('scheme') })
   expect(bytes).toMatchObject({ base64: '/wD+', reason: 'it is not UTF-8' })
   expect(Date.now() - Date.parse(none!.at!)).toBeLessThan(60_000)

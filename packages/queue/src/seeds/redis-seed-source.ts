@@ -196,7 +196,7 @@ export class RedisSeedSource implements SeedSource {
       const { text } = message
       if (text === undefined) throw new TypeError('it is not UTF-8')
       const requests = await this.#options.makeRequests(text)
-      if (requests.length === 0) throw new TypeError('no request is made of it')
+      if (requests.length === 0) throw new TypeError('makeRequestFromData returned no request for it')
       const delayMs = message.hasWaited ? 0 : delayOf(requests)
       if (delayMs > 0) return await this.#delay(message, delayMs)
       return message.seeds(requests)

@@ -19,7 +19,7 @@ export class StartHostsMiddleware implements SpiderMiddleware {
   }
 
   static fromCrawler({ startHosts }: Crawler): StartHostsMiddleware {
-    if (!startHosts) throw new NotConfigured('nobody keeps the hosts of start requests')
+    if (!startHosts) throw new NotConfigured('no store keeps the hosts of start requests')
     return new this({ startHosts })
   }
 

@@ -3,7 +3,7 @@ import { ensureChromium } from './chromium-install.ts'
 
 /**
  * Starts a headless Chromium: `await using browser = await startBrowser()` closes it at the end of the block. Where there is
- * none on this machine it is got first; where none can be had, this throws with the line to type.
+ * none on this machine it is got first; where none can be got, this throws with the line to type.
  */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = await ensureChromium()

@@ -43,7 +43,7 @@ export interface FilterSurroundings {
   readonly jobDirFilter?: DupeFilter
 }
 
-/** Opens nothing. Throws `SettingsError` for a filter that cannot be had with these settings. */
+/** Opens nothing. Throws `SettingsError` for a filter that these settings do not allow. */
 export async function chooseDupefilter(
   crawler: Crawler,
   surroundings: FilterSurroundings,

@@ -69,7 +69,7 @@ export function refuseVisitor({ spider }: Workbench, url: string): void {
   if (!(spider instanceof Visitor)) return
   throw new UsageError(
     'WL_SPIDER_NOT_FOUND',
-    `which spider? Here is none that alone is for ${new URL(url).host || url}; name one with  --spider <name>  or  --spider <file>`,
+    `which spider? No spider here, or more than one, is for ${new URL(url).host || url} (allowedDomains); name one with  --spider <name>  or  --spider <file>`,
   )
 }
 
@@ -89,7 +89,7 @@ export function typedUrl(text: string): string {
   if (!existsSync(text) && /^[^/?#]+\.(html?|xml|json|txt)$/i.test(text))
     throw new UsageError(
       'WL_USAGE',
-      `there is no file ${text}; of a site, write its whole address: https://${text}/`,
+      `there is no file ${text}; for a site, write its whole URL: https://${text}/`,
     )
   return existsSync(text) ? pathToFileURL(resolve(text)).href : `http://${text}`
 }

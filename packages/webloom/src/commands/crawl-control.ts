@@ -67,6 +67,6 @@ function noCrawl({ crawler, keys, name }: CrawlFromOutside): UsageError {
   const typed = typedCrawl(crawler.spider, name.crawlId)
   return new UsageError(
     'WL_USAGE',
-    `no ${crawlShown(keys)} is running. webloom status ${typed}  tells how it stands`,
+    `no ${crawlShown(keys)} is running. webloom status ${typed}  shows its state`,
   )
 }

@@ -69,7 +69,7 @@ async function writeAll(source: CrawlSource, outlet: Outlet, flags: ExportFlags)
     if (written + left !== source.size)
       throw new WebloomError(
         'WL_OUTPUT_FAILED',
-        `${source.shown} counts ${source.size} requests, and ${written + left} were found: it has moved, or is damaged. What was written is incomplete`,
+        `${source.shown} counts ${source.size} requests, and ${written + left} were found: the crawl has gone on meanwhile, or its queue is damaged. What was written is incomplete`,
       )
     await outlet.end()
   } catch (error) {
@@ -201,7 +201,7 @@ async function scrapyOutlet({ crawler }: CrawlSource, { callback = [] }: ExportF
       if (!isNew)
         throw new WebloomError(
           'WL_OUTPUT_FAILED',
-          `${key} was filled by somebody else meanwhile; nothing was written there`,
+          `another program has written to ${key} meanwhile; nothing was written there`,
         )
     },
     // What is beside the key is deleted by the next export.

@@ -150,7 +150,7 @@ function report(imported: Imported, { from, target, adopted, flags }: ReportedIm
   if (bad > 0) console.log(`${requests(bad)} cannot be taken over and ${bad === 1 ? 'stays' : 'stay'} there`)
   if (raced > 0)
     console.log(
-      `${requests(raced)} were taken by somebody else meanwhile and are fetched twice: is a Python worker still running?`,
+      `${requests(raced)} were also taken by another program meanwhile and will be fetched twice: is a Python worker still running?`,
     )
   if (moved > 0) tellHowToGoOn(target, adopted, flags)
   return code

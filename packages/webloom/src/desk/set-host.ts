@@ -18,7 +18,7 @@ export async function setHost(crawl: CrawlFromOutside, name: string, change: Hos
   if (result === 'no crawl')
     throw new UsageError(
       'WL_USAGE',
-      `there is no ${crawlShown(crawl.keys)} whose workers could be told. webloom worker ${typed}  begins one`,
+      `there is no ${crawlShown(crawl.keys)}, so no worker can be told. webloom worker ${typed}  begins one`,
     )
   if (result === 'full')
     throw new UsageError(

@@ -80,7 +80,7 @@ class AnySpider extends Spider {
   override name = 'doctor'
 }
 
-/** Finds what no table of settings knows: feeds, filters and components that cannot be had. */
+/** Finds what no table of settings knows: feeds, filters and components that cannot be made. */
 async function putTogether(
   Class: SpiderClass,
   flags: CrawlFlags,

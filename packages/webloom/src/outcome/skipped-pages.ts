@@ -13,7 +13,7 @@ const REASON_OF_KEY: Readonly<Record<string, string>> = {
   'dupefilter/filtered': 'met before',
   'offsite/filtered': 'offsite',
   'robotstxt/forbidden': 'robots.txt',
-  'robotstxt/given_up': 'robots.txt not to be had',
+  'robotstxt/given_up': 'robots.txt not reachable',
   'depth/request_ignored_count': 'too deep',
   'urllength/request_ignored_count': 'URL too long',
   'redirect/max_times_reached': 'too many redirects',

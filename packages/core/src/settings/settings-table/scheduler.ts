@@ -57,7 +57,7 @@ export const SCHEDULER_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'A page that could not be had, after all retries, is forgotten: the next link to it has it fetched. For filters that can forget.',
+      'A page that could not be fetched, after all retries, is forgotten: the next link to it has it fetched. For filters that can forget.',
   },
   {
     name: 'FINGERPRINTER',

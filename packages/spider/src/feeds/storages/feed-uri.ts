@@ -53,7 +53,7 @@ export function feedTarget(
   const scheme = SCHEME.exec(uri)?.[1]?.toLowerCase()
   if (scheme !== undefined && Object.hasOwn(storages, scheme)) {
     if (storages[scheme]) return { kind: 'own', scheme, uri }
-    return { problem: `FEED_STORAGES takes ${scheme}:// out` }
+    return { problem: `FEED_STORAGES sets ${scheme} to null, so nothing can be written to ${scheme}://` }
   }
   if (uri === '') return { problem: 'the URI is empty; write a path, such as out.jsonl' }
   if (/[/\\]$/.test(uri)) return { problem: `it names a folder; name a file in it, such as ${uri}out.jsonl` }
@@ -132,7 +132,7 @@ export function filledUri(uri: string, words: UriWords): string | { readonly pro
   const isUrl = SCHEME.test(uri)
   const unknown = [...uri.matchAll(PLACEHOLDER)].find((match) => !Object.hasOwn(words, match[1]!))
   if (unknown)
-    return { problem: `nothing is known of ${unknown[0]}; there are ${Object.keys(words).join(', ')}` }
+    return { problem: `${unknown[0]} is no placeholder; known are ${Object.keys(words).join(', ')}` }
   return uri.replaceAll(PLACEHOLDER, (_, word: string, flags: string, width: string) => {
     const padded = String(words[word]).padStart(Number(width), flags.includes('0') ? '0' : ' ')
     return isUrl ? encodeURIComponent(padded) : padded

@@ -27,9 +27,9 @@ import { VIEWS, viewAt } from './views/views.ts'
 
 export interface DashboardOptions {
   readonly desks: CrawlDesks
-  /** It listens on loopback: who calls it by another name is refused. */
+  /** True where the dashboard listens on loopback: requests for any other host name are refused. */
   readonly isOnLoopback?: boolean
-  /** Whoever does not send it is refused. */
+  /** Requests without this token are refused. Absent: no token is needed. */
   readonly token?: string
   /** Crawls may be told things, by the API and by buttons on the pages; default false. */
   readonly control?: boolean

@@ -68,7 +68,7 @@ export class PooledBrowser {
     if (this.#isRetired && this.#open === 0) void this.close()
   }
 
-  /** It takes no more pages. */
+  /** The browser gets no more pages, and is closed when those that it has are done. */
   retire(why: 'count' | 'memory'): void {
     if (this.#isRetired) return
     this.#options.stats.inc(`browser/retired/${why}`)

@@ -100,11 +100,11 @@ export interface HostLists {
   readonly slowest: readonly SlowHost[]
   /** The pause that ends last comes first. */
   readonly paused: readonly PausedHost[]
-  /** Who was given up last comes first. */
+  /** The host that was given up last comes first. */
   readonly givenUp: readonly GivenUpHost[]
-  /** Who answered last comes first. */
+  /** The host that answered last comes first. */
   readonly recovered: readonly RecoveredHost[]
-  /** Who was asked last comes first. */
+  /** The host that was asked last comes first. */
   readonly answers: readonly AnsweringHost[]
 }
 

@@ -14,7 +14,7 @@ export interface DownloadHandler {
    */
   download(request: Request, options: DownloadOptions): Promise<Response>
   /**
-   * True: the handler keeps DOWNLOAD_TIMEOUT itself, and may let a request wait for its turn before that time begins. It must
+   * True: the handler keeps DOWNLOAD_TIMEOUT itself, and may let a request wait for a free place before that time begins. It must
    * heed `signal`. Absent: `download` is cut off when the time is over.
    */
   readonly keepsDeadline?: boolean
@@ -29,9 +29,9 @@ export interface DownloadOptions {
   /** Must be called when the request leaves: the host's delay is counted from then. */
   readonly onStart: () => void
   /**
-   * Awaits what the request needs before it can leave, such as its host's addresses, without one of CONCURRENT_REQUESTS. Settles
-   * as `wait` does, once there is a place for the request again: it goes before requests that are new. Absent, and when too
-   * many have stepped aside: the request keeps its place meanwhile.
+   * Awaits what the request needs before it can leave, such as its host's addresses. Meanwhile the request takes none of the
+   * CONCURRENT_REQUESTS places. Resolves or rejects as `wait` does, once there is a place for the request again; it goes before new
+   * requests. The request keeps its place meanwhile where this is absent, or when too many have stepped aside.
    */
   readonly stepAside?: <T>(wait: Promise<T>) => Promise<T>
   /** True: of a body that is longer than allowed, the beginning is enough. */
@@ -42,7 +42,7 @@ export interface DownloadOptions {
   readonly host?: HostState
   /**
    * True when a delay lies between two requests to the host. A middleware that asks the host for something else first, such as
-   * robots.txt, has then used up the request's turn, and sends the request back. Absent: no delay.
+   * robots.txt, then sends the request back: it may leave only after the delay. Absent: no delay.
    */
   readonly isPaced?: boolean
   /** Takes news of the host. Of several delays and pauses the longest counts. */
@@ -50,8 +50,8 @@ export interface DownloadOptions {
   /** True: a browser renders the page, where its request leaves that to the crawl (`meta.browser: 'auto'`). Absent: none does. */
   readonly isRendered?: boolean
   /**
-   * Set while it is open whether this answer counts, as the page is fetched in two forms: takes what the crawl would remember of it,
-   * such as its cookies. It is called when the answer counts, and never otherwise.
+   * Set while the page is fetched in two forms, one of which will count. Takes a function that remembers what the crawl keeps of this
+   * answer, such as its cookies. That function is called when this answer counts, and never otherwise.
    */
   readonly onceItCounts?: (remember: () => Awaitable<void>) => void
 }
@@ -101,8 +101,8 @@ export type DownloadResult = Request | Response | RetryLater
  */
 export interface DownloaderMiddleware {
   /**
-   * True for one that chooses the way to a site, such as its proxy. Requests for robots.txt go past all other middlewares,
-   * and by way of this one.
+   * True for a middleware that chooses the way to a site, such as its proxy. Requests for robots.txt pass through such middlewares
+   * only.
    */
   readonly alsoForRobotsTxt?: boolean
   /** Called before a new request goes to the scheduler. Throwing `IgnoreRequest` drops it there. */

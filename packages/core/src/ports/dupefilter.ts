@@ -33,34 +33,34 @@ export interface DupeFilter {
    * Returns the same for a page's links, in order, in one round trip. A request that is given twice is new only once. A
    * link that was set aside in doubt is asked about by the asker `doubt/<id>`, always the same.
    *
-   * A page whose requests all go past the filter asks about no links. That is needed: links that an earlier run of the page
-   * was told are new, perhaps on a worker that is gone, are not queued by this run, and must not count as queued when the
-   * page is settled. It costs no round trip. A filter without `settled`, which knows no askers, is not called without links.
+   * A page whose requests all go past the filter asks about an empty list. It does so because an earlier attempt of the page may have
+   * been told that links are new, which this attempt does not queue; they must not count as queued when the page is settled.
+   * Such a question costs no round trip. A filter without `settled`, which knows no askers, is not called without links.
    */
   requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]>
-  /** All links that `asker` asked about are queued for good; from now on they are "seen" for all others. */
+  /** Called when all links that `asker` was told are new are queued for good: from now on they are "seen" for all others. */
   settled(asker: string): Promise<void>
   /**
-   * The page of `asker` goes back, and none of its links is queued. The links that it was told are new are free again: the next
-   * asker is told "new", and so is the page itself when it runs again. Without this method a page that yields other links the
-   * next time loses its first ones.
+   * Called when the page of `asker` goes back to the queue and none of its links is queued. The links that it was told are new are
+   * free again: the next asker is told "new", and so is the page itself when it runs again. Without this method a page that yields
+   * other links the next time loses its first ones.
    */
   givenBack?(asker: string): Promise<void>
   /**
-   * The links that `asker` was told are new are about to be queued, by this process, however long its queue makes it wait. Until
-   * the function that is returned is called, time does not make them free for others. Absent where time never does.
+   * Called before this process queues the links that `asker` was told are new, which may take long. Until the returned function is
+   * called, these links do not become free for other askers by the passing of time. Absent where they never do.
    */
   keepUnsettled?(asker: string): () => void
   /**
-   * Whether the queue was away after `asker` had asked, and may have come back older: a page that it was told "seen" for
-   * may run again, and need not show the same links. The asker then asks once more, after its links are queued, and queues what
-   * is new or in doubt now. Absent where no queue comes back older.
+   * Returns whether the queue was away after `asker` had asked, and may have come back older. Then the page that had queued a link
+   * which `asker` was told is seen may run again, and may not show that link any more. So the asker asks once more after its links
+   * are queued, and queues what is new or in doubt now. Absent where no queue comes back older.
    */
   mayBeOutdated?(asker: string): Awaitable<boolean>
   /**
-   * What these askers had queued is lost: the queue has come back older. They are settled no more. Their pages run again, are told
-   * "new" for the same links, and may show others; if they do not for long, the links are new for the next asker. Absent where no
-   * queue comes back older.
+   * Called when the queue has come back older and has lost what these askers had queued: from now on they are unsettled. Their pages
+   * run again and are told "new" for the same links. Links that they do not ask about for long are new for the next asker. Absent
+   * where no queue comes back older.
    */
   unsettled?(askers: readonly string[]): Promise<void>
   /**

@@ -12,15 +12,15 @@ export interface Egress {
   readonly server: string
   /** What the client must show; absent where only this machine can reach the proxy. */
   readonly credentials?: { readonly username: string; readonly password: string }
-  /** Bytes of answers that came for the client. */
+  /** How many bytes of answers the client has got. */
   readonly bytes: number
   /** How many requests and tunnels the client has asked for. */
   readonly requests: number
   /** How often each `host:port` was asked for; of the first 1 000. */
   readonly hosts: ReadonlyMap<string, number>
-  /** What was refused, and why: 100 entries at the most. */
+  /** Connections that were refused, and why: 100 entries at the most. */
   readonly refusals: readonly EgressRefusal[]
-  /** Returns the error with which the last connection to the host of this URL ended before it was there. */
+  /** Returns the error of the last connection to the host of this URL, if it could not be made. */
   failureOf(url: string): Error | undefined
   /** Cuts all connections and frees the port. */
   close(): Promise<void>

@@ -8,7 +8,7 @@ export interface HostPace {
   readonly randomize: boolean
   /** A share of `delayMs`, 0 to 1. Absent: 0.5, which is 0.5 to 1.5 times the delay. */
   readonly jitter?: number
-  /** True: somebody has ordered this delay for the host. It counts alone, whatever was learned of the host. */
+  /** True: the delay was ordered by hand (`webloom host`). It counts alone, whatever was learned of the host. */
   readonly isOrdered?: boolean
 }
 
@@ -35,7 +35,7 @@ export interface HostNews {
   readonly pauseReason?: string
 }
 
-/** What somebody has ordered for a host while the crawl runs (`webloom host`). What is absent is as the crawl has it. */
+/** An order for a host, given while the crawl runs (`webloom host`). What is absent stays as the crawl has it. */
 export interface HostOrder {
   /** When it was given, milliseconds since 1970 by the clock of the queue's Redis: another order has another. */
   readonly at: number
@@ -58,13 +58,13 @@ export type HostOrders = ReadonlyMap<string, HostOrder>
 export interface HostClock {
   /** Returns the milliseconds until one more request may be handed out. 0: now. Infinity: when one in flight has ended. */
   waitMs(slot: string, nowMs: number): number
-  /** A request was handed out. With a delay, no other one is handed out until this one has started or ended. */
+  /** Called when a request is handed out. With a delay, no other one is handed out until this one has started or ended. */
   taken(slot: string): void
-  /** A request leaves for the host now. The delay is counted from here, or from `left`. */
+  /** Called when a request leaves for the host. The delay is counted from here, or from `left`. */
   started(slot: string, nowMs: number): void
-  /** The request that was told to leave is on its way: the program may have stood still between the two. */
+  /** Called when the started request is on its way: the program may have stood still since `started`. */
   left(slot: string, nowMs: number): void
-  /** A request is over. `hadStarted` is false when it never left, so that it costs the host no delay. */
+  /** Called when a request is over. `hadStarted` is false when it never left, so that it costs the host no delay. */
   ended(slot: string, hadStarted: boolean): void
   /** Takes news of the host; a shorter delay already counts for the next request. */
   learn(slot: string, news: HostNews, nowMs: number): void

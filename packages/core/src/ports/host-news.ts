@@ -7,8 +7,8 @@ export function laterNews(before: HostNews = {}, news: HostNews): HostNews {
 }
 
 /**
- * Joins what several components have learned from the same exchange: none of them knows better, so the longer delay counts,
- * too.
+ * Joins what several components have learned from the same exchange. None of them knows better, so of two delays, too, the longer one
+ * counts.
  */
 export function strictestNews(first: HostNews = {}, second: HostNews): HostNews {
   const { delayMs = 0 } = first

@@ -27,11 +27,11 @@ export type PageForm = 'http' | 'rendered'
 export interface FormVerdicts {
   /** The form that the last probe spoke for. */
   readonly form: PageForm
-  /** How many probes in a row have: 1 to VERDICTS_MAX, where counting stops. */
+  /** How many probes in a row had this verdict: 1 to VERDICTS_MAX, where counting stops. */
   readonly agreeing: number
 }
 
-/** As many as whoever asks takes for certain. */
+/** After this many equal verdicts in a row, the form is taken for certain. */
 export const VERDICTS_MAX = 3
 
 /** The verdicts of a crawl, by shape; of all its workers. */
@@ -47,12 +47,15 @@ export function withVerdict(before: FormVerdicts | undefined, form: PageForm): F
   return { form, agreeing: before?.form === form ? Math.min(VERDICTS_MAX, before.agreeing + 1) : 1 }
 }
 
-/** Returns whether the request leaves it to the crawl in which form its page is fetched. Reading its `meta` makes it: ask `hasMeta` first. */
+/**
+ * Returns whether the request leaves it to the crawl in which form its page is fetched. Reading `meta` creates that object: ask
+ * `hasMeta` first.
+ */
 export function isFormOpen({ meta }: Request): boolean {
   return meta.browser === 'auto'
 }
 
-/** Returns whether a browser fetches the request. Reading its `meta` makes it: ask `hasMeta` first. */
+/** Returns whether a browser fetches the request. Reading `meta` creates that object: ask `hasMeta` first. */
 export function isForBrowser(request: Request, options?: Pick<DownloadOptions, 'isRendered'>): boolean {
   return isFormOpen(request) ? options?.isRendered === true : Boolean(request.meta.browser)
 }

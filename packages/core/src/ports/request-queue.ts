@@ -156,8 +156,8 @@ export interface RequestQueue {
    */
   crawlEnded?(): Promise<void>
   /**
-   * From now on tells `listener` of askers whose links this worker has queued, when they are lost with an older state of the queue's
-   * store. Only what is lost for sure is told, not what other workers have queued. Absent where that cannot be known.
+   * From now on calls `listener` when the queue's store has come back older and has lost links that this worker had queued: with their
+   * askers. Links that other workers have queued are not told of. Absent where that cannot be known.
    */
   onAskersLost?(listener: (askers: readonly string[]) => void): void
   /** Returns the queue's name and order, for the start banner. */
@@ -187,9 +187,9 @@ export interface RequestQueue {
    */
   lease(max: number, signal?: AbortSignal): Promise<Lease[]>
   /**
-   * For what is done in the name of a lease before its commit, and what a refused commit would not undo. Returns undefined while
-   * no other worker can have the lease, by this worker's own clock. Otherwise the worker has stood still, or could not reach the
-   * store, for as long as a lock lasts: others may have taken its requests over, and ended the crawl. Then it returns a step that
+   * Called before something is done in the name of a lease that a refused commit would not undo. Returns undefined while no other
+   * worker can have the lease, by this worker's own clock. Otherwise this worker has stood still, or could not reach the store, for as
+   * long as a lock lasts: others may have taken its requests over, and may have ended the crawl. Then a function is returned that
    * renews the lease; it rejects with WL_LEASE_LOST when the lease is lost. Absent where no lease runs out.
    */
   confirm?(lease: Lease): (() => Promise<void>) | undefined
@@ -214,22 +214,28 @@ export interface RequestQueue {
   readonly failures: FailureLedger
   /** Returns all counts of one moment, so that a request on its way from one state to another is counted once. */
   counts(): Promise<QueueCounts>
-  /** Takes all orders for hosts that there are now, in place of those before; they hold from the next start of a request on. What fails is done by the next call. */
+  /**
+   * Takes all orders for hosts that there are now, in place of those before. They count from the next start of a request on. What
+   * one call cannot tell the store, the next one does.
+   */
   steer(orders: HostOrders): Promise<void>
   /** Returns slots of which something waits, those with the most first, `most` of them at the most, as far as this worker knows. */
   mostQueued(most: number): readonly QueuedSlot[]
-  /** One slot at this moment; undefined for one of which nothing waits or is in flight. Absent where workers share slots: the store is asked. */
+  /**
+   * One slot at this moment; undefined for one of which nothing waits or is in flight. Absent where workers share slots: the store
+   * is asked.
+   */
   slotNow?(slot: string): SlotNow | undefined
-  /** What this worker holds at this moment, for people who look. Absent: not known. */
+  /** Returns what this worker holds at this moment, for displays. Absent: not known. */
   held?(): QueueHeld
   /**
-   * The requests that the queue's store counts as in flight for this worker. The worker itself may not know of them: one that
-   * holds nothing and finds some here warns. Absent where store and worker are one process, and where each request has a lock
-   * of its own that runs out when nobody renews it (QUEUE_MODE=job).
+   * Resolves to the requests that the queue's store counts as in flight for this worker. The worker itself may not know of them: a
+   * worker that holds nothing and finds some here logs a warning. Absent where store and worker are one process, and where each
+   * request has a lock of its own that runs out when nobody renews it (QUEUE_MODE=job).
    */
   inFlight?(): Promise<readonly InFlight[]>
   /**
-   * Whether no request is waiting, delayed or leased by any worker. A shared queue may return false from what it heard some
+   * Resolves to whether no request is waiting, delayed or leased by any worker. A shared queue may return false from what it heard some
    * seconds ago, so that idle workers may ask often; but it asks its store when this worker may have done the last request.
    */
   isEmpty(): Promise<boolean>

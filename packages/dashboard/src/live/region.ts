@@ -5,7 +5,7 @@ export interface Region {
   /** Unique on its page. */
   readonly id: string
   readonly node: Child
-  /** It is not sent again: a form that somebody fills in, a picture that the script draws. */
+  /** True for a region that is sent only once: a form that is filled in, a picture that the script draws. */
   readonly isStill?: boolean
   /** Takes the whole width. */
   readonly isWide?: boolean

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 
-/** Whoever may try as often as they like must not come to it. */
+/** Long enough that nobody guesses it, however often they try. */
 export const TOKEN_CHARS_MIN = 16
 
 /**

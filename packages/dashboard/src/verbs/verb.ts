@@ -36,7 +36,7 @@ export interface VerbOfOne<Input extends object = object> extends VerbWords {
   readonly method: 'get' | 'post'
   /** Behind `/api/crawls/{id}`. */
   readonly path: string
-  /** It cannot be taken back. */
+  /** True for what cannot be undone. */
   readonly isFinal?: boolean
   /** Undefined: this crawl cannot tell it, or be told it. A method, so that a list may hold verbs of any input. */
   act(desk: CrawlDesk, input: Input): Promise<object> | undefined
@@ -50,7 +50,7 @@ export interface VerbsOptions {
   readonly control: boolean
 }
 
-/** Who calls: `line` is what somebody types to start it, `part` what input is called there. */
+/** The caller of a verb: `line` is the command that starts it, `part` what its input is called there. */
 export interface Caller {
   readonly line: 'webloom dash' | 'webloom mcp'
   readonly part: string

@@ -31,7 +31,7 @@ const STOCK_PART = 8
 /** What parts tell the queue. */
 export interface QueueEvents {
   readonly isClosed: () => boolean
-  /** Something may go, or be taken. */
+  /** A request may be handed out, or more may be taken from Redis. */
   readonly serve: () => void
   /** The machine may have something to do. */
   readonly settle: () => void

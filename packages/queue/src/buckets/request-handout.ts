@@ -81,13 +81,13 @@ export class RequestHandout {
     this.#dispatcher.ended(lease)
   }
 
-  /** It may lie here still, as suspects do until all others have ended; nobody would end it once it is handed out. */
+  /** Takes out a lost lease that may still wait to be handed out, as suspects do until all others have ended. */
   lost(lease: BucketLease): void {
     this.#dispatcher.remove(lease)
     this.ended(lease)
   }
 
-  /** A turn has ended: callers that wait may find that nothing can come any more. */
+  /** Called when a turn has ended: waiting callers look again whether the crawl is over. */
   turnEnded(): void {
     this.#endedAtMs = performance.now()
     this.#dispatcher.recheck()

@@ -29,7 +29,7 @@ export interface CrawlLeft {
   readonly last: boolean
   /** And the crawl is finished. */
   readonly finished: boolean
-  /** Something is owed to the crawl now that this worker should do (crawl-ending.ts). */
+  /** True when the crawl lacks an ending step that this worker should now do (crawl-ending.ts). */
   readonly owes: boolean
 }
 

@@ -37,7 +37,7 @@ export class Endings {
     for (const { ended, slot } of later) if (goesToHead(ended)) this.#goingBack.add(slot)
   }
 
-  /** Redis has refused them: they are said again, before all others. */
+  /** Puts endings that Redis has refused before all others, to be told again. */
   again(endings: readonly Ending[]): void {
     this.#waiting.unshift(...endings)
   }
@@ -50,12 +50,12 @@ export class Endings {
     return ofTurn
   }
 
-  /** Redis has the outcome: its caller is told. */
+  /** Tells the caller that Redis has the outcome. */
   done(ending: Ending): void {
     this.#effects.push({ kind: 'done', ending })
   }
 
-  /** Redis does not have the outcome: its caller is told why, and may end the lease again. */
+  /** Tells the caller why Redis does not have the outcome; the lease may be ended again. */
   failed(ending: Ending, error: unknown): void {
     if (ending.lease?.state === 'ending') ending.lease.state = 'out'
     this.#effects.push({ kind: 'done', ending, error })

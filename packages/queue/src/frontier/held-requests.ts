@@ -106,12 +106,12 @@ export class HeldRequests {
     this.#schedule.place(slot, nowMs)
   }
 
-  /** A request that was never handed out, and is on its way back. */
+  /** Sends a request back that was never handed out. */
   putBack(slot: HeldSlot, ended: Ended, done: (error?: unknown) => void): void {
     this.#endings.add({ slot, ended, adds: 0, done })
   }
 
-  /** Takes back what the slot has lying here: something goes before it. */
+  /** Sends back the slot's requests that lie here, as another request goes before them. */
   callBack(slot: HeldSlot, nowMs: number): void {
     this.sendBack(slot)
     this.#schedule.place(slot, nowMs)
@@ -127,7 +127,7 @@ export class HeldRequests {
   }
 
   /**
-   * Somebody has ordered something for the slot, which the options' `pace` and `boostOf` know.
+   * Takes an order for the slot; `pace` and `boostOf` of the options know it.
    *
    * @param pauseMs from now on; undefined: as it is
    */

@@ -150,7 +150,7 @@ export class HeldSlot {
   state: HostState = { delayMs: 0, failures: 0 }
   /** News for Redis. */
   news: HostNews | undefined
-  /** It has a unit of its own since; what is in flight here is the rest. */
+  /** True when the slot has got a unit of its own since it was taken; only its requests in flight are still here. */
   isHot = false
   /** True while a take of more is under way. */
   isAsked = false
@@ -254,7 +254,7 @@ export class HeldSlot {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
   }
 
-  /** Somebody has ordered how fast it may be asked, from its last start on, and how long it is paused, if that is new. */
+  /** Takes an order for the slot: its pace, counted from its last start on, and how long it is paused, if the order says so. */
   ordered(
     { pace, boost, pauseMs }: { pace: HostPace; boost: number; pauseMs: number | undefined },
     nowMs: number,

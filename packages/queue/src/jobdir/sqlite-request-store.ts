@@ -236,7 +236,10 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
       yield { dueInMs: Math.max(0, dueMs - Date.now()), delayed: { row, slot, priority } }
   }
 
-  /** Whoever was told that they are new has died with its process, so the next look at them ends it. */
+  /**
+   * Yields the links in doubt. The askers that were told they are new died with their process, so the next question about them ends
+   * the doubt.
+   */
   *#inDoubt(): Generator<SqliteHeld> {
     const rows = [
       ...this.#database.each<RequestRow>(

@@ -89,7 +89,7 @@ export interface BullJobQueueOptions {
   readonly workerId: string
   /** Keeps leases while a callback blocks the event loop. Absent: they are lost after some seconds. */
   readonly keeper?: LockKeeper
-  /** This worker's pace: other workers keep theirs. */
+  /** The hosts' pace as this worker keeps it; each worker has its own. */
   readonly clock: HostClock
   readonly slots?: HostSlots
   readonly order?: QueueOrder

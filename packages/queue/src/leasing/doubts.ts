@@ -37,7 +37,7 @@ export class Doubts implements LinkDoubts {
     this.#options = options
   }
 
-  /** This worker has queued these requests, or set them aside. */
+  /** Called when this worker has queued these requests, or has set them aside. */
   noted(found: readonly QueuedRequest[]): void {
     if (!found.some(({ inDoubt }) => inDoubt !== undefined)) return
     this.#ownUntilMs = performance.now() + 2 * this.#options.times.members.beatEveryMs

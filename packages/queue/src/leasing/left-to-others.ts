@@ -1,4 +1,4 @@
-/** This many rejected requests are remembered. Of older ones, this worker no longer leaves the first try to others. */
+/** How many rejected requests are remembered. Older ones this worker may take again before another worker has tried them. */
 const REMEMBERED_MAX = 10_000
 
 /**
@@ -21,7 +21,10 @@ export class LeftToOthers {
     if (this.#untilMs.size > REMEMBERED_MAX) this.#untilMs.delete(this.#untilMs.keys().next().value!)
   }
 
-  /** For a request that was handed to this worker: how many milliseconds it must still be left to others; 0 when this worker is to try it. */
+  /**
+   * For a request that was handed to this worker: how many milliseconds it must still be left to others; 0 when this worker is to
+   * try it.
+   */
   waitMs(id: string): number {
     const untilMs = this.#untilMs.get(id)
     if (untilMs === undefined) return 0

@@ -87,7 +87,7 @@ export class HostLines<Held extends StoredRequest, Delayed extends DelayedReques
     return line
   }
 
-  /** Something about a line's host has changed: it may go now, unless it already could. */
+  /** Called when the pace of a line's host has changed: the line may be ready earlier than it was placed. */
   wake(line: HostLine<Held, Delayed>): void {
     if (line.readyPriority === undefined) this.place(line)
   }

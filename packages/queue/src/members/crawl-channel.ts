@@ -25,7 +25,7 @@ export interface CrawlListener {
   onSwept?(swept: Swept): void
   /** A worker has nothing to do, and BullMQ has no turn at hand. */
   onHungry?(worker: string): void
-  /** Something has come for a unit that a worker holds and that had nothing to do, or something more urgent than before. */
+  /** A unit that a worker holds has got requests when it had none, or more urgent ones than before. */
   onNudged?(worker: string, unit: string, priority: number): void
   /** A pause or stop was asked for, or may have been while this connection was down. The record has it. */
   onAsked?(): void

@@ -83,14 +83,14 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
   }
 }
 
-/** Who is there, and what Redis's clock says. */
+/** The workers that are present, at a time of Redis's clock. */
 export interface CrawlPresence {
   /** Ids of the workers that are present. */
   readonly present: readonly string[]
   readonly readAt: Date
 }
 
-/** Costs less than the whole crawl: for whoever needs to know only whose reports count. */
+/** Reads less than the whole crawl: for callers that need to know only whose reports count. */
 export async function readPresence({
   redis,
   keys,

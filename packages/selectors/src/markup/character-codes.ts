@@ -28,7 +28,7 @@ function largerRoom(length: number, room: CharacterCodes): CharacterCodes {
   return codes
 }
 
-/** They are not used any more. Large room is freed at once, not when garbage is collected. */
+/** Gives codes back that are not used any more. Large ones are freed at once, not when garbage is collected. */
 export function giveBackCodes(codes: CharacterCodes): void {
   if (codes.length === WINDOW_LENGTH + BEYOND) spare = codes
   else if (codes !== NO_CODES) codes.buffer.transfer(0)

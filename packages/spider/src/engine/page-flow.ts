@@ -74,7 +74,7 @@ export class PageFlow {
   /** The cut of each download that is under way, and its place. */
   readonly #cuts = new Map<DownloadCut, DownloadPlace>()
   readonly #places: DownloadPlaces
-  /** Why leases brought no page, for those who listen. */
+  /** Why leases brought no page, for the signal `requestDone`. */
   readonly #errors = new WeakMap<Lease, unknown>()
   #scrapingBytes = 0
   #abortReason: Error | undefined

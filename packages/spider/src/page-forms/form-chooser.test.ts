@@ -28,9 +28,9 @@ let pages = 0
 const plan = (chooser: FormChooser) => chooser.plan(new Request(`http://a.example/p/${pages++}`))
 
 async function probed(chooser: FormChooser, verdict?: PageForm): Promise<void> {
-  const { turn } = await plan(chooser)
-  expect(await turn!.begin()).toBe('both')
-  await turn!.end(verdict)
+  const { gate } = await plan(chooser)
+  expect(await gate!.begin()).toBe('both')
+  await gate!.end(verdict)
 }
 
 async function labelled(verdict: PageForm) {
@@ -44,7 +44,7 @@ test.each(['http', 'rendered'] as const)('three probes that agree label a shape:
   const { chooser, forms } = await labelled(form)
   expect(await plan(chooser)).toEqual({ form })
   const other = await chooser.plan(new Request('http://b.example/p/1'))
-  expect(other.turn).toBeDefined()
+  expect(other.gate).toBeDefined()
   expect(forms.reads).toBe(2)
 })
 
@@ -52,7 +52,7 @@ test('a probe without a verdict is none, and one that disagrees begins anew', as
   const chooser = chooserOf(new Verdicts())
   for (const verdict of ['http', undefined, undefined, 'http', 'rendered', 'rendered', undefined] as const)
     await probed(chooser, verdict)
-  expect((await plan(chooser)).turn).toBeDefined()
+  expect((await plan(chooser)).gate).toBeDefined()
   await probed(chooser, 'rendered')
   expect(await plan(chooser)).toEqual({ form: 'rendered' })
 })
@@ -62,12 +62,12 @@ test('of many pages at once as few are probed as verdicts are missing; the other
   const plans: FormPlan[] = []
   for (let n = 0; n < 20; n++) plans.push(await plan(chooser))
   const choices: string[] = []
-  const all = plans.map(async ({ turn }) => {
-    const choice = await turn!.begin()
+  const all = plans.map(async ({ gate }) => {
+    const choice = await gate!.begin()
     choices.push(choice)
     if (choice === 'both') {
       await new Promise(setImmediate)
-      await turn!.end('rendered')
+      await gate!.end('rendered')
     }
   })
   await Promise.all(all)
@@ -79,9 +79,9 @@ test('one page in fifty is probed all the same; when it disagrees the label is g
   const { chooser } = await labelled('http')
   for (let n = 1; n < 50; n++) expect(await plan(chooser)).toEqual({ form: 'http' })
   await probed(chooser, 'http')
-  for (let n = 1; n < 50; n++) expect((await plan(chooser)).turn).toBeUndefined()
+  for (let n = 1; n < 50; n++) expect((await plan(chooser)).gate).toBeUndefined()
   await probed(chooser, 'rendered')
-  expect((await plan(chooser)).turn).toBeDefined()
+  expect((await plan(chooser)).gate).toBeDefined()
 })
 
 test('what another worker has learned is known here', async () => {

@@ -26,14 +26,14 @@ const FRESH_MS = 10_000
 /** How many shapes are known here; what was forgotten is asked for again. */
 const SHAPES_MAX = 4096
 
-/** How the page is fetched first. With a turn it is open whether that is all: it is to be begun when the page has come. */
+/** How the page is fetched first. With a gate, that may not be all: `begin` is called when the page has come. */
 export interface FormPlan {
   readonly form: PageForm
-  readonly turn?: ProbeTurn
+  readonly gate?: ProbeGate
 }
 
-/** A page's part in finding out. `end` must be called once `begin` was. */
-export interface ProbeTurn {
+/** Tells which form a page needs, or that it is probed to find out. `end` must be called once `begin` was. */
+export interface ProbeGate {
   /** Resolves to the form that the page needs; `both`: it is to be probed. */
   begin(): Promise<PageForm | 'both'>
   /** @param verdict of the probe; absent: it has none */
@@ -67,12 +67,12 @@ export class FormChooser {
   async plan({ url }: Request): Promise<FormPlan> {
     const known = await this.#of(pageShape(url))
     const label = labelOf(known)
-    if (label === undefined) return { form: 'http', turn: this.#turn(known) }
+    if (label === undefined) return { form: 'http', gate: this.#gate(known) }
     const isRecheck = ++known.pages % RECHECK_EVERY === 0
-    return isRecheck ? { form: 'http', turn: this.#recheck(known) } : { form: label }
+    return isRecheck ? { form: 'http', gate: this.#recheck(known) } : { form: label }
   }
 
-  #turn(known: KnownShape): ProbeTurn {
+  #gate(known: KnownShape): ProbeGate {
     let isProbing = false
     return {
       begin: async () => {
@@ -98,7 +98,7 @@ export class FormChooser {
     }
   }
 
-  #recheck(known: KnownShape): ProbeTurn {
+  #recheck(known: KnownShape): ProbeGate {
     return {
       begin: async () => 'both',
       end: async (verdict) => {

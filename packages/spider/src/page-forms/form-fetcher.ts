@@ -1,7 +1,7 @@
 /**
  * Fetches pages whose requests leave their form to the crawl (`meta.browser: 'auto'`): over HTTP, rendered, or both.
  *
- *     plan ─► HTTP ─► its turn ─► rendered, when the host may be asked again ─► both are compared by the page's callback
+ *     plan ─► HTTP ─► its gate ─► rendered, when the host may be asked again ─► both are compared by the page's callback
  *
  * Both forms are fetched under one lease. To the queue the request leaves only once: when the second one does, or when it is known
  * that there is none. A host with a delay is asked by nobody else until then, so that each document has its delay to the one
@@ -36,7 +36,7 @@ import {
 import type { Response } from '../responses/response.ts'
 import type { CallbackOutput, HandOn } from '../scraping/callback-output.ts'
 import type { Scraper } from '../scraping/scraper.ts'
-import { FormChooser, type FormPlan, type ProbeTurn } from './form-chooser.ts'
+import { FormChooser, type FormPlan, type ProbeGate } from './form-chooser.ts'
 import { type FetchedForm, probeForms, remember } from './form-probe.ts'
 import { EffectsHold } from './held-effects.ts'
 
@@ -100,10 +100,10 @@ export class FormFetcher {
 
   async #fetch(lease: Lease, fetch: FetchForm, arrived: (response: Response) => void): Promise<InForms> {
     const { request } = lease
-    const { form, turn }: FormPlan = isRenderable(request)
+    const { form, gate }: FormPlan = isRenderable(request)
       ? await this.#chooser.plan(request)
       : { form: 'http' }
-    if (!turn) {
+    if (!gate) {
       const onStart = () => lease.started()
       const result = await fetch(request, { isRendered: form === 'rendered', onStart })
       this.#count(result, form)
@@ -119,7 +119,7 @@ export class FormFetcher {
       const page = { ...http, result: result as Response }
       if (!isHtml(page.result)) return await this.#alone(http, 'http')
       arrived(page.result)
-      return await this.#open(lease, page, { turn, departure, fetch, arrived })
+      return await this.#open(lease, page, { gate, departure, fetch, arrived })
     } finally {
       departure.over()
     }
@@ -128,10 +128,10 @@ export class FormFetcher {
   async #open(
     lease: Lease,
     http: FetchedForm<Response>,
-    { turn, departure, fetch, arrived }: OpenPage,
+    { gate, departure, fetch, arrived }: OpenPage,
   ): Promise<InForms> {
     const copy = lease.request.replace(copies(lease.request))
-    const choice = await turn.begin()
+    const choice = await gate.begin()
     if (choice === 'http') return this.#alone(http, 'http')
     const render = async () => {
       await departure.wait(this.#options.delayMsOf(lease.slot))
@@ -146,18 +146,18 @@ export class FormFetcher {
       rendered = await render()
     } catch (error) {
       if (error instanceof CloseSpider) {
-        await this.#end(turn)
+        await this.#end(gate)
         throw error
       }
       this.#options.logger.debug({ url: lease.request.url, err: error }, 'a probe failed in the browser')
     }
     if (!rendered || rendered.result instanceof RetryLater) {
-      await this.#end(turn)
+      await this.#end(gate)
       return this.#alone(http, 'http')
     }
     const result = rendered.result as Response | Request
     if (!(result instanceof Request)) arrived(result)
-    return this.#both(http, { ...rendered, result }, turn)
+    return this.#both(http, { ...rendered, result }, gate)
   }
 
   async #wanted(
@@ -172,7 +172,7 @@ export class FormFetcher {
     }
   }
 
-  #both(http: FetchedForm<Response>, rendered: FetchedForm<Response | Request>, turn: ProbeTurn): InForms {
+  #both(http: FetchedForm<Response>, rendered: FetchedForm<Response | Request>, gate: ProbeGate): InForms {
     const { scraper } = this.#options
     const scrape = async (handOn: HandOn) => {
       let verdict: PageForm | undefined
@@ -182,7 +182,7 @@ export class FormFetcher {
         this.#options.stats.inc(`browser/auto/${outcome.form}`)
         return outcome.output
       } finally {
-        await this.#end(turn, verdict)
+        await this.#end(gate, verdict)
       }
     }
     return { result: http.result, probe: { scrape } }
@@ -211,9 +211,9 @@ export class FormFetcher {
     this.#hasTold = true
   }
 
-  async #end(turn: ProbeTurn, verdict?: PageForm): Promise<void> {
+  async #end(gate: ProbeGate, verdict?: PageForm): Promise<void> {
     if (!verdict) this.#options.stats.inc('browser/auto/undecided')
-    await turn.end(verdict)
+    await gate.end(verdict)
   }
 }
 
@@ -227,7 +227,7 @@ function isHtml({ headers }: Response): boolean {
 }
 
 interface OpenPage {
-  readonly turn: ProbeTurn
+  readonly gate: ProbeGate
   readonly departure: Departure
   readonly fetch: FetchForm
   readonly arrived: (response: Response) => void

@@ -33,7 +33,7 @@ export interface ProbeOutcome {
 interface Run {
   readonly output: CallbackOutput
   readonly effects: HeldEffects
-  /** It was handed on before its end, as it was too much to keep. */
+  /** True when the output was handed on before the callback's end, as it was too much to keep. */
   readonly isHandedOn: boolean
   readonly closing?: SpiderClosing
 }

@@ -189,7 +189,7 @@ function linkIn({ hasMeta, meta }: Request): object | undefined {
     : undefined
 }
 
-/** That of the project, which has the SDK too; both find each other whichever copy is loaded. */
+/** Returns the API package of the project, which has the SDK, too; they find each other whichever copy is loaded. */
 function tracesApi(): TracesApi {
   for (const from of [join(process.cwd(), 'package.json'), import.meta.filename]) {
     try {

@@ -8,7 +8,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
 
 /** What is being made of the options, and how a mistake in them is told. */
 export interface OptionsPlace {
-  /** Who takes the options, e.g. `LinkExtractor`. */
+  /** The function or class that takes the options, e.g. `LinkExtractor`. */
   readonly of: string
   /** Default WL_USAGE. */
   readonly code?: string

@@ -54,7 +54,7 @@ const ALONE: SettingsInput = {
   COOKIES_SHARED: false,
 }
 
-/** Somebody sits there who wants to see the page, or why there is none. */
+/** A person waits for the page, or for the reason why there is none. */
 const WAITS_FOR_NOTHING: SettingsInput = { ROBOTSTXT_GIVE_UP_AFTER: 0 }
 
 /** `redis` of a crawler that has none. */

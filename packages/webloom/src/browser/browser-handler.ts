@@ -64,7 +64,10 @@ export async function browserPackage(name = PACKAGE): Promise<BrowserPackage> {
   })
 }
 
-/** It is no dependency of webloom: found beside it, or in the project of this folder. */
+/**
+ * Resolves to the package, which is no dependency of webloom, as installed beside it or in this folder's project; to undefined
+ * without it.
+ */
 export async function installedBrowserPackage(name = PACKAGE): Promise<BrowserPackage | undefined> {
   const inProject = createRequire(join(process.cwd(), 'package.json'))
   const places = [() => name, () => pathToFileURL(inProject.resolve(name)).href]

@@ -29,10 +29,10 @@ export interface ExportFlags extends OutsideFlags {
 /** Where requests are written to. */
 interface Outlet {
   readonly shown: string
-  /** Why it cannot be written there; undefined when it was. */
+  /** Resolves to why the request cannot be written there; to undefined when it was written. */
   write(request: Request): Promise<string | undefined>
   end(): Promise<void>
-  /** It is not whole, and nothing of it is to stay. */
+  /** Called when the export is incomplete: nothing of it may stay. */
   giveUp(): Promise<void>
 }
 

@@ -36,9 +36,9 @@ const PACKAGE = '@webloom/dashboard'
 /**
  * It is no dependency of webloom: found beside it, or in the project of this folder.
  *
- * @param asker what needs it, for the error
+ * @param user what needs it, for the error
  */
-export async function dashboardPackage(asker = 'webloom dash'): Promise<DashboardPackage> {
+export async function dashboardPackage(user = 'webloom dash'): Promise<DashboardPackage> {
   const inProject = createRequire(join(process.cwd(), 'package.json'))
   const places = [() => PACKAGE, () => pathToFileURL(inProject.resolve(PACKAGE)).href]
   for (const place of places) {
@@ -50,7 +50,7 @@ export async function dashboardPackage(asker = 'webloom dash'): Promise<Dashboar
   }
   throw new UsageError(
     'WL_USAGE',
-    `${asker} needs the package ${PACKAGE}, which is not installed. Install it:  npm install ${PACKAGE}`,
+    `${user} needs the package ${PACKAGE}, which is not installed. Install it:  npm install ${PACKAGE}`,
   )
 }
 

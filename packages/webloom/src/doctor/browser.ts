@@ -6,7 +6,7 @@ import type { CheckResult } from './check-result.ts'
 
 const check = 'browser'
 
-/** Who has not installed the package needs no browser; who has will want one. */
+/** Looks for a browser only where the package is installed: without it, none is needed. */
 export async function checkBrowser(
   settings: Settings,
   packageHere = installedBrowserPackage,

@@ -18,7 +18,7 @@ interface Place {
   readonly folder: string
 }
 
-/** This folder, and those that the settings name. */
+/** Checks whether this folder, and those that the settings name, can be written. */
 export function checkFolders(settings: Settings): Promise<CheckResults>[] {
   const here = (): Place[] => [{ asks: 'this folder', folder: '.' }]
   return [here, jobDir, httpCache, filesStore, logFile, feeds].map((places) =>

@@ -41,13 +41,13 @@ export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean 
 
 interface EmptyCrawl {
   readonly spider: Spider
-  /** What was to be written. */
+  /** The outputs that were to be written. */
   readonly outputs: readonly string[]
-  /** Who has crawled, where it was not this process alone. */
+  /** Names the workers that have crawled, where it was not this process alone; else empty. */
   readonly by: string
 }
 
-/** What is said of a crawl that brought nothing, or no item for its outputs, as far as the stats tell; undefined of any other. */
+/** Returns why a crawl brought nothing, or no item for its outputs, as far as the stats tell; undefined when it brought some. */
 export function emptyText(totals: WholeTotals, { spider, outputs, by }: EmptyCrawl): string | undefined {
   const why = whyEmpty(totals, spider)
   if (why !== undefined) return `nothing was crawled${by}: ${why}`

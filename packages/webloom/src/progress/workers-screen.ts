@@ -96,7 +96,7 @@ type Counts = Omit<CrawlSnapshot, 'queued' | 'downloading' | 'scraping'>
 class WorkersTally {
   readonly #present = new Map<number, CrawlSnapshot>()
   #gone: Counts = { done: 0, items: 0, errors: 0, filtered: 0, retries: 0 }
-  /** They share one queue: what one of them has seen last is so for all. */
+  /** As the last snapshot says, whichever worker sent it: all share one queue. */
   #queued = 0
 
   seen(place: number, snapshot: CrawlSnapshot): void {

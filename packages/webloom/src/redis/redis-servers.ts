@@ -120,7 +120,7 @@ export class RedisServers {
   }
 }
 
-/** Who has the same place shares a connection. */
+/** Returns a text that is the same for roles that share a connection. */
 function placeOf({ options }: RedisTarget, role: RedisRole): string {
   return JSON.stringify([role === 'dupefilter', options])
 }

@@ -58,5 +58,5 @@ export function guardStats(own: StatsCollector): (logger: Logger) => void {
   }
 }
 
-/** It answered a Promise: no error of its own. */
+/** Thrown for a collector that returned a Promise: it threw nothing itself. */
 class Answered {}

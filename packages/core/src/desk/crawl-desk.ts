@@ -47,7 +47,10 @@ export interface CrawlDesk {
   pause?(): Promise<boolean>
   /** Resolves to false when no crawl runs. */
   resume?(): Promise<boolean>
-  /** Every worker finishes what it has in flight and ends with that reason. Resolves to false when there is none to stop. */
+  /**
+   * Every worker finishes what it has in flight and ends with that reason. Resolves to true also when the crawl was stopped before, to
+   * false when it has finished or never began.
+   */
   stop?(reason?: string): Promise<boolean>
   /** Sets a host's delay, pause or place before others; all workers obey within two seconds. */
   setHost?(name: string, change: HostChange): Promise<void>

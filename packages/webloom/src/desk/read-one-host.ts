@@ -24,7 +24,7 @@ export async function readOneHost(
   return {
     host,
     slot,
-    delayFrom: slot && delayFrom(crawl, slot, orders),
+    delayFrom: slot && delayFrom(crawl.crawler.settings, slot, orders),
     isBoosted: orders.get(host)?.isBoosted === true,
     lists: listsOf(lists, host),
     ...answersOf(lists, host),
@@ -49,21 +49,14 @@ export function paced(slot: SlotView, settings: Settings): SlotView {
   return { ...slot, delayMs: Math.max(paceOf(settings)(slot.slot).delayMs, slot.delayMs) }
 }
 
-function delayFrom(
-  { crawler: { settings } }: CrawlFromOutside,
-  { slot, delayMs }: SlotView,
+/** Returns where a slot's delay comes from; null when there is none. */
+export function delayFrom(
+  settings: Settings,
+  { slot, delayMs }: Pick<SlotView, 'slot' | 'delayMs'>,
   orders: HostOrders,
 ): string | null {
   const order = orders.get(slot)
-  if (order?.delayMs !== undefined) return `set by hand (webloom host), ${new Date(order.at).toISOString()}`
-  return delaySource(settings, { slot, delayMs })
-}
-
-/** Where a delay comes from that nobody has set by hand; null for none. */
-export function delaySource(
-  settings: Settings,
-  { slot, delayMs }: Pick<SlotView, 'slot' | 'delayMs'>,
-): string | null {
+  if (order?.delayMs !== undefined) return `set by hand, ${new Date(order.at).toISOString()}`
   if (delayMs === 0) return null
   const own = paceOf(settings)(slot).delayMs
   if (delayMs > own) return 'learnt: its robots.txt, or its answers'

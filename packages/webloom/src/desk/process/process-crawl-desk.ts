@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import {
   type CrawlDesk,
   type CrawlDesks,
+  type CrawlState,
   type CrawlStatus,
   type CrawlSummary,
   type FailedFilter,
@@ -31,7 +32,7 @@ import { limitOf } from '../crawl-limit.ts'
 import { filterSeen, knownSeen } from '../desk-filter.ts'
 import { ledgerFilter, readFailed, readFailures, readResponse } from '../read-failures.ts'
 import { fieldsOf } from '../read-items.ts'
-import { answersOf, delaySource, listsOf } from '../read-one-host.ts'
+import { answersOf, delayFrom, listsOf } from '../read-one-host.ts'
 import { settingsSeen } from '../settings-seen.ts'
 import { timeLeftOf } from '../time-left.ts'
 import { ProcessHostOrders } from './process-host-orders.ts'
@@ -79,12 +80,12 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     const finishReason = stats.get('finish_reason')
     const hasEnded = this.#hasEnded
     const figures = {
-      state: hasEnded ? ('finished' as const) : ('running' as const),
+      state: this.#state(),
       paused: this.#isPaused,
       flushing: false,
       run: null,
       begunAt: this.#begunAt.toISOString(),
-      endedAt: null,
+      endedAt: hasEnded ? String(stats.get('finish_time')) : null,
       finishReason: hasEnded ? String(finishReason) : null,
       start: {
         cursor: Number(stats.get('start/yielded_count') ?? 0),
@@ -121,7 +122,8 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     const { lists, readAt } = await this.hosts()
     const own = listsOf(lists, name)
     const { settings, inside } = this.#crawl
-    const order = this.#orders.now().get(name)
+    const orders = this.#orders.now()
+    const order = orders.get(name)
     const now = inside.store.queue.slotNow?.(name) ?? NOTHING_NOW
     const pace = paceOf(settings)(name)
     const delayMs = order?.delayMs ?? Math.max(pace.delayMs, now.delayMs)
@@ -140,7 +142,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     return {
       host: name,
       slot,
-      delayFrom: order?.delayMs === undefined ? delaySource(settings, slot) : 'set by hand',
+      delayFrom: delayFrom(settings, slot, orders),
       isBoosted: order?.isBoosted === true,
       lists: own,
       ...answersOf(lists, name),
@@ -202,7 +204,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   }
 
   async stop(reason = 'stopped'): Promise<boolean> {
-    if (this.#hasEnded) return false
+    if (this.#hasEnded) return this.#state() === 'stopped'
     this.#crawl.stop(reason)
     return true
   }
@@ -225,6 +227,11 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
 
   get #hasEnded(): boolean {
     return this.#crawl.stats.get('finish_reason') !== undefined
+  }
+
+  #state(): CrawlState {
+    if (!this.#hasEnded) return 'running'
+    return this.#crawl.stats.get('finish_reason') === 'finished' ? 'finished' : 'stopped'
   }
 
   #refuseWhenEnded(): void {

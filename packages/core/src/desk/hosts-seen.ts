@@ -4,7 +4,7 @@ import type { HostError, HostLists } from '../crawl/host-lists.ts'
 import type { HostState } from '../ports/host-clock.ts'
 import type { Moment } from './crawl-status.ts'
 
-/** A host with a line, and what the crawl has learnt of the host. */
+/** A host with a line, and what the crawl has learned of the host. */
 export interface HostView extends HostState {
   readonly slot: string
   readonly waiting: number

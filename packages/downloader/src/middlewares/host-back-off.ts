@@ -92,7 +92,7 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     const outcome = outcomeOfResponse(response)
     const name = shownHostOf(request.url)
     this.#answers.came(name, String(response.status), outcome.failure)
-    this.#learnt(request, name, outcome, latencyMs)
+    this.#learned(request, name, outcome, latencyMs)
     return response
   }
 
@@ -101,10 +101,10 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     if (!outcome) return
     const name = shownHostOf(request.url)
     this.#answers.came(name, error instanceof Error ? error.name : 'Error', outcome.failure)
-    this.#learnt(request, name, outcome)
+    this.#learned(request, name, outcome)
   }
 
-  #learnt(request: Request, name: string, outcome: HostOutcome, latencyMs?: number): void {
+  #learned(request: Request, name: string, outcome: HostOutcome, latencyMs?: number): void {
     if (outcome.failure === undefined) {
       if (!this.#haveAnswered.get(request)) this.#haveAnswered.set(request, true)
     } else if ((outcome.isUnreached || outcome.asksToWait) && this.#haveAnswered.get(request)) {

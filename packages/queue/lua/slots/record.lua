@@ -4,7 +4,7 @@
 --          keep(record): as changed; one that says nothing goes
 -- Output   {slot, next (ms), floor (ms), failures, paused (until, ms), why}, 0 and '' where nothing is known
 -- What was learned outlives the work for a slot by a day.
-local LEARNT_KEPT_MS = 86400000
+local LEARNED_KEPT_MS = 86400000
 local records, clearedAt = {}, nil
 
 local function wasClearedAfter(at)
@@ -46,8 +46,8 @@ local function recordsOf(slots)
 end
 
 local function keep(record)
-  local learnt = (record.floor > 0 or record.failures > 0) and now + LEARNT_KEPT_MS or 0
-  local untilMs = math.max(learnt, record.next, record.paused)
+  local learned = (record.floor > 0 or record.failures > 0) and now + LEARNED_KEPT_MS or 0
+  local untilMs = math.max(learned, record.next, record.paused)
   if untilMs > now then
     local value = string.format('%.0f %.0f %.0f %.0f %.0f ', now, record.next, record.floor, record.failures, record.paused) .. record.why
     redis.call('SET', key('slot', record.slot), value, 'PX', whole(untilMs - now + 1))

@@ -204,7 +204,7 @@ describe('several workers', () => {
     expect(await bench.redis.hget(host, 'up')).toBe('1')
   })
 
-  test('what was learnt of a host outlives all workers, and is gone when the crawl is cleared', async () => {
+  test('what was learned of a host outlives all workers, and is gone when the crawl is cleared', async () => {
     const keys = bench.nextKeys()
     const first = await bench.queue({ keys })
     await first.push([page('a', 1), page('b', 1)], 'o')
@@ -228,9 +228,9 @@ describe('several workers', () => {
     await second.push([page('a', 3), page('b', 3)], 'q')
     const third = await bench.queue({ keys })
     await second.close()
-    const learnt = new Map<string, unknown>()
-    while (learnt.size < 2) for (const { id, host } of await third.lease(2)) learnt.set(id, host)
-    expect([...learnt.values()]).toEqual([
+    const learned = new Map<string, unknown>()
+    while (learned.size < 2) for (const { id, host } of await third.lease(2)) learned.set(id, host)
+    expect([...learned.values()]).toEqual([
       { delayMs: 0, failures: 0 },
       { delayMs: 0, failures: 0 },
     ])

@@ -53,7 +53,7 @@ describe('what is asked of a crawl', () => {
     for (const worker of workers) expect(worker.told).toEqual(['pause', 'resume', 'stop: enough'])
   })
 
-  test('is learnt when the connection that listens is back, and without one with the next heartbeat', async () => {
+  test('is learned when the connection that listens is back, and without one with the next heartbeat', async () => {
     const keys = bench.nextKeys()
     const deaf = await bench.join(keys, { channel: new CrawlChannel({ redis: bench.redis, keys }) })
     const cut = await bench.join(keys)

@@ -69,7 +69,7 @@ export interface WorkerHeartbeatOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
-  /** Opened and closed by its giver. Without it, a pause or stop is learnt with the next heartbeat. */
+  /** Opened and closed by its giver. Without it, a pause or stop is learned with the next heartbeat. */
   readonly channel?: CrawlChannel
   /** STATS_KEY with the crawl's name in it. */
   readonly statsKey: string

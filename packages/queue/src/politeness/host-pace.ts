@@ -29,13 +29,13 @@ export function drawnDelayMs({ delayMs, randomize, jitter = JITTER }: HostPace, 
  * Returns how long so many requests of a slot take at least, milliseconds: the first may start now. Drawn delays are added up as chance
  * has them in all but one of a thousand cases, three standard deviations below their mean.
  *
- * @param learntMs the delay that robots.txt or the host's answers ask for, which an order overrides
+ * @param learnedMs the delay that robots.txt or the host's answers ask for, which an order overrides
  */
-export function leastTimeMs(pace: HostPace, starts: number, learntMs = 0): number {
+export function leastTimeMs(pace: HostPace, starts: number, learnedMs = 0): number {
   const delays = Math.max(0, starts - 1)
   const { delayMs, randomize, jitter = JITTER, isOrdered } = pace
   const spread = randomize ? Math.min(jitter * delays, jitter * Math.sqrt(3 * delays)) : 0
-  return Math.round(Math.max(delayMs * (delays - spread), isOrdered ? 0 : learntMs * delays))
+  return Math.round(Math.max(delayMs * (delays - spread), isOrdered ? 0 : learnedMs * delays))
 }
 
 const SLOT_KEYS = ['delay', 'concurrency', 'jitter', 'randomize_delay']

@@ -85,7 +85,7 @@ test('hosts that hold nothing worth keeping are forgotten when many are known', 
   clock.forgetIdle(1000)
   expect(clock.waitMs('h0', 0), 'still in flight, so still known').toBe(10)
   expect(clock.waitMs('h1', 0), 'forgotten').toBe(0)
-  expect(clock.stateOf('h2').failures, 'something was learnt').toBe(1)
+  expect(clock.stateOf('h2').failures, 'something was learned').toBe(1)
 })
 
 test('a host at rest has what was learned of it, and waits as long as before', () => {

@@ -14,12 +14,12 @@ interface SlotState {
   /** Handed out, but not yet started or ended. */
   starting: number
   /** Floor and failures. */
-  learnt: HostState
+  learned: HostState
   /** Its delay may have been forgotten: one request at a time until the first has ended, as that brings it again. */
   isUnsure: boolean
 }
 
-const NOTHING_LEARNT: HostState = { delayMs: 0, failures: 0 }
+const NOTHING_LEARNED: HostState = { delayMs: 0, failures: 0 }
 
 export interface MemoryHostClockOptions {
   /** The pace of hosts that `slots` does not name. */
@@ -105,9 +105,9 @@ export class MemoryHostClock implements HostClock {
 
   learn(slot: string, { delayMs, failures, pauseMs }: HostNews, nowMs: number): void {
     const state = this.#state(slot)
-    state.learnt = {
-      delayMs: delayMs ?? state.learnt.delayMs,
-      failures: failures ?? state.learnt.failures,
+    state.learned = {
+      delayMs: delayMs ?? state.learned.delayMs,
+      failures: failures ?? state.learned.failures,
     }
     if (pauseMs !== undefined) state.pausedUntilMs = Math.max(state.pausedUntilMs, nowMs + pauseMs)
   }
@@ -135,7 +135,7 @@ export class MemoryHostClock implements HostClock {
   }
 
   stateOf(slot: string): HostState {
-    return (this.#slots.get(slot) ?? this.#resting.get(slot))?.learnt ?? NOTHING_LEARNT
+    return (this.#slots.get(slot) ?? this.#resting.get(slot))?.learned ?? NOTHING_LEARNED
   }
 
   forgetIdle(nowMs: number): void {
@@ -151,9 +151,9 @@ export class MemoryHostClock implements HostClock {
   #rest(nowMs: number, which: (state: SlotState) => boolean): void {
     for (const [slot, state] of this.#slots) {
       if (state.inFlight > 0 || !which(state)) continue
-      const { learnt } = state
-      const isWorthKeeping = learnt.delayMs > 0 || learnt.failures > 0 || nextAtMs(state) > nowMs
-      if (isWorthKeeping) this.#resting.set(slot, { learnt, nextAtMs: nextAtMs(state) }, nowMs)
+      const { learned } = state
+      const isWorthKeeping = learned.delayMs > 0 || learned.failures > 0 || nextAtMs(state) > nowMs
+      if (isWorthKeeping) this.#resting.set(slot, { learned, nextAtMs: nextAtMs(state) }, nowMs)
       this.#slots.delete(slot)
     }
   }
@@ -170,7 +170,7 @@ export class MemoryHostClock implements HostClock {
       pausedUntilMs: resting?.nextAtMs ?? this.#resting.unknownFromMs,
       inFlight: 0,
       starting: 0,
-      learnt: resting?.learnt ?? NOTHING_LEARNT,
+      learned: resting?.learned ?? NOTHING_LEARNED,
       isUnsure: !resting && this.#resting.hasForgottenDelays,
     }
     this.#slots.set(slot, state)
@@ -183,7 +183,7 @@ export class MemoryHostClock implements HostClock {
   }
 }
 
-function nextAtMs({ pace, pausedUntilMs, startedAtMs, drawnDelayMs, learnt }: SlotState): number {
-  const delayMs = pace.isOrdered ? drawnDelayMs : Math.max(drawnDelayMs, learnt.delayMs)
+function nextAtMs({ pace, pausedUntilMs, startedAtMs, drawnDelayMs, learned }: SlotState): number {
+  const delayMs = pace.isOrdered ? drawnDelayMs : Math.max(drawnDelayMs, learned.delayMs)
   return Math.max(pausedUntilMs, startedAtMs + delayMs)
 }

@@ -11,7 +11,7 @@
 import { type HostState, type SiteAnswer, SiteTable } from '@webloom/core'
 
 export interface RestingHost {
-  readonly learnt: HostState
+  readonly learned: HostState
   /** No request starts before this moment, by the clock that the caller uses. Rounded up to a second. */
   readonly nextAtMs: number
 }
@@ -41,15 +41,15 @@ export class RestingHosts {
     // Asked for each request, mostly in crawls in which nothing is learned of any host.
     const found = this.#isUsed ? this.#table.get(slot) : undefined
     if (!found || found.untilS === 0) return undefined
-    return { learnt: unpacked(found.answer), nextAtMs: found.askAgainAtS * 1000 }
+    return { learned: unpacked(found.answer), nextAtMs: found.askAgainAtS * 1000 }
   }
 
-  set(slot: string, { learnt, nextAtMs }: RestingHost, nowMs: number): void {
+  set(slot: string, { learned, nextAtMs }: RestingHost, nowMs: number): void {
     const askAgainAtS = Math.max(1, Math.ceil(nextAtMs / 1000))
-    const isLearnt = learnt.delayMs > 0 || learnt.failures > 0
+    const isLearned = learned.delayMs > 0 || learned.failures > 0
     this.#isUsed = true
-    const untilS = isLearnt ? FOR_EVER_S : askAgainAtS
-    this.#table.set(slot, { answer: packed(learnt), askAgainAtS, untilS }, nowMs / 1000)
+    const untilS = isLearned ? FOR_EVER_S : askAgainAtS
+    this.#table.set(slot, { answer: packed(learned), askAgainAtS, untilS }, nowMs / 1000)
   }
 
   delete(slot: string): void {

@@ -23,7 +23,7 @@ import { LineOrder } from './line-order.ts'
 export const LANES_MAX = 16
 const LATE_AT_ONCE = 100
 const LATER_AT_ONCE = 100
-const LEARNT_KEPT_MS = 86_400_000
+const LEARNED_KEPT_MS = 86_400_000
 
 export interface StepOptions {
   readonly state: FrontierState
@@ -180,8 +180,8 @@ export class SlotsStep {
 
   protected keep(record: KeptRecord): void {
     const { slot, next, floor, failures, paused, why } = record
-    const learnt = floor > 0 || failures > 0 ? this.nowMs + LEARNT_KEPT_MS : 0
-    const untilMs = Math.max(learnt, next, paused)
+    const learned = floor > 0 || failures > 0 ? this.nowMs + LEARNED_KEPT_MS : 0
+    const untilMs = Math.max(learned, next, paused)
     record.isStored = untilMs > this.nowMs
     if (record.isStored) {
       const stored = { slot, at: this.nowMs, next, floor, failures, paused, why, untilMs: untilMs + 1 }

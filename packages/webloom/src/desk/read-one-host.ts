@@ -59,7 +59,7 @@ export function delayFrom(
   if (order?.delayMs !== undefined) return `set by hand, ${new Date(order.at).toISOString()}`
   if (delayMs === 0) return null
   const own = paceOf(settings)(slot).delayMs
-  if (delayMs > own) return 'learnt: its robots.txt, or its answers'
+  if (delayMs > own) return 'learned: its robots.txt, or its answers'
   const setting = slot in settings.getDict('DOWNLOAD_SLOTS') ? 'DOWNLOAD_SLOTS' : 'DOWNLOAD_DELAY'
   return `${setting} (${settings.source(setting)})`
 }

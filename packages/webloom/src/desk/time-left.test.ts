@@ -24,7 +24,7 @@ test('the longest line at its delay is a lower bound, with or without a rate; th
   expect(timeLeftOf({ ...seen, workers: [holding('', 0)] }).atLeastMs).toBeNull()
 })
 
-test('so many starts take no less than their delays: drawn ones, learnt ones, ordered ones', () => {
+test('so many starts take no less than their delays: drawn ones, learned ones, ordered ones', () => {
   const pace = { delayMs: 1000, concurrency: 8, randomize: false }
   expect(leastTimeMs(pace, 101)).toBe(100_000)
   expect(leastTimeMs({ ...pace, randomize: true }, 101)).toBeGreaterThan(90_000)

@@ -297,7 +297,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     }
   }
 
-  /** What is learnt of hosts makes their delays longer, so it takes no less than this. */
+  /** What is learned of hosts makes their delays longer, so it takes no less than this. */
   #held(): Pick<WorkerSeen, 'heldHosts' | 'longestMs' | 'longestHost'> {
     const { settings, inside } = this.#crawl
     const [slots, paces, orders] = [

@@ -35,7 +35,7 @@ export interface SettingSeen {
   readonly name: string
   /** As messages show it, without secrets. */
   readonly value: string
-  /** Who set it: `default`, `config`, `spider`, `environment`, `command`. */
+  /** Where it was set: `default`, `config`, `spider`, `environment`, `command`. */
   readonly source: string
   readonly summary: string
 }

@@ -24,7 +24,7 @@ export type SlotState = 'none' | 'ready' | 'later' | 'held' | 'hot'
 /** A slot of a bucket, and who has it. */
 export interface SlotView extends HostView {
   /**
-   * `ready`: whoever has the bucket may take of it; `later`: when its delay or pause is over; `held`: a worker has it, with a few of
+   * `ready`: the holder of its bucket may take requests of it; `later`: when its delay or pause is over; `held`: a worker has it, with a few of
    * its requests; `hot`: it has lanes of its own.
    */
   readonly state: SlotState

@@ -385,8 +385,8 @@ export type KnownSettingsInput = {
    */
   readonly DEFAULT_REQUEST_HEADERS?: WrittenSetting<'DEFAULT_REQUEST_HEADERS'>
   /**
-   * Who fetches, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file:
-   * `{"ftp": "./ftp.ts#Ftp"}`; null takes one out. Default `{}`.
+   * Download handlers, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and
+   * file: `{"ftp": "./ftp.ts#Ftp"}`; null takes one out. Default `{}`.
    */
   readonly DOWNLOAD_HANDLERS?: WrittenSetting<'DOWNLOAD_HANDLERS'>
   /**
@@ -473,8 +473,8 @@ export type KnownSettingsInput = {
   /** Longest wait for the addresses of a host. Default `60` (s). */
   readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
   /**
-   * Who looks names up: `auto` asks the machine’s name servers where they know all that the machine knows, else the
-   * operating system; `system` always asks the operating system. Default `auto`.
+   * How host names are looked up: `auto` asks the machine’s name servers where they know all that the machine knows, else
+   * the operating system; `system` always asks the operating system. Default `auto`.
    */
   readonly DNS_RESOLVER?: WrittenSetting<'DNS_RESOLVER'>
   /**

@@ -9,7 +9,7 @@ export interface SettingTold {
   readonly name: string
   /** JSON, without secrets. */
   readonly value: unknown
-  /** Who set it: the config file, the spider, the environment or a command line. */
+  /** Where it was set: the config file, the spider, the environment or a command line. */
   readonly source: SettingsLayer
 }
 

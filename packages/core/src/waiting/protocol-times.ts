@@ -32,7 +32,7 @@ export interface ProtocolTimes {
     readonly sweepLookEveryMs: number
     /** Among several workers that would sweep, one does in this time. */
     readonly sweptMsMin: number
-    /** A turn whose job BullMQ lacks for so long is handed out by whoever sweeps: its adder died, or Redis has lost it. */
+    /** A turn whose job BullMQ lacks for so long gets a new one by the next sweep: its adder died, or Redis has lost it. */
     readonly owedMs: number
     /** A turn that could go and is not served for so long goes to another worker. */
     readonly yieldAfterMs: number

@@ -275,7 +275,7 @@ async function healthNotes(role: string, redis: Redis, logger: Logger): Promise<
   return warnings.filter((warning) => warning !== eviction).map(told)
 }
 
-/** Without the note a crawl is well, but has to be named to whoever looks for it. */
+/** A crawl without this note runs as well, but a dashboard must be told its name. */
 async function noted(noting: Promise<unknown>, logger: Logger): Promise<void> {
   await noting.catch((err: unknown) =>
     logger.warn(

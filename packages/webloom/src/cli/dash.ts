@@ -14,7 +14,7 @@ export const dash = command<DashFlags, [spiders: string[]]>(
     ),
     tokenFile: value(
       '--token-file <file>',
-      'a file of mode 0600 with the token that whoever looks must send (default WEBLOOM_DASH_TOKEN)',
+      'a file of mode 0600 with the token that browsers and programs must send (default WEBLOOM_DASH_TOKEN)',
     ),
     redis: values(
       '--redis <url>',

@@ -150,7 +150,7 @@ async function writeStats(path: string, stats: CrawlResult['stats']): Promise<vo
   }
 }
 
-/** On the screen and not in the log: it is for whoever types. */
+/** On the screen and not in the log: it is for the person who types. */
 function tellHowToResume({ settings }: Crawl): void {
   const place = settings.get('JOBDIR') ?? redisThatKeeps(settings)
   // Of several processes their parent would have to tell it once.

@@ -37,7 +37,7 @@ function known(name: string): SettingName {
   )
 }
 
-/** As it is: whoever asks for one setting by its name wants to use it, in a script. */
+/** Without quotes: a setting that is asked for by its name is used in a script. */
 function printValue(settings: Settings, name: SettingName, json = false): void {
   const value = settings.get(name)
   console.log(json || typeof value !== 'string' ? JSON.stringify(value) : value)

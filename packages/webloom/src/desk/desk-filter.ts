@@ -114,7 +114,7 @@ export async function knownSeen(
   return { url: request.url, known, fingerprint: filterFingerprinterOf(settings, auto).fingerprint(request) }
 }
 
-/** The workers name servers of its own, and whoever looks has not named them: their passwords are not told. */
+/** Refuses a filter on servers of its own that are not named here: workers do not tell their passwords. */
 function refuseElsewhere(told: SettingsTold | undefined, servers: RedisServers): void {
   const url = told?.settings.find(({ name }) => name === 'DUPEFILTER_REDIS_URL')?.value
   if (url === undefined || url === null) return

@@ -45,7 +45,7 @@ import { readStatus } from './read-status.ts'
 import { setHost } from './set-host.ts'
 import { settingsSeen } from './settings-seen.ts'
 
-/** While Redis hangs, whoever looks is told so after this time. */
+/** While Redis hangs, a look at the crawl is refused after this time. */
 const ANSWER_MS_MAX = 4000
 /** How often a Redis is asked whether it is there, while something takes long. */
 const THERE_ASKED_MS = 1000
@@ -149,7 +149,7 @@ export class RedisCrawlDesk implements CrawlDesk {
     return this.#ask('that response', () => readResponse(this.#ledger, signature))
   }
 
-  /** Takes as long as there are requests to queue: each is queued once, whoever tires of waiting. */
+  /** Takes as long as there are requests to queue: each is queued once, even when its caller no longer waits. */
   async retryFailed(filter: FailedFilter): Promise<number> {
     const retry = () =>
       withRedisTarget(this.#crawl, (target) =>

@@ -7,7 +7,7 @@ import { crawlBase } from '../assembly/crawl-base.ts'
 import { type CrawlFromOutside, crawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import type { DeskServer } from '../redis/desk-servers.ts'
 
-/** Where Redis is, whoever looks knows better, and passwords are not told. What runs in a worker alone is of no use here. */
+/** Not the addresses of Redis, which the desk has itself, with their passwords; nor settings of what runs in a worker alone. */
 const OF_A_CRAWL =
   /^(?:QUEUE_MODE|STATS_KEY|REDIS_ITEMS_KEY|REDIS_HIGH_WATER|SCHEDULER_\w*KEY|DUPEFILTER_(?!REDIS_URL)\w+|BLOOMFILTER_\w+|FINGERPRINT\w*|CANONICALIZER|NORMALIZE_URL_OPTIONS|URL_RULES|CONCURRENT_\w+|DOWNLOAD_(?:DELAY|SLOTS|DELAY_JITTER)|RANDOMIZE_DOWNLOAD_DELAY)$/
 

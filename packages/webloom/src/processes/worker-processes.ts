@@ -22,7 +22,7 @@ export interface WorkerEnd {
   readonly stats: Readonly<Record<string, StatValue>>
 }
 
-/** What a worker process says to whoever has started it. */
+/** What a worker process tells the process that has started it. */
 export type WorkerWord = 'alive' | WorkerEnd | { readonly snapshot: CrawlSnapshot }
 
 /** What is said to a worker process: somebody watches, and wants to know how it goes. */

@@ -11,7 +11,7 @@ export interface DeskServerFlags {
   readonly set?: readonly string[]
 }
 
-/** A server of queues, with those of the other roles, as whoever looks knows them. */
+/** A server of queues, with those of the other roles as they are named here. */
 export interface DeskServer {
   readonly servers: RedisServers
   /** The settings that name them. */

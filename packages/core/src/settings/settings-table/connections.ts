@@ -66,7 +66,7 @@ export const CONNECTION_SETTINGS = [
     default: 'auto',
     since: 'scrapy',
     summary:
-      'Who looks names up: `auto` asks the machine’s name servers where they know all that the machine knows, else the operating system; `system` always asks the operating system.',
+      'How host names are looked up: `auto` asks the machine’s name servers where they know all that the machine knows, else the operating system; `system` always asks the operating system.',
   },
   {
     name: 'DNS_SERVERS',

@@ -25,7 +25,7 @@ export const DOWNLOADER_SETTINGS = [
     default: {},
     since: 'scrapy',
     summary:
-      'Who fetches, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file: `{"ftp": "./ftp.ts#Ftp"}`; null takes one out.',
+      'Download handlers, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file: `{"ftp": "./ftp.ts#Ftp"}`; null takes one out.',
   },
   {
     name: 'FILE_URLS_ALLOWED',

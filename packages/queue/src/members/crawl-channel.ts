@@ -54,15 +54,16 @@ export class CrawlChannel {
     ])
     this.#redis = redis
     this.#hungryName = `${keys.frontier}:hungry`
-    this.#listening = redis.duplicate({ lazyConnect: true })
+    // ioredis would subscribe again by itself, and nobody would hear when that fails: the process would end.
+    this.#listening = redis.duplicate({ lazyConnect: true, autoResubscribe: false })
     // The crawl's own connection, to the same server, is the one that complains.
     this.#listening.on('error', () => {})
-    this.#listening.on('ready', () => this.#asked())
     this.#listening.on('message', (channel, message) => this.#channels.get(channel)?.(message))
   }
 
   async open(): Promise<void> {
-    await this.#listening.subscribe(...this.#channels.keys())
+    await this.#subscribe()
+    this.#listening.on('ready', () => void this.#subscribe().catch(() => {}))
   }
 
   close(): void {
@@ -76,6 +77,12 @@ export class CrawlChannel {
 
   listen(listener: CrawlListener): void {
     this.#listeners.push(listener)
+  }
+
+  /** Whatever was asked before it heard is looked up. */
+  async #subscribe(): Promise<void> {
+    await this.#listening.subscribe(...this.#channels.keys())
+    this.#asked()
   }
 
   #paused(message: string): void {

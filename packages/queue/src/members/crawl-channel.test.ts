@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { InUse, startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { expect, test, vi } from 'vitest'
+import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { CrawlChannel } from './crawl-channel.ts'
+
+const keys = crawlRedisKeys({ spider: 'talk', crawlId: null })
+
+async function openChannel(used: InUse) {
+  const server = used.use(await startRedis())
+  const proxy = used.use(await startTcpProxy({ target: server.url }))
+  const connect = (url: string) => {
+    const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 20 })
+    redis.on('error', () => {})
+    used.defer(() => redis.disconnect())
+    return redis
+  }
+  const redis = connect(proxy.url)
+  const duplicate = vi.spyOn(redis, 'duplicate')
+  const channel = new CrawlChannel({ redis, keys })
+  used.defer(() => channel.close())
+  await channel.open()
+  return { channel, proxy, listening: duplicate.mock.results[0]!.value as Redis, other: connect(server.url) }
+}
+
+/** Resolves when a connection has subscribed again, and does not hear Redis's answer to that. */
+function hangAtSubscribe(proxy: TcpProxy): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  proxy.judgeBy(([command]) => {
+    if (command === 'SUBSCRIBE') {
+      proxy.hang()
+      resolve()
+    }
+    return 'forward'
+  })
+  return promise
+}
+
+test('who listens hears again when Redis is back, and looks up what was asked meanwhile', async () => {
+  await using used = new InUse()
+  const { channel, proxy, other } = await openChannel(used)
+  let asked = 0
+  const nudged: string[] = []
+  channel.listen({ onAsked: () => asked++, onNudged: (_worker, unit) => nudged.push(unit) })
+  proxy.cutAll()
+  await vi.waitFor(() => expect(asked).toBe(1))
+  await other.publish(`${keys.frontier}:nudges`, 'w\n0\nunit')
+  await vi.waitFor(() => expect(nudged).toEqual(['unit']))
+})
+
+test('one that closes just when Redis is back leaves no rejection that nobody hears', async () => {
+  await using used = new InUse()
+  const { channel, proxy, listening } = await openChannel(used)
+  const unheard: unknown[] = []
+  const hear = (error: unknown) => unheard.push(error)
+  process.on('unhandledRejection', hear)
+  used.defer(() => process.off('unhandledRejection', hear))
+  const subscribed = hangAtSubscribe(proxy)
+  proxy.cutAll()
+  await subscribed
+  channel.close()
+  await once(listening, 'end')
+  await nextTurn()
+  expect(unheard).toEqual([])
+})

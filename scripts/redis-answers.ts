@@ -6,8 +6,8 @@
  */
 
 import { once } from 'node:events'
-import { environmentSettings, type RedisTarget, redisTargets, Settings } from '@webloom/core'
-import { Redis } from 'ioredis'
+import { environmentSettings, newRedisClient, type RedisTarget, redisTargets, Settings } from '@webloom/core'
+import * as ioredis from 'ioredis'
 
 /** Less than the timeout of the HEALTHCHECK, so that it is told which Redis is silent. */
 const ANSWER_MS_MAX = 3000
@@ -29,11 +29,8 @@ for (const target of targets.values()) {
 }
 process.exit(0)
 
-async function ping({ options: { tls, sentinels, ...plain } }: RedisTarget): Promise<void> {
-  const redis = new Redis({
-    ...plain,
-    ...(tls && { tls: { ...tls } }),
-    ...(sentinels && { sentinels: [...sentinels] }),
+async function ping({ options }: RedisTarget): Promise<void> {
+  const redis = newRedisClient(ioredis, options, {
     lazyConnect: true,
     retryStrategy: null,
     maxRetriesPerRequest: 0,

@@ -303,6 +303,7 @@ export {
   SCRAPY_SERIALIZERS,
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
+export { type ClientBehaviour, newRedisClient } from './redis/redis-client.ts'
 export {
   asksFor,
   checkRedisRole,
@@ -313,9 +314,10 @@ export {
   type RedisRole,
   type RedisTarget,
   redisTargets,
-  withoutPassword,
 } from './redis/redis-options.ts'
+export type { RedisTls, SentinelParams } from './redis/redis-params.ts'
 export { luaScriptsIn, RedisScript, type ScriptRunner } from './redis/redis-script.ts'
+export { type RedisAddress, redisUrlText, withoutPassword } from './redis/redis-url.ts'
 export { ScriptRefusal } from './redis/script-refusal.ts'
 export {
   isRedisFull,

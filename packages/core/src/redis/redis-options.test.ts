@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Settings } from '../settings/settings.ts'
-import { redisTargets, withoutPassword } from './redis-options.ts'
+import { redisTargets } from './redis-options.ts'
+import { withoutPassword } from './redis-url.ts'
 
 const shown = (settings: Record<string, unknown>, role: 'queue' | 'dupefilter' | 'seeds' | 'items') =>
   redisTargets(Settings.fromLayers({ command: settings }), role).map((target) => target.shown)

@@ -2,6 +2,8 @@ import { didYouMean } from '@webloom/url'
 import type { Redis } from 'ioredis'
 import { SettingsError, WebloomError } from '../errors/errors.ts'
 import type { Settings } from '../settings/settings.ts'
+import { type RedisTls, readRedisParams, type SentinelParams } from './redis-params.ts'
+import { parseRedisUrl, type RedisAddress, type RedisUrl, redisUrlText } from './redis-url.ts'
 
 /** What a Redis server is used for. Each role may have a server of its own. */
 export type RedisRole = 'queue' | 'dupefilter' | 'seeds' | 'items'
@@ -9,22 +11,24 @@ export type RedisRole = 'queue' | 'dupefilter' | 'seeds' | 'items'
 /** A connection to a Redis server, of ioredis. */
 export type RedisClient = Redis
 
-/** How to connect to one Redis server, with ioredis's names. */
-export interface RedisOptions {
+/** How to connect to a Redis: one server, the one that Sentinels name, or a Redis Cluster. With ioredis's names. */
+export interface RedisOptions extends SentinelParams {
   readonly host?: string
   readonly port?: number
   readonly db?: number
   readonly username?: string
   readonly password?: string
   /** Set for `rediss://` and `REDIS_PARAMS.ssl`. */
-  readonly tls?: Readonly<Record<string, unknown>>
+  readonly tls?: RedisTls
   /** How long connecting may take, milliseconds. */
   readonly connectTimeout?: number
   /** A connection that awaits a reply is closed after so many milliseconds without a byte. */
   readonly socketTimeout?: number
-  /** Sentinels of the server `name`. */
-  readonly sentinels?: readonly { readonly host: string; readonly port: number }[]
+  /** Sentinels of the server `name`; `host` and `port` then mean nothing. */
+  readonly sentinels?: readonly RedisAddress[]
   readonly name?: string
+  /** Some nodes of a Redis Cluster, which know the others; `host` and `port` then mean nothing. */
+  readonly nodes?: readonly RedisAddress[]
 }
 
 /** A server for messages and logs, without its password. */
@@ -55,7 +59,7 @@ const CONNECT_TIMEOUT_MS = 5000
  * as a list shards it). Opens nothing. Throws `SettingsError` for a text that is no URL.
  */
 export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[] {
-  const shards = role === 'dupefilter' ? settings.getList('DUPEFILTER_REDIS_URL') : []
+  const shards = role === 'dupefilter' ? urlsIn(settings.getList('DUPEFILTER_REDIS_URL')) : []
   if (shards.length > 0) return shards.map((url) => target(settings, 'DUPEFILTER_REDIS_URL', url))
   const own = ROLE_URLS[role]
     .map((name) => [name, settings.get(name)] as const)
@@ -105,44 +109,42 @@ export function checkRedisRole(role: RedisRole, because = `a component ${asksFor
   )
 }
 
+/** The servers of one URL stand between commas, as do the URLs of a list that is written as one text. */
+function urlsIn(parts: readonly string[]): string[] {
+  return parts.length === 0 ? [] : parts.join(',').split(/,(?=[\w+]+:\/\/)/)
+}
+
 function target(settings: Settings, setting: string, text: string): RedisTarget {
-  const url = URL.parse(text)
-  // As in redis-py, where both are given the one after the question mark counts.
-  const db = url ? (url.searchParams.get('db') ?? unquoted(url.pathname.slice(1))) : ''
-  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db)) {
-    throw new SettingsError([
-      `${setting} is ${JSON.stringify(withoutPassword(text))}; expected redis://host:port/db, or rediss:// for TLS`,
-    ])
-  }
-  return finished(settings, setting, {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? 6379 : Number(url.port),
-    ...(db !== '' && { db: Number(db) }),
-    ...(url.username !== '' && { username: unquoted(url.username) }),
-    ...(url.password !== '' && { password: unquoted(url.password) }),
-    ...(url.protocol === 'rediss:' && { tls: {} }),
-  })
+  const { kind, isTls, addresses, params, ...named } = parseRedisUrl(text, setting)
+  const place = {
+    server: { ...addresses[0]! },
+    sentinel: { sentinels: addresses },
+    cluster: { nodes: addresses },
+  }[kind]
+  return finished(settings, setting, { ...place, ...named }, { isTls, params })
 }
 
-/** As redis-py has it: a % that begins no escape stands for itself, as in a password that was pasted. */
-function unquoted(text: string): string {
-  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
-    Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
-  )
-}
-
-/** Adds REDIS_PARAMS, with redis-py's names or ioredis's. What the URL says counts more. */
-function finished(settings: Settings, setting: string, named: RedisOptions): RedisTarget {
-  const { socket_timeout, socket_connect_timeout, ssl, ...params } = settings.getDict('REDIS_PARAMS')
-  const known = Object.fromEntries(Object.entries(params).filter(([name]) => !PYTHON_ONLY.includes(name)))
+/** Adds REDIS_PARAMS. What the URL says counts more. */
+function finished(
+  settings: Settings,
+  setting: string,
+  named: RedisOptions,
+  url: Pick<RedisUrl, 'isTls' | 'params'> = { isTls: false, params: {} },
+): RedisTarget {
+  const all = settings.getDict('REDIS_PARAMS')
+  const readFrom = Object.keys(url.params).length > 0 ? `${setting} (or REDIS_PARAMS)` : 'REDIS_PARAMS'
+  const { others, times, tls, sentinel } = readRedisParams({ ...all, ...url.params }, readFrom, url.isTls)
+  const isElsewhere = named.nodes !== undefined || named.sentinels !== undefined
+  const { sentinels, name, ...server } = others
   const options: RedisOptions = {
-    connectTimeout:
-      typeof socket_connect_timeout === 'number' ? socket_connect_timeout * 1000 : CONNECT_TIMEOUT_MS,
-    socketTimeout: typeof socket_timeout === 'number' ? socket_timeout * 1000 : SOCKET_TIMEOUT_MS,
-    ...(ssl === true && { tls: {} }),
-    ...known,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    ...(isElsewhere ? server : others),
+    ...times,
+    ...(tls && { tls }),
+    ...((named.sentinels ?? sentinels) !== undefined && named.nodes === undefined && sentinel),
     ...named,
-    db: named.db ?? databaseOf(known.db),
+    db: named.db ?? (named.nodes ? 0 : databaseOf(others.db)),
   }
   return { options, shown: shownTarget(options), setting }
 }
@@ -156,24 +158,21 @@ function databaseOf(value: unknown = 0): number {
   ])
 }
 
-// Options of redis-py alone: here they always hold, or mean nothing.
-const PYTHON_ONLY: readonly string[] = [
-  'retry_on_timeout',
-  'encoding',
-  'decode_responses',
-  'redis_cls',
-  'client_name',
-]
-
-function shownTarget({ sentinels, name, tls, host, port, db }: RedisOptions): string {
+function shownTarget({ nodes, sentinels, name = 'mymaster', tls, host, port, db }: RedisOptions): string {
+  const isTls = tls !== undefined
+  if (nodes) return redisUrlText({ kind: 'cluster', isTls, addresses: nodes })
   if (sentinels)
-    return `sentinel ${name ?? 'mymaster'} at ${sentinels.map((one) => `${one.host}:${one.port}`).join(', ')}`
-  const shownHost = host?.includes(':') ? `[${host}]` : host
-  return `${tls ? 'rediss' : 'redis'}://${shownHost}:${port}/${db}`
-}
-
-/** Returns a Redis URL for messages: its password is hidden, however broken the rest. */
-export function withoutPassword(url: string): string {
-  const hidden = url.replace(/^(\w+:\/\/[^:@/]*):.*@/s, '$1:***@')
-  return hidden === url ? url.replace(/^(\w+:\/\/)?.*@/s, '$1***@') : hidden
+    return redisUrlText({
+      kind: 'sentinel',
+      isTls,
+      addresses: sentinels,
+      name,
+      ...(db !== undefined && { db }),
+    })
+  return redisUrlText({
+    kind: 'server',
+    isTls,
+    addresses: [{ host: host ?? '', port: port ?? 6379 }],
+    ...(db !== undefined && { db }),
+  })
 }

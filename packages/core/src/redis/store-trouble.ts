@@ -11,9 +11,9 @@ const FULL: readonly ErrorCode[] = ['WL_REDIS_FULL', 'WL_QUEUE_FULL', 'WL_DUPEFI
 // The first word of a reply, or within that of a script: `… -OOM command not allowed when used memory > 'maxmemory'`.
 const OUT_OF_MEMORY = /(?:^|[\s(-])OOM (?:command not allowed|Out of memory)/i
 
-// Redis restarts, fails over or is busy, or the connection to it is lost.
+// Redis restarts, fails over or is busy, or the connection to it is lost. Before Redis 7 a script wraps what its commands were told.
 const PASSING =
-  /^(?:BUSY|LOADING|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS)\b|Connection is closed|Command timed out|Socket timeout|ECONNRESET|EPIPE/
+  /^(?:BUSY|LOADING|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS)\b|\s-(?:READONLY|MASTERDOWN|MISCONF|NOREPLICAS) |Connection is closed|Command timed out|Socket timeout|ECONNRESET|EPIPE/
 
 /**
  * Returns the error of a connection to Redis in the codes of all stores: WL_REDIS_FULL and WL_REDIS_AWAY when the same

@@ -190,7 +190,10 @@ export type KnownSettingsInput = {
   readonly FAILED_MAX?: WrittenSetting<'FAILED_MAX'>
   /** Which waiting request of a host goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
-  /** Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS. null: no Redis. Default `null`. */
+  /**
+   * Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, or by Sentinels
+   * `redis+sentinel://host:port,host:port/name/db` (docs/guides/redis.md). null: no Redis. Default `null`.
+   */
   readonly REDIS_URL?: WrittenSetting<'REDIS_URL'>
   /** Host of that Redis, where REDIS_URL is not set. Default `null`. */
   readonly REDIS_HOST?: WrittenSetting<'REDIS_HOST'>
@@ -199,8 +202,8 @@ export type KnownSettingsInput = {
   /** Database that goes with REDIS_HOST. 0 counts, too. Default `0`. */
   readonly REDIS_DB?: WrittenSetting<'REDIS_DB'>
   /**
-   * More for the connection: ioredis options, or `socket_timeout`, `socket_connect_timeout`, `ssl` of redis-py. Default
-   * `{}`.
+   * More for the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and others,
+   * docs/guides/redis.md) or of ioredis. Default `{}`.
    */
   readonly REDIS_PARAMS?: WrittenSetting<'REDIS_PARAMS'>
   /** How long a Redis may take to answer before the crawl gives up (exit code 3). Default `15` (s). */

@@ -60,14 +60,8 @@ async function renew(on: Redis, { lua, keys, args, locks }: Kept): Promise<void>
 }
 
 async function connection(): Promise<Redis> {
-  const { Redis } = await import('ioredis')
-  const { tls, sentinels, ...plain } = reached
-  const opened = new Redis({
-    ...plain,
-    ...(tls && { tls: { ...tls } }),
-    ...(sentinels && { sentinels: [...sentinels] }),
-    commandTimeout: times.answerMsMax,
-  })
+  const [{ newRedisClient }, ioredis] = await Promise.all([import('@webloom/core'), import('ioredis')])
+  const opened = newRedisClient(ioredis, reached, { commandTimeout: times.answerMsMax })
   opened.on('error', () => {}) // The commands that fail reject, too.
   return opened
 }

@@ -12,6 +12,7 @@ import {
   type RedisRole,
   type RedisTarget,
   redisTargets,
+  redisUrlText,
   type Settings,
   SettingsError,
   silentLogger,
@@ -91,7 +92,7 @@ async function checkServer(
   })
   try {
     await Promise.race([link.open(), hopeless(link.client)])
-    return await checkOpen(link.client, server, spider)
+    return await checkOpen(link.client, foundAt(link.client, server), spider)
   } catch (error) {
     return [
       isUnanswered(error) && (await isListening(target.options, answerMsMax))
@@ -101,6 +102,15 @@ async function checkServer(
   } finally {
     link.close()
   }
+}
+
+/** The server with the place to which the Sentinels led, so that lines to type are for that. */
+function foundAt({ stream }: Redis, server: Server): Server {
+  const { target } = server
+  const { sentinels, name, ...options } = target.options
+  if (!sentinels || !('remoteAddress' in stream)) return server
+  const [host, port] = [stream.remoteAddress!, Number(stream.remotePort)]
+  return { ...server, target: { ...target, options: { ...options, host, port } } }
 }
 
 /** Rejects where asking again within a few seconds is of no use. */
@@ -163,10 +173,13 @@ function unusable(error: Error & { code?: string }, server: Server, spider: stri
     return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
   if (error instanceof IsReplica) {
     const { setting, options } = target
-    return fail(
-      `${error.message} (${roles.join(', ')})`,
-      urlLine({ setting, options: { ...options, ...error.master } }),
-    )
+    const shown = redisUrlText({
+      kind: 'server',
+      isTls: options.tls !== undefined,
+      addresses: [error.master],
+      ...(options.db !== undefined && { db: options.db }),
+    })
+    return fail(`${error.message} (${roles.join(', ')})`, urlLine({ setting, shown }))
   }
   const cause =
     error.code === 'WL_REDIS_UNREACHABLE' ? (error.cause as NodeJS.ErrnoException | undefined) : error
@@ -320,23 +333,21 @@ function rightsLine({ target, roles }: Server, spider: string | undefined): stri
 }
 
 /** `redis-cli` for that server. It asks for the password, which is not among what is printed. */
-function cliOf({ host, port, username, password, tls, db }: RedisOptions): string {
+function cliOf({ host, port, username, password, tls, db, sentinels }: RedisOptions): string {
+  const [at = { host, port }] = sentinels ?? []
   return [
     'redis-cli',
-    ...(host !== undefined ? [`-h ${shellQuoted(host)}`] : []),
-    ...(port !== undefined ? [`-p ${port}`] : []),
-    ...(username ? [`--user ${shellQuoted(username)}`] : []),
-    ...(password ? ['--askpass'] : []),
+    ...(at.host !== undefined ? [`-h ${shellQuoted(at.host)}`] : []),
+    ...(at.port !== undefined ? [`-p ${at.port}`] : []),
+    ...(username && !sentinels ? [`--user ${shellQuoted(username)}`] : []),
+    ...(password && !sentinels ? ['--askpass'] : []),
     ...(tls ? ['--tls'] : []),
-    ...(db ? [`-n ${db}`] : []),
+    ...(db && !sentinels ? [`-n ${db}`] : []),
   ].join(' ')
 }
 
-function urlLine({
-  setting,
-  options: { host, port, db, tls },
-}: Pick<RedisTarget, 'setting' | 'options'>): string {
-  const url = `${tls ? 'rediss' : 'redis'}://user:password@${host}:${port}/${db ?? 0}`
+function urlLine({ setting, shown }: Pick<RedisTarget, 'setting' | 'shown'>): string {
+  const url = shown.replace('://', '://user:password@')
   // In quotation marks in any case, as passwords need them.
   return `export ${environmentVariable(setting)}='${url.replaceAll("'", "'\\''")}'`
 }

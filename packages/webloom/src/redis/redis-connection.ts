@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Logger,
+  newRedisClient,
   PROTOCOL_TIMES,
   type ProtocolTimes,
   type RedisRole,
@@ -21,6 +22,7 @@ import {
   missingRight,
   missingRightOf,
   refusalInWords,
+  sentinelRefusalInWords,
 } from './redis-refusal.ts'
 import { aclLine } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
@@ -30,6 +32,9 @@ type ReplyError = Error & {
   readonly code?: string
   readonly command?: { readonly name: string; args: readonly unknown[] }
 }
+
+/** A replica says so; before Redis 7 within the reply of a script. */
+const READ_ONLY = /^READONLY\b|\s-READONLY /
 
 /** How often a replica is asked whether it has become the master. */
 const REPLICA_ASKED_MS = 250
@@ -49,6 +54,8 @@ export class RedisLink {
   #lastError: Error | undefined
   /** Of the replica that has answered `open`. */
   #master: MasterPlace | undefined
+  /** Why no Sentinel tells the master, in words. */
+  #sentinelRefusal: string | undefined
   /** Whether the log's last word is that Redis is away. */
   #isToldAway = false
   /** Trouble is told as it comes. */
@@ -81,13 +88,10 @@ export class RedisLink {
     this.#startTimeoutMs = startTimeoutMs
     this.#aclLine = aclLine(roles, spider)
     this.#logger = logger
-    const { tls, sentinels, ...plain } = target.options
+    if (target.options.nodes) throw this.#isCluster()
     // Loaded by the first who has a Redis: others start sooner without it.
     const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
-    this.client = new ioredis.Redis({
-      ...plain,
-      ...(tls && { tls: { ...tls } }),
-      ...(sentinels && { sentinels: [...sentinels] }),
+    this.client = newRedisClient(ioredis, target.options, {
       lazyConnect: true,
       // A command waits for its server: a crawl pauses while Redis is away, and loses nothing.
       maxRetriesPerRequest: null,
@@ -98,12 +102,15 @@ export class RedisLink {
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: ReplyError) => {
         this.#explain(error)
-        return error.message.startsWith('READONLY') ? 2 : false
+        return READ_ONLY.test(error.message) ? 2 : false
       },
     })
     infoWhenReady(this.client)
     this.shared = new SharedClient(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
+    this.client.on('sentinelError', ({ message }: Error) => {
+      this.#sentinelRefusal = sentinelRefusalInWords(message, target.options, target.setting)
+    })
     this.client.on('ready', () => this.#onReady())
     // Of interest to `open` alone.
     this.#refused.promise.catch(() => {})
@@ -192,7 +199,7 @@ export class RedisLink {
   /** Its scripts and transactions name keys of several slots, which only one server has together. */
   #isCluster(): SettingsError {
     return new SettingsError([
-      `${this.#target.shown} is a node of a Redis Cluster (cluster_enabled:1), which is not supported in this release. Name a single server, with a replica and Sentinel if it must not fail; roles may have servers of their own (QUEUE_REDIS_URL, DUPEFILTER_REDIS_URL, …)`,
+      `${this.#target.shown} is a node of a Redis Cluster (cluster_enabled:1), which is not supported in this release. Name a single server, or by redis+sentinel:// the one that Sentinels keep up; roles may have servers of their own (QUEUE_REDIS_URL, DUPEFILTER_REDIS_URL, …)`,
     ])
   }
 
@@ -210,7 +217,7 @@ export class RedisLink {
     if (error instanceof Error) this.#explain(error)
     const cause =
       error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : 'no answer'
-    const refused = missingRightOf(error) ? cause : refusalInWords(cause, setting)
+    const refused = missingRightOf(error) ? cause : (this.#sentinelRefusal ?? refusalInWords(cause, setting))
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
     if (refused !== undefined)
       return new WebloomError('WL_REDIS_REFUSED', `Redis at ${shown} cannot be used: ${refused}`, {

@@ -1,6 +1,6 @@
 /** What a Redis says that will not have us, in words. */
 
-import { WebloomError } from '@webloom/core'
+import { type RedisOptions, WebloomError } from '@webloom/core'
 
 const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: string) => string }[] = [
   {
@@ -22,6 +22,26 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
 export function refusalInWords(message: string, setting: string): string | undefined {
   const words = REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
   return words && `${words} (Redis says: ${message})`
+}
+
+/**
+ * What keeps Sentinels from telling the master; undefined when they are away.
+ *
+ * @param message of ioredis: `failed to connect to sentinel <place> because <reply>`, for one
+ */
+export function sentinelRefusalInWords(
+  message: string,
+  { sentinels, name }: Pick<RedisOptions, 'sentinels' | 'name'>,
+  setting: string,
+): string | undefined {
+  const { host, port } = sentinels![0]!
+  if (/invalid reply: null|No such master/.test(message))
+    return `the Sentinels know no master of the name ${name}, which stands behind the hosts in ${setting}. What they know is told by: redis-cli -h ${host} -p ${port} SENTINEL MASTERS`
+  const [, reply] = /because ((?:NOAUTH|WRONGPASS|ERR invalid password|NOPERM)\b.*)/s.exec(message) ?? []
+  return (
+    reply &&
+    `the Sentinels do not let us in (they say: ${reply}). They have users of their own: add ?sentinel_username=user&sentinel_password=password to ${setting}, or set sentinel_kwargs in REDIS_PARAMS`
+  )
 }
 
 /** Redis says it otherwise from release to release, and otherwise again of a command that a script runs. */
@@ -109,7 +129,7 @@ export class IsReplica extends WebloomError {
   constructor(shown: string, setting: string, master: MasterPlace) {
     super(
       'WL_REDIS_UNREACHABLE',
-      `Redis at ${shown} cannot be used: it is a replica of ${master.host}:${master.port}, and takes no writes. Name the master in ${setting}, or in REDIS_SENTINELS the Sentinels that know who it is`,
+      `Redis at ${shown} cannot be used: it is a replica of ${master.host}:${master.port}, and takes no writes. Name the master in ${setting}, or the Sentinels that know who it is: redis+sentinel://host:26379,host:26379/name`,
     )
     this.master = master
   }

@@ -10,7 +10,7 @@ export const REDIS_SETTINGS = [
     default: null,
     since: 'scrapy-redis',
     summary:
-      'Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS. null: no Redis.',
+      'Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, or by Sentinels `redis+sentinel://host:port,host:port/name/db` (docs/guides/redis.md). null: no Redis.',
   },
   {
     name: 'REDIS_HOST',
@@ -44,7 +44,7 @@ export const REDIS_SETTINGS = [
     default: {},
     since: 'scrapy-redis',
     summary:
-      'More for the connection: ioredis options, or `socket_timeout`, `socket_connect_timeout`, `ssl` of redis-py.',
+      'More for the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and others, docs/guides/redis.md) or of ioredis.',
   },
   {
     name: 'REDIS_START_TIMEOUT',

@@ -35,6 +35,12 @@ export type { FakeWebTruth, PageTruth } from './web/truth.ts'
 export { ensureRedisServer, RedisMissing } from './redis/redis-install.ts'
 export { findRedis, type RedisProgram } from './redis/redis-program.ts'
 export type { RedisReply } from './redis/redis-resp.ts'
+export {
+  type Sentinel,
+  type SentinelRedis,
+  type StartSentinelsOptions,
+  startSentinels,
+} from './redis/redis-sentinel.ts'
 export { type RedisServer, type StartRedisOptions, startRedis } from './redis/redis-server.ts'
 export {
   type CommandMatch,

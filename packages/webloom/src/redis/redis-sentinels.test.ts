@@ -1,0 +1,61 @@
+import { Settings, silentLogger } from '@webloom/core'
+import { type SentinelRedis, startSentinels } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkRedisServers } from '../doctor/redis-checkup.ts'
+import { RedisServers } from './redis-servers.ts'
+
+let redis: SentinelRedis
+beforeAll(async () => {
+  redis = await startSentinels({ replicas: 1, sentinels: 1, password: 'p@ss/w', sentinelPassword: 'watch' })
+})
+afterAll(() => redis.stop())
+
+const settingsOf = (url: string) =>
+  Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 1 } })
+const serversAt = (url: string) => {
+  const servers = new RedisServers(settingsOf(url), silentLogger)
+  servers.connection('queue')
+  return servers
+}
+
+test('Sentinels with a password of their own lead to the master', async () => {
+  const servers = serversAt(`${redis.url}/2?sentinel_password=watch`)
+  await servers.open()
+  await servers.connection('queue')!.set('page', '1')
+  servers.close()
+  expect(await redis.servers[0]!.command('INFO', 'keyspace')).toMatch(/^db2:keys=1/m)
+})
+
+test.each([
+  [
+    '',
+    /the Sentinels do not let us in \(they say: NOAUTH.*add \?sentinel_username=user&sentinel_password=password to REDIS_URL/,
+  ],
+  ['?sentinel_password=wrong', /the Sentinels do not let us in \(they say: WRONGPASS/],
+])('what they refuse to "%s" is told in words', async (query, words) => {
+  const servers = serversAt(`${redis.url}${query}`)
+  await expect(servers.open()).rejects.toMatchObject({
+    code: 'WL_REDIS_REFUSED',
+    message: expect.stringMatching(words),
+  })
+  servers.close()
+})
+
+test('a name that they do not know is told, with the line that asks for those they know', async () => {
+  const servers = serversAt(`${redis.url.replace(/crawls$/, 'crowls')}?sentinel_password=watch`)
+  await expect(servers.open()).rejects.toThrow(
+    /know no master of the name crowls.*redis-cli -h 127\.0\.0\.1 -p \d+ SENTINEL MASTERS/,
+  )
+  servers.close()
+})
+
+test('doctor looks at the master, and its lines to type are for that server', async () => {
+  const master = redis.servers[0]!
+  await master.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  const results = await checkRedisServers(settingsOf(`${redis.url}?sentinel_password=watch`))
+  await master.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  expect(results.find(({ state }) => state === 'fail')).toMatchObject({
+    check: 'Redis policy',
+    type: `redis-cli -h 127.0.0.1 -p ${master.port} --askpass CONFIG SET maxmemory-policy noeviction`,
+  })
+})

@@ -1,0 +1,92 @@
+/** Crawls whose Redis fails over in the middle: the master is killed, and a replica takes its place. */
+
+import {
+  type Hit,
+  InUse,
+  type SentinelRedis,
+  type StartedProcess,
+  startFakeWebProcess,
+  startSentinels,
+} from '@webloom/testkit'
+import { expect } from 'vitest'
+import { ClusterFolder, expectComplete, freshCrawlId } from '../cluster/cluster-crawl.ts'
+
+/** Downloads at once of each of the two workers. */
+const CONCURRENCY = 8
+/** A replica may be so much older than its master: with more the master takes no writes (`min-replicas-max-lag 1`). */
+const REPLICA_BEHIND_MS = 1000
+/** How soon after the new master serves pages are fetched again. */
+const GOES_ON_MS_MAX = 5000
+
+/** A Redis with a spare. */
+export interface Spared extends AsyncDisposable {
+  readonly url: string
+  /** Kills the master. Resolves to when that was, and when another one took writes, by this process's clock. */
+  failOver(): Promise<{ readonly goneAtMs: number; readonly servesAtMs: number }>
+}
+
+export async function sentinels(): Promise<Spared> {
+  const redis: SentinelRedis = await startSentinels()
+  return {
+    url: redis.url,
+    async failOver() {
+      const master = await redis.untilWritable()
+      const goneAtMs = performance.now()
+      await master.kill()
+      await redis.untilWritable(master)
+      return { goneAtMs, servesAtMs: performance.now() }
+    },
+    [Symbol.asyncDispose]: () => redis.stop(),
+  }
+}
+
+/** @param part of the pages: so many were fetched when the master is killed */
+export async function failsOver(
+  start: () => Promise<Spared>,
+  { mode, seed = 1, part = 0.3 }: { mode: 'turns' | 'job'; seed?: number; part?: number },
+): Promise<void> {
+  await using used = new InUse()
+  const redis = used.use(await start())
+  const web = used.use(
+    await startFakeWebProcess({
+      seed,
+      hosts: 4,
+      pagesPerHost: 150,
+      crossHostLinks: 0.2,
+      latencyMs: [0, 40],
+    }),
+  )
+  const folder = used.use(
+    await ClusterFolder.of(web, {
+      REDIS_URL: redis.url,
+      CRAWL_ID: freshCrawlId(`fail-over-${mode}`),
+      QUEUE_MODE: mode,
+      CONCURRENT_REQUESTS: CONCURRENCY,
+      LOG_FORMAT: 'json',
+    }),
+  )
+  const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
+  await web.waitForHits(Math.round(part * web.linked().size), 120_000)
+  const { goneAtMs, servesAtMs } = await redis.failOver()
+  const ended = await Promise.all(workers.map(({ exited }) => exited))
+  const logs = ended.map(({ stderr }) => stderr).join('\n')
+  for (const { code } of ended) expect(code, logs).toBe(0)
+  const hits = await web.hits()
+  const nextMs = Math.min(...hits.map(({ atMs }) => atMs).filter((atMs) => atMs > servesAtMs))
+  expect(nextMs - servesAtMs, `when pages were fetched again\n${logs}`).toBeLessThan(GOES_ON_MS_MAX)
+  await expectComplete(web, folder, { more: mayRepeat(hits, goneAtMs, web) })
+}
+
+/**
+ * The pages of the time that the replica had not heard of, those in flight, and, as the filter has forgotten with the queue which
+ * links were new, the links of both.
+ */
+function mayRepeat(
+  hits: readonly Hit[],
+  goneAtMs: number,
+  web: { page(url: string): { readonly links: readonly string[] } | undefined },
+): number {
+  const lost = hits.filter(({ atMs }) => atMs > goneAtMs - REPLICA_BEHIND_MS && atMs < goneAtMs)
+  const links = new Set(lost.flatMap(({ url }) => web.page(url)?.links ?? []))
+  return lost.length + 2 * CONCURRENCY + links.size
+}

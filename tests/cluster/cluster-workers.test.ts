@@ -1,6 +1,5 @@
 /** Workers that come late, or too early, or of another release, or without a Redis; and one that grows too large. */
 
-import { readFileSync } from 'node:fs'
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -14,6 +13,7 @@ import {
   seededSpider,
 } from './cluster-crawl.ts'
 import { twoReleases } from './cluster-releases.ts'
+import { lateWorker } from './cluster-rounds.ts'
 
 const LONG = { timeout: 240_000 }
 
@@ -41,27 +41,7 @@ test.concurrent(
   () => twoReleases('turns', { pagesPerHost: 6, factor: SHORT_TIMES }),
 )
 
-test.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s: a late worker takes its part', LONG, async (mode) => {
-  const crawlId = freshCrawlId(`late-${mode}`)
-  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 40, latencyMs: 100 })
-  const [first, ...others] = web.seeds
-  const spider = seededSpider([first!])
-  await using folder = await ClusterFolder.of(web, settings(crawlId, { QUEUE_MODE: mode }), spider)
-  const workers = [folder.worker('first', '-a', 'maxIdleTime=0')]
-  await web.waitForHits(5, 60_000)
-  const late = folder.worker('late', '-a', 'maxIdleTime=0')
-  workers.push(late)
-  await late.waitForOutput(/note: crawl/, 60_000)
-  await redis.command('RPUSH', `pages:${crawlId}:start_urls`, ...others)
-  await web.waitForHits(web.linked().size, 120_000)
-  expect((await folder.run('stop', 'pages')).code).toBe(0)
-  for (const { code, stderr } of await Promise.all(workers.map(({ exited }) => exited)))
-    expect(code, stderr).toBe(0)
-  expect(await expectComplete(web, folder)).toBe(0)
-  // Half of the hosts are given to it when it has nothing to do.
-  const items = readFileSync(folder.path('items-late.jsonl'), 'utf8').split('\n').length
-  expect(items).toBeGreaterThan(web.linked().size / 5)
-})
+test.concurrent('a late worker takes its part', LONG, () => lateWorker(redis, 'turns'))
 
 test.concurrent(
   'workers of a RedisSpider wait for the first seed, crawl it, and end when none comes for maxIdleTime',

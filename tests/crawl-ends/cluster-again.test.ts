@@ -9,6 +9,7 @@ import {
   seededSpider,
   settingsOf,
 } from '../cluster/cluster-crawl.ts'
+import { clearedWhole } from './cluster-ends.ts'
 
 const LONG = { timeout: 180_000 }
 
@@ -66,24 +67,4 @@ test.concurrent.each([
   expect(await fetched(one)).toEqual(new Set([one]))
 })
 
-test.concurrent.each(['turns', 'job'])(
-  'QUEUE_MODE=%s: webloom clear leaves no key of the crawl',
-  LONG,
-  async (mode) => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20 })
-    const cleared = settings(`clean-${mode}`, {
-      SCHEDULER_PERSIST: true,
-      COOKIES_SHARED: true,
-      QUEUE_MODE: mode,
-    })
-    await using folder = await ClusterFolder.of(web, cleared)
-    const keys = async () => (await redis.command('KEYS', `*${cleared.CRAWL_ID}*`)) as string[]
-    expect((await folder.run('crawl', 'pages')).code).toBe(0)
-    expect((await keys()).length).toBeGreaterThan(3)
-    expect((await folder.run('clear', 'pages')).code).toBe(0)
-    // What its runs came to, until `webloom runs --forget`.
-    expect((await keys()).map((key) => key.replace(/^.*:/, ''))).toEqual(['runs'])
-    await folder.run('runs', 'pages', '--forget')
-    expect(await keys()).toEqual([])
-  },
-)
+test.concurrent('webloom clear leaves no key of the crawl', LONG, () => clearedWhole(redis, 'turns'))

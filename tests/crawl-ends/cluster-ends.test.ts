@@ -8,9 +8,9 @@ import {
   finishRound,
   followingSpider,
   messagesOf,
-  messagesOfOwn,
   settingsOf,
 } from '../cluster/cluster-crawl.ts'
+import { closedEarly, limited, stoppedEarly } from './cluster-ends.ts'
 import { keysOfCrawl, LEFTOVER } from './cluster-leaving.ts'
 
 const LONG = { timeout: 240_000 }
@@ -32,26 +32,9 @@ test.concurrent('three workers on a small web: none ends early, none hangs', LON
   finishRound(1, { redis, mode: 'turns' }),
 )
 
-describe.concurrent('limits count for the cluster', () => {
-  test.each([
-    ['CLOSESPIDER_PAGECOUNT', 60, 'closespider_pagecount', 'response_received_count'],
-    ['CLOSESPIDER_ITEMCOUNT', 60, 'closespider_itemcount', 'item_scraped_count'],
-  ])('%s', LONG, async (name, limit, reason, counter) => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 500, latencyMs: 100 })
-    await using folder = await ClusterFolder.of(web, settings(name.toLowerCase(), { [name]: limit }))
-    const workers = [folder.worker('a'), folder.worker('b')]
-    for (const worker of workers) {
-      const { code, stderr } = await worker.exited
-      expect(code, stderr).toBe(0)
-      expect(messagesOf({ stderr }).at(-1)).toBe(`crawl ended: ${reason}`)
-    }
-    const seen = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
-    expect(seen).toMatchObject({ state: 'stopped', finishReason: reason })
-    expect(seen.stats[counter]).toBeGreaterThanOrEqual(limit)
-    // Each worker knows the others' counts of a second ago: 40 pages a second for each, and what is in flight.
-    expect(seen.stats[counter]).toBeLessThan(limit + 400)
-  })
-})
+test.concurrent('limits count for the cluster: CLOSESPIDER_PAGECOUNT', LONG, () =>
+  limited(redis, ['CLOSESPIDER_PAGECOUNT', 60, 'closespider_pagecount', 'response_received_count']),
+)
 
 describe.concurrent('what stays of a crawl', () => {
   test('finished, without SCHEDULER_PERSIST: no request, queued or met', LONG, async () => {
@@ -136,49 +119,11 @@ describe.concurrent('what stays of a crawl', () => {
   )
 })
 
-describe.concurrent.each(['turns', 'job'])(
-  'QUEUE_MODE=%s: an early end, without SCHEDULER_PERSIST, warns of nothing but of what is deleted',
-  (mode) => {
-    test('one that closes at so many pages', LONG, async () => {
-      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
-      const closing = settings(`closing-${mode}`, {
-        QUEUE_MODE: mode,
-        CLOSESPIDER_PAGECOUNT: 20,
-        LOG_LEVEL: 'WARNING',
-      })
-      await using folder = await ClusterFolder.of(web, closing)
-      const { code, stderr } = await folder.run('crawl', 'pages')
-      expect(code).toBe(0)
-      // Its deleted requests alone.
-      expect(messagesOfOwn({ stderr })).toEqual([
-        expect.stringMatching(/has ended early: the requests that still waited/),
-      ])
-      const kept = await folder.run('crawl', 'pages', '-s', 'SCHEDULER_PERSIST=true')
-      expect(messagesOfOwn(kept)).toEqual([])
-      expect(kept.stderr).toMatch(/kept in Redis at redis:.*To go on:\n {2}webloom crawl pages/s)
-    })
+describe.concurrent('an early end, without SCHEDULER_PERSIST, warns of nothing but of what is deleted', () => {
+  test('one that closes at so many pages', LONG, () => closedEarly(redis, 'turns'))
 
-    test('two workers that are stopped', LONG, async () => {
-      // The command that stops them may take a minute to start.
-      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 1000 })
-      const stopped = settings(`stopped-${mode}`, {
-        QUEUE_MODE: mode,
-        DOWNLOAD_DELAY: 0.2,
-        LOG_LEVEL: 'WARNING',
-      })
-      await using folder = await ClusterFolder.of(web, stopped)
-      const workers = [folder.worker('a'), folder.worker('b')]
-      await web.waitForHits(10, 60_000)
-      // What is set where the command runs is for nobody.
-      const { code, stdout } = await folder.run('stop', 'pages', '-s', 'SCHEDULER_PERSIST=true')
-      expect(code).toBe(0)
-      expect(stdout).toMatch(/The last one empties queue and filter/)
-      const ended = await Promise.all(workers.map(({ exited }) => exited))
-      expect(ended.map(({ code }) => code)).toEqual([0, 0])
-      expect(ended.flatMap(messagesOfOwn)).toEqual([expect.stringMatching(/has ended early/)])
-    })
-  },
-)
+  test('two workers that are stopped', LONG, () => stoppedEarly(redis, 'turns'))
+})
 
 test.concurrent('a spider whose start() throws ends for all workers, and says so', LONG, async () => {
   await using web = await startFakeWebProcess()

@@ -1,0 +1,35 @@
+/** What several workers share with QUEUE_MODE=job, as cluster.test.ts shows it for turns. */
+
+import { startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import {
+  afterTheEnd,
+  killedInMidCrawl,
+  lateWorker,
+  pausedAndStopped,
+  TwoServers,
+  twoCrawls,
+} from './cluster-rounds.ts'
+
+let servers: TwoServers
+beforeAll(async () => {
+  servers = await TwoServers.start()
+})
+afterAll(() => servers[Symbol.asyncDispose]())
+
+describe('QUEUE_MODE=job', () => {
+  test('a worker that starts after the end fetches nothing; crawl and worker --new begin anew', () =>
+    afterTheEnd('job', servers))
+
+  test('a worker killed with -9 in mid-crawl is noticed, and what it held is crawled by another', () =>
+    killedInMidCrawl('job', servers))
+
+  test('two crawls under different CRAWL_IDs at once share nothing', () => twoCrawls('job', servers))
+
+  test('a late worker takes its part', async () => {
+    await using redis = await startRedis()
+    await lateWorker(redis, 'job')
+  })
+
+  test('pause, resume and stop reach every worker within two seconds', () => pausedAndStopped('job', servers))
+})

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/setup/longest-first.ts'
-import { processTests } from './tests/setup/process-tests.ts'
+import { plainTests, processTests } from './tests/setup/process-tests.ts'
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts']
 const OTHERS = ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts']
 const WORLDS = ['tests/world/**/*.test.ts']
 const PROCESSES = processTests(TESTS).filter((path) => !path.startsWith('tests/world/'))
+const PLAIN = plainTests(['packages/*/src/**/*.test.ts'])
 
 export default defineConfig({
   // Tests read our packages from their sources; only tests that start processes use the built ones.
@@ -60,10 +61,22 @@ export default defineConfig({
         test: {
           name: 'one process',
           include: TESTS,
-          exclude: [...OTHERS, ...PROCESSES, ...WORLDS],
+          exclude: [...OTHERS, ...PROCESSES, ...WORLDS, ...PLAIN],
           // Most wait for Redis, or for a lock to run out.
           maxWorkers: 4,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        // One after the other in the same processes: to start one for each, with what it imports, would take three times as long.
+        test: {
+          name: 'plain',
+          include: PLAIN,
+          exclude: OTHERS,
+          isolate: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -1,6 +1,7 @@
 /**
- * Which test files start processes of ours, to talk with them or to kill them: by themselves, or by what they import from
- * `tests/` and a package's `testing/`. They run on clocks that the whole machine shares, and are the only ones tried again.
+ * Which test files start processes of ours, to talk with them or to kill them, and which need nothing of the kind: by themselves,
+ * or by what they import from `tests/` and a package's `testing/`. The former run on clocks that the whole machine shares, and are
+ * the only ones tried again.
  *
  * A file is tried again as a whole. So what starts processes stands in files of its own, which are named for it
  * (`*-processes.test.ts`, `*-processes.ts`): a race in a test that starts none is then never hidden by a second try.
@@ -14,22 +15,39 @@ const STARTS = /\b(?:startProcess|runProcess|fork|spawn)\(/
 const IMPORTS = /from '(\.[^']+)'/g
 const OF_TESTS = /\/(?:tests|testing)\//
 
+/**
+ * What such a file may not have whose tests run one after the other in one process: a server, a browser or a clock of its own
+ * kind, or what all of a process share.
+ */
+const NOT_ALONE =
+  /\b(?:startRedis|startTcpProxy|startBrowser|startFakeWebProcess|ioredis|playwright\S*|child_process|worker_threads|globalThis)\b|\bvi\.(?!fn\b|waitFor\b|waitUntil\b)|\bprocess\.(?!hrtime|memoryUsage|cwd\(\)|pid\b|platform|version)/
+
 /** Paths from the root, of those that the patterns match. */
 export function processTests(patterns: readonly string[]): string[] {
+  return testsOf(patterns).filter((path) => has(STARTS, join(ROOT, path), new Set()))
+}
+
+/** The same, of those that need no process of their own: to start one takes longer than their tests. */
+export function plainTests(patterns: readonly string[]): string[] {
+  return testsOf(patterns).filter((path) => !has(NOT_ALONE, join(ROOT, path), new Set()))
+}
+
+function testsOf(patterns: readonly string[]): string[] {
   return globSync([...patterns], {
     cwd: ROOT,
     exclude: ['**/node_modules/**', '**/dist/**', '**/fixtures/**'],
   })
-    .filter((path) => !path.includes('.soak.') && startsProcesses(join(ROOT, path), new Set()))
+    .filter((path) => !path.includes('.soak.'))
     .sort()
 }
 
-function startsProcesses(path: string, seen: Set<string>): boolean {
+/** In the file itself, or in what it imports from `tests/` and a package's `testing/`. */
+function has(what: RegExp, path: string, seen: Set<string>): boolean {
   if (seen.has(path)) return false
   seen.add(path)
   const text = readFileSync(path, 'utf8')
-  if (STARTS.test(text)) return true
+  if (what.test(text)) return true
   return [...text.matchAll(IMPORTS)]
     .map(([, file]) => join(dirname(path), file!))
-    .some((file) => OF_TESTS.test(file) && file.endsWith('.ts') && startsProcesses(file, seen))
+    .some((file) => OF_TESTS.test(file) && file.endsWith('.ts') && has(what, file, seen))
 }

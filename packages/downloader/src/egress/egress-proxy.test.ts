@@ -141,6 +141,16 @@ describe('nothing is connected to', () => {
   })
 })
 
+test.each([
+  ['a status that is none', '000 OK', 'ECONNRESET'],
+  ['words with control bytes', '200 O\x01K', '200 hi'],
+  ['another protocol', '101 Other\r\nUpgrade: x\r\nConnection: upgrade', 'ECONNRESET'],
+])('a site that answers with %s takes nothing down', async (_, line, expected) => {
+  site.script = (_, res) => res.socket!.end(`HTTP/1.1 ${line}\r\nContent-Length: 2\r\n\r\nhi`)
+  const egress = await egressOf()
+  expect(await get(egress, `http://a.example:${site.port}/`)).toBe(expected)
+})
+
 test('a name is looked up once: it cannot lead inside later, while the page is open', async () => {
   const answers = [['127.0.9.9'], ['127.0.0.1']]
   let lookups = 0

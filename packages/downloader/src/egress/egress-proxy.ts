@@ -17,7 +17,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Egress, EgressOptions, EgressRefusal } from '@webloom/core'
+import { DownloadError, type Egress, type EgressOptions, type EgressRefusal } from '@webloom/core'
 import type { EgressDial } from './egress-dial.ts'
 import { hostOfPlace, isAmong, placeOf, portOfPlace } from './place.ts'
 
@@ -143,17 +143,28 @@ export class EgressProxy implements Egress {
       ] as unknown as Record<string, string>,
       setHost: false,
     })
-    onward.on('response', (got) => {
-      got.on('data', (chunk: Buffer) => this.#count(chunk.length))
-      got.on('error', () => answer.destroy())
-      answer.writeHead(got.statusCode!, got.statusMessage, endToEnd(got.rawHeaders))
-      got.pipe(answer)
-    })
-    onward.on('error', (error) => {
+    const fail = (error: Error) => {
       // What the client gave up has not failed.
       if (!asked.socket.destroyed) this.#failed(place, error)
       asked.socket.destroy()
+    }
+    onward.on('response', (got) => {
+      const status = got.statusCode!
+      // Node reads a status that it does not write. The same holds for the words after it, which nobody needs.
+      if (status < 100) {
+        onward.destroy()
+        return fail(new DownloadError('DownloadFailedError', `${place} answers with status ${status}`))
+      }
+      got.on('data', (chunk: Buffer) => this.#count(chunk.length))
+      got.on('error', () => answer.destroy())
+      answer.writeHead(status, endToEnd(got.rawHeaders))
+      got.pipe(answer)
     })
+    onward.on('upgrade', (_, socket) => {
+      socket.destroy()
+      fail(new DownloadError('DownloadFailedError', `${place} changes the protocol, which nobody asked for`))
+    })
+    onward.on('error', fail)
     answer.on('close', () => onward.destroy())
     asked.pipe(onward)
   }

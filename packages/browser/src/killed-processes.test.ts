@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ensureChromium } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { browserPids, browserSessions, pidsIn } from '../testing/browser-processes.ts'
 import { Browsing, Site } from '../testing/browsing.ts'
@@ -27,5 +28,23 @@ test('no Chromium outlives a worker that is killed, however busy its pages are; 
     expect(left()).toEqual([])
   } finally {
     worker.kill('SIGKILL')
+  }
+})
+
+test('a Chromium that is killed as it starts is started again, and costs no page', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'webloom-killed-'))
+  const program = join(folder, 'chromium')
+  const chromium = await ensureChromium()
+  writeFileSync(
+    program,
+    `#!/bin/sh\n[ -e ${folder}/once ] || { touch ${folder}/once; kill -9 $$; }\nexec ${chromium} "$@"\n`,
+    { mode: 0o755 },
+  )
+  try {
+    await using site = await Site.start()
+    await using browsing = await Browsing.open({ settings: { BROWSER_EXECUTABLE: program } })
+    expect((await browsing.visit(site.html('/small', 'small'))).status).toBe(200)
+  } finally {
+    rmSync(folder, { recursive: true })
   }
 })

@@ -6,6 +6,7 @@
  */
 
 import { setPriority } from 'node:os'
+import { stripVTControlCharacters } from 'node:util'
 import type { Browser } from 'playwright-core'
 import type { BrowserSettings } from '../browser-settings.ts'
 import { chromiumFlags } from './chromium-flags.ts'
@@ -25,6 +26,9 @@ export interface StartedBrowser {
 // Half a second; on a machine that is busy otherwise it takes longer.
 const START_MS_MAX = 30_000
 
+// A system that is short of memory kills what has just started; a program that cannot run here ends by itself.
+const STARTS_MAX = 3
+
 // A third of the share that others have when all want the processor: pages over HTTP keep their rate, and rendered ones go on.
 const NICE = 5
 
@@ -41,11 +45,18 @@ export function browserHere(settings: BrowserSettings): string {
 
 /** Rejects with `CloseSpider`, which says what to do, when no Chromium can be started. */
 export async function startBrowser(settings: BrowserSettings): Promise<StartedBrowser> {
-  return settings.cdpUrl === null ? startChromium(settings) : connect(settings.cdpUrl)
+  if (settings.cdpUrl !== null) return connect(settings.cdpUrl)
+  const path = browserHere(settings)
+  for (let time = 1; ; time++) {
+    try {
+      return await startChromium(path, settings)
+    } catch (error) {
+      if (time === STARTS_MAX || !wasKilled(error as Error)) throw cannotStart(path, error as Error)
+    }
+  }
 }
 
-async function startChromium(settings: BrowserSettings): Promise<StartedBrowser> {
-  const executablePath = browserHere(settings)
+async function startChromium(executablePath: string, settings: BrowserSettings): Promise<StartedBrowser> {
   const { chromium } = await import('playwright-core')
   const folder = newProfileFolder()
   const tidyUp = () => removeProfileFolder(folder)
@@ -67,7 +78,7 @@ async function startChromium(settings: BrowserSettings): Promise<StartedBrowser>
     return { browser, tidyUp, ...(pid !== undefined && { pid }) }
   } catch (error) {
     tidyUp()
-    throw cannotStart(executablePath, error as Error)
+    throw error
   }
 }
 
@@ -112,6 +123,11 @@ function refuseSandboxOfRoot({ hasSandbox }: BrowserSettings): void {
   )
 }
 
+/** Whether it was ended from outside: as Playwright writes of a process, and a shell of the program that it has become. */
+function wasKilled({ message }: Error): boolean {
+  return /signal=SIGKILL|exitCode=137\b/.test(message) || /^(?!browserType\.).*has been closed/.test(message)
+}
+
 function cannotStart(path: string, error: Error): Error {
   if (
     /No usable sandbox|setuid sandbox|sandbox_host_linux|Failed to move to new namespace/i.test(error.message)
@@ -123,9 +139,11 @@ function cannotStart(path: string, error: Error): Error {
   return unavailable(`${path} does not start: ${whyIn(error)}`, error)
 }
 
-/** Returns the line that says why, of Playwright's long message. */
+/** Returns the line that says why, of Playwright's long message. A system without D-Bus, as in containers, is no reason. */
 function whyIn(error: Error): string {
-  const lines = error.message.split('\n')
+  const lines = stripVTControlCharacters(error.message)
+    .split('\n')
+    .filter((line) => !line.includes('dbus'))
   const why = lines.find((line) => /error while loading|cannot open|ERROR|FATAL|ENOENT|EACCES/.test(line))
   return (why ?? lines[0]!).replace(/^\s*-?\s*(\[pid=\d+\]\[err\]\s*)?/, '')
 }

@@ -9,6 +9,7 @@ import {
   waitAtMost,
 } from '@webloom/core'
 import type { BrowserContext, Page, Response } from 'playwright-core'
+import { globOf } from './url-glob.ts'
 
 const ERRORS_MAX = 50
 const ERROR_CHARACTERS_MAX = 500
@@ -116,22 +117,6 @@ export function blockedKinds({ block = [] }: BrowserOptions): string[] {
 
 export function blockedHosts({ block = [] }: BrowserOptions): string[] {
   return block.filter((entry) => entry.includes('.')).map((host) => host.replace(/^\*?\./, '').toLowerCase())
-}
-
-/** Returns whether a URL is meant: `/api/**` is about paths, anything else about whole URLs. */
-export function globOf(glob: string): (url: string) => boolean {
-  const pattern = glob
-    .split(/(\*\*|\*)/)
-    .map((part) =>
-      part === '**' ? '.*' : part === '*' ? '[^/]*' : part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'),
-    )
-    .join('')
-  const exact = new RegExp(`^${pattern}$`)
-  if (!glob.startsWith('/')) return (url) => exact.test(url)
-  return (url) => {
-    const { pathname, search } = new URL(url)
-    return exact.test(pathname) || exact.test(pathname + search)
-  }
 }
 
 function jsonOf(text: string): JsonValue | undefined {

@@ -37,7 +37,7 @@ export type BrowserOptions = {
   pdf?: boolean
   /**
    * Answers to keep in `response.browser.captured`, by their URLs: `/api/**` for paths of any host, or whole URLs. `*` is any text
-   * without a slash, `**` any text.
+   * without a slash, `**` any text. URLs of more than 65 536 characters are not among them.
    */
   capture?: string[]
   /**

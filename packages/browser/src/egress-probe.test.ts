@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureChromium } from '@webloom/testkit'
+import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browsing, Site } from '../testing/browsing.ts'
+import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 
 /** A Chromium that somebody else has started, with a port for its DevTools. */
-async function startElsewhere(...flags: string[]): Promise<{ url: string; stop(): void }> {
+async function startElsewhere(...flags: string[]): Promise<{ url: string; freeze(): void; stop(): void }> {
   const profile = mkdtempSync(join(tmpdir(), 'webloom-elsewhere-'))
   const program = spawn(
     await ensureChromium(),
@@ -24,6 +26,7 @@ async function startElsewhere(...flags: string[]): Promise<{ url: string; stop()
   })
   return {
     url,
+    freeze: () => void process.kill(-program.pid!, 'SIGSTOP'),
     stop() {
       process.kill(-program.pid!, 'SIGKILL')
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
@@ -67,6 +70,26 @@ test('one that does not take our proxy is refused, with what to do', async () =>
       message: expect.stringMatching(
         /does not ask the proxy of this worker.*BROWSER_EGRESS_HOST.*BROWSER_CDP_TRUSTED=true/s,
       ),
+    })
+  } finally {
+    elsewhere.stop()
+  }
+})
+
+test('one that opens no page is waited for so long and no longer', async () => {
+  const elsewhere = await startElsewhere()
+  try {
+    await using browsing = await Browsing.open()
+    const browser = await chromium.connectOverCDP(elsewhere.url)
+    elsewhere.freeze()
+    await expect(
+      refuseOpenBrowser(browser, browsing.crawler.openEgress!, {
+        egressHost: '127.0.0.1',
+        answerMsMax: 200,
+      }),
+    ).rejects.toMatchObject({
+      reason: 'browser_unavailable',
+      message: expect.stringContaining('opens no page within 0.2 s'),
     })
   } finally {
     elsewhere.stop()

@@ -7,7 +7,8 @@
 
 import { setPriority } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
-import type { Browser } from 'playwright-core'
+import { waitAtMost, within } from '@webloom/core'
+import type { Browser, BrowserContext } from 'playwright-core'
 import type { BrowserSettings } from '../browser-settings.ts'
 import { chromiumFlags } from './chromium-flags.ts'
 import { findChromium, unavailable } from './find-chromium.ts'
@@ -72,14 +73,25 @@ async function startChromium(executablePath: string, settings: BrowserSettings):
       handleSIGHUP: false,
     })
     const browser = context.browser()!
-    const pid = await pidOf(browser)
-    if (pid !== undefined) await yieldToOthers(pid)
-    await context.pages()[0]?.close()
-    return { browser, tidyUp, ...(pid !== undefined && { pid }) }
+    try {
+      const pid = await within(START_MS_MAX, 'Chromium', settled(context))
+      return { browser, tidyUp, ...(pid !== undefined && { pid }) }
+    } catch (error) {
+      await waitAtMost(START_MS_MAX, browser.close())
+      throw error
+    }
   } catch (error) {
     tidyUp()
     throw error
   }
+}
+
+/** Resolves to the browser's process once it has its place among others, and no page. */
+async function settled(context: BrowserContext): Promise<number | undefined> {
+  const pid = await pidOf(context.browser()!)
+  if (pid !== undefined) await yieldToOthers(pid)
+  await context.pages()[0]?.close()
+  return pid
 }
 
 async function connect(url: string): Promise<StartedBrowser> {

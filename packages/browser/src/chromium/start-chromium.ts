@@ -12,6 +12,7 @@ import type { Browser, BrowserContext } from 'playwright-core'
 import type { BrowserSettings } from '../browser-settings.ts'
 import { chromiumFlags } from './chromium-flags.ts'
 import { findChromium, unavailable } from './find-chromium.ts'
+import { withBoundMessages } from './message-bound.ts'
 import { processTree } from './process-memory.ts'
 import { newProfileFolder, removeProfileFolder } from './profile-folders.ts'
 
@@ -62,16 +63,18 @@ async function startChromium(executablePath: string, settings: BrowserSettings):
   const folder = newProfileFolder()
   const tidyUp = () => removeProfileFolder(folder)
   try {
-    const context = await chromium.launchPersistentContext(folder, {
-      executablePath,
-      chromiumSandbox: settings.hasSandbox,
-      args: chromiumFlags({ proxyHost: settings.egressHost, heapMb: settings.heapMb }),
-      timeout: START_MS_MAX,
-      // The crawl decides when its browser ends.
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
-    })
+    const context = await withBoundMessages(folder, () =>
+      chromium.launchPersistentContext(folder, {
+        executablePath,
+        chromiumSandbox: settings.hasSandbox,
+        args: chromiumFlags({ proxyHost: settings.egressHost, heapMb: settings.heapMb }),
+        timeout: START_MS_MAX,
+        // The crawl decides when its browser ends.
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false,
+      }),
+    )
     const browser = context.browser()!
     try {
       const pid = await within(START_MS_MAX, 'Chromium', settled(context))

@@ -8,7 +8,13 @@
  */
 export class DownloadCut {
   readonly #controller = new AbortController()
+  readonly #lost: AbortSignal
   #reject: ((reason: unknown) => void) | undefined
+
+  /** @param lost fires when the download's lease is lost */
+  constructor(lost: AbortSignal) {
+    this.#lost = lost
+  }
 
   get signal(): AbortSignal {
     return this.#controller.signal
@@ -17,6 +23,11 @@ export class DownloadCut {
   now(reason: unknown): void {
     this.#controller.abort(reason)
     this.#reject?.(reason)
+  }
+
+  /** Cuts the download off if its lease is lost. */
+  ifLost(): void {
+    if (this.#lost.aborted) this.now(this.#lost.reason)
   }
 
   /** Settles as `download` does; rejects at once when it is cut off. */

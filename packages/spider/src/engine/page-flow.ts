@@ -23,7 +23,7 @@ import {
   strictestNews,
   WebloomError,
 } from '@webloom/core'
-import type { FormFetcher, InForms } from '../page-forms/form-fetcher.ts'
+import type { FetchForm, FormFetcher, InForms, OpenProbe } from '../page-forms/form-fetcher.ts'
 import type { Response } from '../responses/response.ts'
 import { type CallbackOutput, type Failure, type HandOn, SpiderClosing } from '../scraping/callback-output.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
@@ -68,14 +68,19 @@ const RESPONSE_BYTES_MIN = 1024
 /** The pages that are under way. */
 export class PageFlow {
   readonly #options: PageFlowOptions
-  readonly #pages = new Set<Promise<void>>()
   /** What was learned about the hosts of leases under way. */
   readonly #hostNews = new WeakMap<Lease, HostNews>()
   /** The cut of each download that is under way, and its place. */
   readonly #cuts = new Map<DownloadCut, DownloadPlace>()
+  /** Signals of leases that are listened to. All leases of one process share one: a listener a page would be looked for among all. */
+  readonly #watched = new WeakSet<AbortSignal>()
+  readonly #onLost = (): void => {
+    for (const cut of this.#cuts.keys()) cut.ifLost()
+  }
   readonly #places: DownloadPlaces
   /** Why leases brought no page, for the signal `requestDone`. */
   readonly #errors = new WeakMap<Lease, unknown>()
+  #size = 0
   #scrapingBytes = 0
   #abortReason: Error | undefined
   #hasToldWhy = false
@@ -105,7 +110,7 @@ export class PageFlow {
 
   /** How many pages have not handed on all of their output. */
   get size(): number {
-    return this.#pages.size
+    return this.#size
   }
 
   /** Bytes of the responses that are in callbacks and pipelines. */
@@ -118,18 +123,8 @@ export class PageFlow {
   }
 
   begin(lease: Lease): void {
-    const { signals, spider, onRoom } = this.#options
-    const { request } = lease
-    const page = this.#page(lease, this.#places.begin(lease.request))
-      .catch((error: unknown) => this.#options.onFailure(error))
-      .finally(() => {
-        this.#pages.delete(page)
-        onRoom()
-        if (!signals.listened('requestDone')) return
-        const error = this.#errors.get(lease)
-        return signals.send('requestDone', { request, error, spider })
-      })
-    this.#pages.add(page)
+    this.#size++
+    void this.#toItsEnd(lease, this.#places.begin(lease.request))
   }
 
   /** Downloads that have no place and have sent nothing wait until `resume`; the others go on. */
@@ -159,37 +154,85 @@ export class PageFlow {
     this.#isClosed = true
   }
 
+  async #toItsEnd(lease: Lease, place: DownloadPlace): Promise<void> {
+    const { signals, spider, onRoom, onFailure } = this.#options
+    try {
+      await this.#page(lease, place)
+    } catch (error) {
+      onFailure(error)
+    }
+    this.#size--
+    onRoom()
+    if (!signals.listened('requestDone')) return
+    await signals.send('requestDone', { request: lease.request, error: this.#errors.get(lease), spider })
+  }
+
   async #page(lease: Lease, place: DownloadPlace): Promise<void> {
-    const { scraper, signals } = this.#options
-    let fetched: InForms
-    const cannot = scraper.whyNot(lease.request)
+    const { scraper, forms } = this.#options
+    const { request } = lease
+    const cannot = scraper.whyNot(request)
     if (cannot !== undefined) {
       place.leave()
       return this.#reject(lease, cannot)
     }
-    const weight = new PageWeight((bytes) => {
-      this.#scrapingBytes += bytes
-    })
+    if (forms && request.hasMeta && isFormOpen(request)) return this.#pageInForms(lease, place, forms)
+    let result: DownloadResult
     try {
-      fetched = await this.#fetchInForms(lease, place, weight)
+      result = await this.#fetch(lease, place)
     } catch (error) {
-      weight.gone()
-      if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
-      if (error instanceof CloseSpider) {
-        this.#cannotGoOn(error)
-        return this.#requeue(lease)
-      }
-      if (signals.listened('requestDone')) this.#errors.set(lease, error)
-      return this.#fruitless(lease, { request: lease.request, error, response: null })
+      return this.#notFetched(lease, error)
     }
+    await this.#fetched(lease, result)
+  }
+
+  /** Fetches a page over HTTP, rendered, or both: its request leaves that to the crawl. */
+  async #pageInForms(lease: Lease, place: DownloadPlace, forms: FormFetcher): Promise<void> {
+    let first: DownloadPlace | undefined = place
+    const fetch: FetchForm = (request, options) => {
+      const taken = first ?? this.#places.begin(request)
+      first = undefined
+      return this.#fetch(lease, taken, { request, ...options })
+    }
+    const arrived = new Set<Response>()
+    let fetched: InForms
     try {
-      await this.#fetched(lease, fetched, weight)
+      fetched = await forms.fetch(lease, fetch, (response) => {
+        if (!arrived.has(response)) this.#scrapingBytes += weightOf(response)
+        arrived.add(response)
+      })
+    } catch (error) {
+      this.#forget(arrived)
+      return this.#notFetched(lease, error)
     } finally {
-      weight.gone()
+      place.leave()
+    }
+    const { result, probe } = fetched
+    try {
+      // What counts is weighed as any page is.
+      const page = result as Response
+      if (arrived.delete(page)) this.#scrapingBytes -= weightOf(page)
+      await this.#fetched(lease, result, probe)
+    } finally {
+      this.#forget(arrived)
     }
   }
 
-  async #fetched(lease: Lease, { result, probe }: InForms, weight: PageWeight): Promise<void> {
+  #forget(responses: ReadonlySet<Response>): void {
+    for (const response of responses) this.#scrapingBytes -= weightOf(response)
+  }
+
+  async #notFetched(lease: Lease, error: unknown): Promise<void> {
+    if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
+    if (error instanceof CloseSpider) {
+      this.#cannotGoOn(error)
+      return this.#requeue(lease)
+    }
+    const { request } = lease
+    if (this.#options.signals.listened('requestDone')) this.#errors.set(lease, error)
+    return this.#fruitless(lease, { request, error, response: null })
+  }
+
+  async #fetched(lease: Lease, result: DownloadResult, probe?: OpenProbe): Promise<void> {
     const { scraper, stats, signals, logger, spider } = this.#options
     // The lease was given up when the crawl was closed.
     if (this.#isClosed) return
@@ -200,30 +243,14 @@ export class PageFlow {
     logger.debug({ url: response.url, status: response.status, bytes: response.body.length }, 'crawled')
     if (signals.listened('responseReceived'))
       await signals.send('responseReceived', { request: response.request, response, spider })
-    weight.add(response)
-    await this.#handOnAll(lease, response, (handOn) =>
-      probe ? probe.scrape(handOn) : scraper.scrape(response, handOn),
-    )
-  }
-
-  /** Fetches a page: over HTTP, rendered, or both, where its request leaves that to the crawl. */
-  async #fetchInForms(lease: Lease, place: DownloadPlace, weight: PageWeight): Promise<InForms> {
-    const { forms } = this.#options
-    if (!forms || !lease.request.hasMeta || !isFormOpen(lease.request))
-      return { result: await this.#fetch(lease, place) }
-    let first: DownloadPlace | undefined = place
+    const bytes = weightOf(response)
+    this.#scrapingBytes += bytes
     try {
-      return await forms.fetch(
-        lease,
-        (request, options) => {
-          const taken = first ?? this.#places.begin(request)
-          first = undefined
-          return this.#fetch(lease, taken, { request, ...options })
-        },
-        (response) => weight.add(response),
+      await this.#handOnAll(lease, response, (handOn) =>
+        probe ? probe.scrape(handOn) : scraper.scrape(response, handOn),
       )
     } finally {
-      place.leave()
+      this.#scrapingBytes -= bytes
     }
   }
 
@@ -232,10 +259,9 @@ export class PageFlow {
     place: DownloadPlace,
     { request, onStart, ...form }: FormOptions = { request: lease.request, onStart: () => lease.started() },
   ): Promise<DownloadResult> {
-    const cut = new DownloadCut()
-    const onLost = () => cut.now(lease.signal.reason)
+    const cut = new DownloadCut(lease.signal)
     this.#cuts.set(cut, place)
-    lease.signal.addEventListener('abort', onLost)
+    this.#watch(lease.signal)
     try {
       if (!place.isHeld) {
         if (this.#notBegun) throw this.#notBegun
@@ -257,9 +283,14 @@ export class PageFlow {
       return await cut.over(download)
     } finally {
       this.#cuts.delete(cut)
-      lease.signal.removeEventListener('abort', onLost)
       place.leave()
     }
+  }
+
+  #watch(signal: AbortSignal): void {
+    if (this.#watched.has(signal)) return
+    this.#watched.add(signal)
+    signal.addEventListener('abort', this.#onLost, { once: true })
   }
 
   /** Commits a redirected page: its target takes the page's place, through the filter and the line of its own host. */
@@ -345,27 +376,6 @@ export class PageFlow {
 
   async #requeue(lease: Lease): Promise<void> {
     if (!lease.signal.aborted) await this.#options.scheduler.requeue(lease)
-  }
-}
-
-/** The responses of a page that are in memory until it is committed. */
-class PageWeight {
-  readonly #responses = new Set<Response>()
-  readonly #onChange: (bytes: number) => void
-
-  constructor(onChange: (bytes: number) => void) {
-    this.#onChange = onChange
-  }
-
-  add(response: Response): void {
-    if (this.#responses.has(response)) return
-    this.#responses.add(response)
-    this.#onChange(weightOf(response))
-  }
-
-  gone(): void {
-    for (const response of this.#responses) this.#onChange(-weightOf(response))
-    this.#responses.clear()
   }
 }
 

@@ -328,7 +328,8 @@ export class BucketQueue implements RequestQueue {
   #onStart(lease: BucketLease): void {
     const { requests } = this.#parts.machine
     if (requests.started(lease, performance.now())) {
-      queueMicrotask(() => requests.left(lease, performance.now())) // It is written before this runs.
+      // It is written before this runs.
+      if (lease.heldSlot.isPaced) queueMicrotask(() => requests.left(lease, performance.now()))
       this.#serveSoon()
       return
     }

@@ -85,13 +85,14 @@ export class JobLeases {
     const lost = this.#byJob.get(taken.jobId)
     if (lost) this.lose(lost, 'it was reclaimed from this worker')
     const slot = this.#slots.slotOf(taken.request)
-    const onStart = () => {
-      this.#clock.started(slot, performance.now())
-      queueMicrotask(() => this.#clock.left(slot, performance.now())) // It is written before this runs.
-      this.ready(slot)
-    }
     const host = this.#clock.stateOf(slot)
     const isPaced = this.#clock.isPaced(slot)
+    const onStart = () => {
+      this.#clock.started(slot, performance.now())
+      // It is written before this runs.
+      if (this.#clock.isPaced(slot)) queueMicrotask(() => this.#clock.left(slot, performance.now()))
+      this.ready(slot)
+    }
     const lease = new JobLease(taken, { slot, host, isPaced, order: this.#order, lockedUntilMs, onStart })
     this.#byJob.set(lease.jobId, lease)
     this.#locks.keep(lease.token, lockArgs(lease))

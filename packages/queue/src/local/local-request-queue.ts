@@ -358,14 +358,16 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     if (!held) return undefined
     line.inFlight++
     this.#clock.taken(line.slot)
+    const isPaced = this.#clock.isPaced(line.slot)
     const lease = new LocalLease(held, {
       slot: line.slot,
       host: this.#clock.stateOf(line.slot),
-      isPaced: this.#clock.isPaced(line.slot),
+      isPaced,
       signal: this.#closed.signal,
       onStart: () => {
         this.#clock.started(line.slot, performance.now())
-        queueMicrotask(() => this.#clock.left(line.slot, performance.now())) // It is written before this runs.
+        // It is written before this runs.
+        if (isPaced) queueMicrotask(() => this.#clock.left(line.slot, performance.now()))
         this.#lines.wake(line)
         this.#waiters.serve()
       },

@@ -16,6 +16,7 @@ import {
   type DownloadOptions,
   fromCrawler,
   isForBrowser,
+  type JsonValue,
   type Request,
   requireMethods,
   SettingsError,
@@ -80,13 +81,10 @@ export const BROWSER_HANDLER = 'browser'
 export function handlerFor(
   request: Request,
   handlers: DownloadHandlers,
-  options: Pick<DownloadOptions, 'isRendered'> = {},
+  options?: Pick<DownloadOptions, 'isRendered'>,
 ): DownloadHandler {
-  const isBrowsers = request.hasMeta && isForBrowser(request, options)
-  const named = request.hasMeta
-    ? (request.meta.download_handler ?? (isBrowsers ? BROWSER_HANDLER : undefined))
-    : undefined
-  const name = named === undefined ? request.url.slice(0, request.url.indexOf(':')) : String(named)
+  const named = request.hasMeta ? handlerInMeta(request, options) : undefined
+  const name = named === undefined ? schemeOf(request.url) : String(named)
   // The scheme comes from a page: `constructor:` names no handler.
   if (Object.hasOwn(handlers, name)) return handlers[name]!
   const known = Object.keys(handlers).join(', ')
@@ -96,6 +94,20 @@ export function handlerFor(
       ? `${request.url}: no handler for this scheme; there are ${known}. DOWNLOAD_HANDLERS={"${name}": "./handler.ts#Export"} adds one`
       : `${request.url}: meta.download_handler is ${JSON.stringify(named)}; there are ${known}. DOWNLOAD_HANDLERS adds one`,
   )
+}
+
+function handlerInMeta(
+  request: Request,
+  options?: Pick<DownloadOptions, 'isRendered'>,
+): JsonValue | undefined {
+  return request.meta.download_handler ?? (isForBrowser(request, options) ? BROWSER_HANDLER : undefined)
+}
+
+/** V8 finds a property by a constant sooner than by a part that is cut from each URL anew. */
+function schemeOf(url: string): string {
+  if (url.startsWith('https:')) return 'https'
+  if (url.startsWith('http:')) return 'http'
+  return url.slice(0, url.indexOf(':'))
 }
 
 function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): DownloadHandler {

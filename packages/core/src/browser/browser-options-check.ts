@@ -11,7 +11,10 @@ interface Kind {
 const isText = (value: unknown) => typeof value === 'string' && value.trim() !== ''
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1
 const isFlag = (value: unknown) => typeof value === 'boolean'
-const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText)
+const isTextList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
+// Others would be asked of a URL from its first character, and none begins so.
+const isGlobList = (value: unknown) =>
+  isTextList(value) && value.every((glob) => /^(?:\/|\*|https?:)/.test(glob))
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -22,8 +25,12 @@ function isClick(value: unknown): boolean {
   return isText(selector) && isCount(times) && Object.keys(others).length === 0
 }
 
+// What Chromium takes.
+const PIXELS_MAX = 10_000_000
+
 function isViewport(value: unknown): boolean {
-  return isObject(value) && isCount(value.width) && isCount(value.height) && Object.keys(value).length === 2
+  if (!isObject(value) || Object.keys(value).length !== 2) return false
+  return [value.width, value.height].every((pixels) => isCount(pixels) && (pixels as number) <= PIXELS_MAX)
 }
 
 const KINDS: Readonly<Record<keyof BrowserOptions, Kind>> = {
@@ -41,11 +48,11 @@ const KINDS: Readonly<Record<keyof BrowserOptions, Kind>> = {
     is: (value) => isObject(value) && Object.values(value).every((text) => typeof text === 'string'),
   },
   block: { expected: 'a list of kinds and hosts, such as ["image", "font", "ads.example"]', is: isTextList },
-  viewport: { expected: '{ width, height } in pixels', is: isViewport },
+  viewport: { expected: '{ width, height } in pixels, 10000000 at the most', is: isViewport },
   locale: { expected: 'a language, such as "de-DE"', is: isLocale },
   screenshot: { expected: 'true or "full"', is: (value) => isFlag(value) || value === 'full' },
   pdf: { expected: 'true or false', is: isFlag },
-  capture: { expected: 'a list of URLs with * and **, such as ["/api/**"]', is: isTextList },
+  capture: { expected: 'a list of paths or URLs with * and **, such as ["/api/**"]', is: isGlobList },
   script: { expected: 'the name of a method of the spider', is: isText },
 }
 
@@ -62,6 +69,15 @@ export const BLOCKED_KINDS: readonly string[] = [
   'other',
 ]
 
+/** What other crawlers have it called. */
+const OTHERS_NAMES: Readonly<Record<string, string>> = {
+  timeout: ' The time of a page is meta.download_timeout, in seconds',
+  proxy: ' The proxy of a request is meta.proxy',
+  waitForSelector: ' Write waitFor',
+  fullPage: ' Write screenshot: "full"',
+  evaluate: ' Write script: "methodName", a method of the spider that gets the page',
+}
+
 const NAMES = Object.keys(KINDS) satisfies (keyof OptionNames<BrowserOptions>)[] | string[]
 
 /** Returns what is wrong with a value of `meta.browser`, in words; undefined when nothing is. */
@@ -71,7 +87,7 @@ export function browserOptionsProblem(value: unknown): string | undefined {
     return `is ${valueShown(value)}; expected true, "auto", or an object with ${NAMES.join(', ')}`
   for (const [name, option] of Object.entries(value)) {
     if (!Object.hasOwn(KINDS, name)) {
-      const meant = didYouMean(name, NAMES) || ` There are ${NAMES.join(', ')}`
+      const meant = OTHERS_NAMES[name] ?? (didYouMean(name, NAMES) || ` There are ${NAMES.join(', ')}`)
       return `has no option ${JSON.stringify(name)}.${meant}`
     }
     const kind = KINDS[name as keyof BrowserOptions]
@@ -81,7 +97,13 @@ export function browserOptionsProblem(value: unknown): string | undefined {
   return unknownKindProblem(value.block as readonly string[] | undefined)
 }
 
+// Its subdomains are meant, too, whether that is said or not.
+const HOST = /^(?:\*?\.)?[^\s/:*]+$/
+
 function unknownKindProblem(block: readonly string[] = []): string | undefined {
+  const noHost = block.find((entry) => entry.includes('.') && !HOST.test(entry))
+  if (noHost !== undefined)
+    return `has ${JSON.stringify(noHost)} in block; expected a kind, or a host alone, such as "ads.example"`
   const unknown = block.find((entry) => !entry.includes('.') && !BLOCKED_KINDS.includes(entry))
   if (unknown === undefined) return undefined
   const meant = didYouMean(unknown, BLOCKED_KINDS) || ` Kinds are ${BLOCKED_KINDS.join(', ')}`
@@ -89,7 +111,8 @@ function unknownKindProblem(block: readonly string[] = []): string | undefined {
 }
 
 function isLocale(value: unknown): boolean {
-  if (!isText(value)) return false
+  // A word of five letters or more may be a language by the rules; there is none, and Chromium takes none.
+  if (!isText(value) || !/^[a-z]{2,3}(?:-|$)/i.test(value as string)) return false
   try {
     return Intl.getCanonicalLocales(value as string).length === 1
   } catch {

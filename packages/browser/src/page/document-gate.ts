@@ -91,6 +91,11 @@ export class DocumentGate {
     return this.#head
   }
 
+  /** The frame that documents are shown in; known once it is open. */
+  get mainFrame(): string {
+    return this.#mainFrame
+  }
+
   /** Must be awaited before the page goes anywhere. */
   async open(): Promise<void> {
     const { session } = this.#options

@@ -46,6 +46,11 @@ export class PageQuiet {
     page.on('requestfailed', ended)
   }
 
+  /** Whether something is under way that scripts have asked for. */
+  get isBusy(): boolean {
+    return this.#underWay.size > 0
+  }
+
   /** Resolves when the page has loaded, or has had its time for that. */
   async loaded(leftMs: number): Promise<void> {
     const timeout = Math.max(1, Math.min(LOAD_MS_MAX, leftMs / 2))

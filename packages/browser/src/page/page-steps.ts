@@ -3,12 +3,14 @@
 import type { BrowserClick, BrowserOptions, JsonValue, Rendered } from '@webloom/core'
 import type { Page } from 'playwright-core'
 import type { PageQuiet } from './page-quiet.ts'
+import type { PageWorld } from './page-world.ts'
 
 /** What `scroll: true` stands for. */
 const SCROLLS = 20
 
 export interface StepsOptions {
   readonly page: Page
+  readonly world: PageWorld
   readonly wanted: BrowserOptions
   readonly quiet: PageQuiet
   /** Milliseconds until the page's time is over. */
@@ -26,10 +28,16 @@ export async function doSteps(
   options: StepsOptions,
 ): Promise<Pick<Rendered, 'screenshot' | 'pdf' | 'returned'>> {
   const { page, wanted, script } = options
-  for (const [selector, text] of Object.entries(wanted.fill ?? {})) await page.fill(selector, text)
-  for (const click of clicksOf(wanted.click)) await clickAll(click, options)
-  await waitFor(wanted.waitFor, page)
-  if (wanted.scroll) await scrollDown(wanted.scroll === true ? SCROLLS : wanted.scroll, options)
+  for (const [selector, text] of Object.entries(wanted.fill ?? {})) {
+    await page.fill(selector, text)
+  }
+  for (const click of clicksOf(wanted.click)) {
+    await clickAll(click, options)
+  }
+  await waitFor(options)
+  if (wanted.scroll) {
+    await scrollDown(wanted.scroll === true ? SCROLLS : wanted.scroll, options)
+  }
   const returned = await script?.(page)
   const screenshot =
     wanted.screenshot &&
@@ -61,9 +69,14 @@ async function clickAll(
   }
 }
 
-async function waitFor(wanted: BrowserOptions['waitFor'], page: Page): Promise<void> {
-  if (typeof wanted === 'string') await page.waitForSelector(wanted, { state: 'attached' })
-  else if (typeof wanted === 'number') await page.waitForTimeout(wanted)
+/** What the page asks for beside the element is waited for, too: a list may come in parts. */
+async function waitFor({ page, world, quiet, leftMs, wanted }: StepsOptions): Promise<void> {
+  if (wanted.waitFor === undefined) return
+  if (typeof wanted.waitFor === 'number') return page.waitForTimeout(wanted.waitFor)
+  const seen = await world.look(wanted.waitFor)
+  if (seen === 'missing') await page.locator(wanted.waitFor).first().waitFor({ state: 'attached' })
+  // What scripts ask for as they draw the element is told a little later.
+  if (seen !== 'there' || quiet.isBusy) await quiet.quiet(leftMs())
 }
 
 /** Runs in the page, and is a text here: our types know no `document`. */

@@ -17,14 +17,21 @@ import {
   type Rendered,
   type Request,
 } from '@webloom/core'
-import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  CDPSession,
+  Cookie,
+  Page,
+} from 'playwright-core'
 import { tooLarge } from './answer-body.ts'
 import { DocumentGate, type RawAnswer } from './document-gate.ts'
-import { domOf } from './dom-of.ts'
 import { changedCookies, cookiesOf, giveCookies } from './page-cookies.ts'
 import { PageQuiet } from './page-quiet.ts'
 import { doSteps, hasSteps } from './page-steps.ts'
 import { PageWatch } from './page-watch.ts'
+import { PageWorld } from './page-world.ts'
 
 export interface PageVisitOptions {
   readonly browser: Browser
@@ -129,16 +136,19 @@ export class PageVisit {
   async #lookAround({ context, page, session, gate, watch, quiet, given }: OpenPage): Promise<VisitedPage> {
     const { wanted, bodyBytesMax, script, request } = this.#options
     const leftMs = () => Math.max(0, this.#options.endsAtMs - performance.now())
+    const world = new PageWorld(session, () => gate.mainFrame)
     await quiet.loaded(leftMs())
-    await quiet.quiet(leftMs())
+    // What is waited for tells by itself when the page is drawn.
+    const isAwaited = wanted.waitFor !== undefined && !hasSteps(wanted)
+    if (!isAwaited) await quiet.quiet(leftMs())
     if (hasSteps(wanted)) gate.act()
-    const seen = await doSteps({ page, wanted, quiet, leftMs, ...(script && { script }) })
+    const seen = await doSteps({ page, world, wanted, quiet, leftMs, ...(script && { script }) })
     if (hasSteps(wanted)) await quiet.quiet(leftMs())
-    const html = await domOf(session, bodyBytesMax)
+    const [html, cookies] = await Promise.all([world.html(bodyBytesMax), context.cookies()])
     if (html === undefined) throw tooLarge(request.url, bodyBytesMax)
     const head = gate.head ?? { status: 200, headers: new Headers(), url: request.url }
     const url = /^https?:/.test(page.url()) ? page.url() : head.url
-    const headers = await this.#headersOf(context, head.headers, given, url)
+    const headers = headersOf(head.headers, given, cookies, url)
     headers.set('content-type', 'text/html; charset=utf-8')
     return {
       answer: { url, status: head.status, headers, body: Buffer.from(html, 'utf8') },
@@ -160,19 +170,8 @@ export class PageVisit {
     { context, given, watch }: Pick<OpenPage, 'context' | 'given' | 'watch'>,
     raw: RawAnswer,
   ): Promise<VisitedPage> {
-    const headers = await this.#headersOf(context, raw.headers, given, raw.url)
+    const headers = headersOf(raw.headers, given, await context.cookies(), raw.url)
     return { answer: { ...raw, headers }, popups: this.#popups, blocked: watch.blockedCount }
-  }
-
-  /** The answer's headers, as they fit what is handed on: nothing is packed, and cookies of scripts are among the others. */
-  async #headersOf(context: BrowserContext, answers: Headers, given: Given, url: string): Promise<Headers> {
-    const headers = new Headers(answers)
-    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name)
-    const changed = changedCookies(given, await context.cookies(), new URL(url).hostname)
-    const known = new Set(headers.getAll('set-cookie').map(nameOfCookie))
-    const missing = changed.filter((line) => !known.has(nameOfCookie(line)))
-    for (const line of missing) headers.append('set-cookie', line)
-    return headers
   }
 
   /** A popup has the context of its page, and ends with it. Only a method of the spider may want to see one. */
@@ -212,6 +211,17 @@ export class PageCrashed extends Error {
   constructor() {
     super('the page crashed')
   }
+}
+
+/** The answer's headers, as they fit what is handed on: nothing is packed, and cookies of scripts are among the others. */
+function headersOf(answers: Headers, given: Given, cookies: readonly Cookie[], url: string): Headers {
+  const headers = new Headers(answers)
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name)
+  const changed = changedCookies(given, cookies, new URL(url).hostname)
+  const known = new Set(headers.getAll('set-cookie').map(nameOfCookie))
+  const missing = changed.filter((line) => !known.has(nameOfCookie(line)))
+  for (const line of missing) headers.append('set-cookie', line)
+  return headers
 }
 
 function nameOfCookie(line: string): string {

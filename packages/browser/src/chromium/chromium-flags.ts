@@ -20,7 +20,7 @@ export function chromiumFlags({ proxyHost, heapMb }: { proxyHost: string; heapMb
     ...NO_WAY_ROUND,
     `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${proxyHost}`,
     `--js-flags=--max-old-space-size=${heapMb}`,
-    // Frames of other sites in the process of their page: an eighth of the memory where pages have many.
+    // Nobody looks; servers have none.
     '--disable-gpu',
   ]
 }

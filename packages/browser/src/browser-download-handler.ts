@@ -182,19 +182,19 @@ export class BrowserDownloadHandler implements DownloadHandler {
     const { settings, bodyBytesMax, delayMs, stats, openEgress } = this.#options
     const beganAtMs = performance.now()
     const timeoutMs = timerMs(secondsOf(request, 'download_timeout') * 1000 || this.#options.timeoutMs)
+    let egress: Egress | undefined
+    let visit: PageVisit | undefined
     const over = Promise.withResolvers<never>()
     over.promise.catch(() => {})
     const timer = setTimeout(() => {
       stats.inc(protectionStat('deadline'))
-      over.reject(tooLate(request, timeoutMs))
+      over.reject(tooLate(request, timeoutMs, visit?.step))
     }, timeoutMs)
     const onAbort = () => over.reject(options.signal.reason)
     options.signal.addEventListener('abort', onAbort)
     const { death } = place.browser
     const onDeath = () => over.reject(death.reason)
     death.addEventListener('abort', onDeath)
-    let egress: Egress | undefined
-    let visit: PageVisit | undefined
     try {
       egress = await openEgress(request, {
         bytesMax: settings.bytesMax,
@@ -335,10 +335,10 @@ function refuseOtherSchemes(request: Request): void {
   )
 }
 
-function tooLate(request: Request, timeoutMs: number): DownloadError {
+function tooLate(request: Request, timeoutMs: number, step = 'opening a page'): DownloadError {
   return new DownloadError(
     'DownloadTimeoutError',
-    `${request} took longer than ${timeoutMs / 1000} s in the browser (DOWNLOAD_TIMEOUT)`,
+    `${request} took longer than ${timeoutMs / 1000} s in the browser (DOWNLOAD_TIMEOUT); it was at: ${step}`,
     { reason: 'deadline' },
   )
 }

@@ -89,6 +89,11 @@ describe('the page comes soon', () => {
   })
 })
 
+/** What a time-out says of where it was. */
+const AT: Record<string, string> = {
+  'for one that is not as it is waited for': 'it was at: waitFor ".never"',
+}
+
 describe('the error comes', () => {
   test.concurrent.each([
     ['for a page without end', 'while (true);', {}, 'DownloadTimeoutError'],
@@ -106,7 +111,7 @@ describe('the error comes', () => {
     const began = performance.now()
     await expect(
       browsing.visit(url, { meta: { browser: browser as never, ...(isTimed ? DEADLINE : PATIENCE) } }),
-    ).rejects.toMatchObject({ kind })
+    ).rejects.toMatchObject({ kind, message: expect.stringContaining(AT[name] ?? '') })
     if (isTimed) expect(performance.now() - began).toBeLessThan(20_000)
   })
 

@@ -13,6 +13,8 @@ export interface StepsOptions {
   readonly world: PageWorld
   readonly wanted: BrowserOptions
   readonly quiet: PageQuiet
+  /** Told which step is under way. */
+  readonly onStep: (step: string) => void
   /** Milliseconds until the page's time is over. */
   readonly leftMs: () => number
   /** The spider's method, bound to what it gets beside the page. */
@@ -27,18 +29,24 @@ export function hasSteps({ fill, click, scroll, script }: BrowserOptions): boole
 export async function doSteps(
   options: StepsOptions,
 ): Promise<Pick<Rendered, 'screenshot' | 'pdf' | 'returned'>> {
-  const { page, wanted, script } = options
+  const { page, wanted, script, onStep } = options
   for (const [selector, text] of Object.entries(wanted.fill ?? {})) {
+    onStep(`fill ${JSON.stringify(selector)}`)
     await page.fill(selector, text)
   }
   for (const click of clicksOf(wanted.click)) {
+    onStep(`click ${JSON.stringify(click.selector)}`)
     await clickAll(click, options)
   }
+  if (wanted.waitFor !== undefined) onStep(`waitFor ${JSON.stringify(wanted.waitFor)}`)
   await waitFor(options)
   if (wanted.scroll) {
+    onStep('scroll')
     await scrollDown(wanted.scroll === true ? SCROLLS : wanted.scroll, options)
   }
+  if (script) onStep(`script ${JSON.stringify(wanted.script)}`)
   const returned = await script?.(page)
+  onStep('pictures')
   const screenshot =
     wanted.screenshot &&
     (await page.screenshot({ fullPage: wanted.screenshot === 'full', animations: 'disabled', timeout: 0 }))

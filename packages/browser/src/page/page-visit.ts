@@ -71,10 +71,16 @@ export class PageVisit {
   readonly #crashed = Promise.withResolvers<never>()
   #context: Promise<BrowserContext> | undefined
   #popups = 0
+  #step = 'opening a page'
 
   constructor(options: PageVisitOptions) {
     this.#options = options
     this.#crashed.promise.catch(() => {})
+  }
+
+  /** What is under way, in words. */
+  get step(): string {
+    return this.#step
   }
 
   async run(): Promise<VisitedPage> {
@@ -110,6 +116,7 @@ export class PageVisit {
     const quiet = new PageQuiet(page, () => this.#options.egress.bytes)
     const [refused] = await Promise.all([giveCookies(context, given), gate.open(), watch.open(context, page)])
     if (refused.length > 0) this.#options.onCookiesRefused(refused)
+    this.#step = 'the document, which has not come'
     const referer = request.hasHeaders ? request.headers.get('referer') : null
     const goes = page.goto(request.url, {
       waitUntil: 'commit',
@@ -137,13 +144,18 @@ export class PageVisit {
     const { wanted, bodyBytesMax, script, request } = this.#options
     const leftMs = () => Math.max(0, this.#options.endsAtMs - performance.now())
     const world = new PageWorld(session, () => gate.mainFrame)
+    const onStep = (step: string) => {
+      this.#step = step
+    }
+    onStep('loading')
     await quiet.loaded(leftMs())
     // What is waited for tells by itself when the page is drawn.
     const isAwaited = wanted.waitFor !== undefined && !hasSteps(wanted)
     if (!isAwaited) await quiet.quiet(leftMs())
     if (hasSteps(wanted)) gate.act()
-    const seen = await doSteps({ page, world, wanted, quiet, leftMs, ...(script && { script }) })
+    const seen = await doSteps({ page, world, wanted, quiet, onStep, leftMs, ...(script && { script }) })
     if (hasSteps(wanted)) await quiet.quiet(leftMs())
+    onStep('reading the DOM')
     const [html, cookies] = await Promise.all([world.html(bodyBytesMax), context.cookies()])
     if (html === undefined) throw tooLarge(request.url, bodyBytesMax)
     const head = gate.head ?? { status: 200, headers: new Headers(), url: request.url }

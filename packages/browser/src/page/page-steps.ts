@@ -7,6 +7,8 @@ import type { PageWorld } from './page-world.ts'
 
 /** What `scroll: true` stands for. */
 const SCROLLS = 20
+/** Pages do not load more at once when they are scrolled: most wait until that has ended. */
+const GROW_MS_MAX = 1000
 
 export interface StepsOptions {
   readonly page: Page
@@ -94,13 +96,25 @@ const SCROLL = `(() => {
   return scrollHeight
 })()`
 
+/** Resolves to whether the page is longer than it was, as soon as it is. */
+const GROWS = `async (before, msMax) => {
+  const isLonger = () => (document.scrollingElement ?? document.documentElement).scrollHeight > before
+  const until = performance.now() + msMax
+  while (!isLonger() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 50))
+  return isLonger()
+}`
+
 /** Down to the end, as long as the page becomes longer. */
 async function scrollDown(times: number, { page, quiet, leftMs, wanted }: StepsOptions): Promise<void> {
-  let before = 0
   for (let done = 0; done < times; done++) {
-    const height = await page.evaluate<number>(SCROLL)
-    if (wanted.scroll === true && height <= before) return
-    before = height
+    const before = await page.evaluate<number>(SCROLL)
+    const grows = () => page.evaluate<boolean>(`(${GROWS})(${before}, ${GROW_MS_MAX})`)
     await quiet.quiet(leftMs())
+    let isLonger = await grows()
+    if (!isLonger && quiet.isBusy) {
+      await quiet.quiet(leftMs())
+      isLonger = await grows()
+    }
+    if (wanted.scroll === true && !isLonger) return
   }
 }

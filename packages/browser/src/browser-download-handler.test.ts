@@ -23,6 +23,9 @@ class Steps {
   async fails() {
     throw new TypeError('no such thing')
   }
+  async closes(page: { close(): Promise<void> }) {
+    await page.close()
+  }
 }
 
 const json = (value: unknown) => ({ type: 'application/json', body: JSON.stringify(value) })
@@ -107,6 +110,40 @@ describe('a rendered page', () => {
     })
     expect(sent.url).toBe(`${site.origin}/in?user=me`)
     expect(sent.text).toContain('<b>/in?user=me</b>')
+  })
+
+  test('is scrolled to its end, where it waits a moment before it loads more', async () => {
+    const url = site.html(
+      '/later',
+      `<style>p { height: 900px }</style><p>1</p><script>
+         let timer
+         onscroll = () => { clearTimeout(timer); timer = setTimeout(more, 250) }
+         const more = () => { if (document.querySelectorAll('p').length < 5) document.body.append(document.createElement('p')) }
+       </script>`,
+    )
+    const { text } = await browsing.visit(url, { meta: { browser: { scroll: true } } })
+    expect(text.match(/<p>/g)).toHaveLength(5)
+  })
+
+  test('is taken when the element is there that it waits for, with what is still under way', async () => {
+    site.page('/api/rest', (_, answer) => void setTimeout(() => answer.end('rest'), 700))
+    const drawn = site.html(
+      '/drawn',
+      `<body><script>
+         setTimeout(() => { document.body.innerHTML = '<p class=first>first</p>'; fetch('/api/rest').then((answer) => answer.text()).then((text) => document.body.append(text)) }, 300)
+       </script>`,
+    )
+    const shadow = site.html(
+      '/shadow',
+      `<body><script>document.body.attachShadow({ mode: 'open' }).innerHTML = '<p class=deep>deep</p>'</script>`,
+    )
+    const visit = (url: string, waitFor: string) => browsing.visit(url, { meta: { browser: { waitFor } } })
+    const pages = await Promise.all([
+      visit(drawn, '.first'),
+      visit(drawn, 'text=first'),
+      visit(shadow, '.deep'),
+    ])
+    expect(pages.map(({ text }) => text.includes('rest'))).toEqual([true, true, false])
   })
 
   test('takes the request’s own headers, method and cookies, and gives back what cookies have changed', async () => {
@@ -219,8 +256,13 @@ describe('errors', () => {
     )
     for (const script of ['titel', 'constructor', 'start', 'valueOf'])
       await expect(wrong({ script }), script).rejects.toThrow(
-        `script "${script}" is no method of spider steps; it has title, fails`,
+        `script "${script}" is no method of spider steps; it has title, fails, closes`,
       )
+    await expect(wrong({ waitFor: 'div[' })).rejects.toMatchObject({
+      code: 'WL_REQUEST_INVALID',
+      message: expect.stringMatching(/^meta\.browser of .* while parsing css selector "div\["/),
+    })
+    await expect(wrong({ script: 'closes' })).rejects.toThrow('closes() of spider steps closed the page of')
     const url = site.html('/fails', '')
     await expect(browsing.visit(url, { meta: { browser: { script: 'fails' } } })).rejects.toThrow(
       /^fails\(\) of spider steps, as meta.browser.script names it, threw for .*: TypeError: no such thing$/,

@@ -304,8 +304,9 @@ export class BrowserDownloadHandler implements DownloadHandler {
       )
     }
     return async (page: Page): Promise<JsonValue | undefined> => {
+      let returned: JsonValue | undefined
       try {
-        return (await method.call(spider, page, request)) as JsonValue | undefined
+        returned = (await method.call(spider, page, request)) as JsonValue | undefined
       } catch (cause) {
         // What the page did not do in time may go better the next time.
         if (page.isClosed() || (cause as Error)?.name === 'TimeoutError') throw cause
@@ -315,6 +316,12 @@ export class BrowserDownloadHandler implements DownloadHandler {
           { cause },
         )
       }
+      if (page.isClosed())
+        throw new WebloomError(
+          'WL_MIDDLEWARE_MISUSE',
+          `${script}() of spider ${spider.name} closed the page of ${request}; leave that out: it is closed when the method has ended`,
+        )
+      return returned
     }
   }
 }

@@ -10,6 +10,9 @@ const KINDS: readonly (readonly [RegExp, DownloadFailureKind])[] = [
   [/ERR_TIMED_OUT|ERR_CONNECTION_TIMED_OUT|Timeout \d+ms exceeded/, 'DownloadTimeoutError'],
 ]
 
+const NO_SELECTOR =
+  /while parsing (?:css )?selector|Unknown engine|is not a valid (?:XPath expression|selector)/
+
 /**
  * @param isDead the browser has ended, and its pages with it
  */
@@ -31,6 +34,9 @@ export function visitError(request: Request, error: unknown, isDead: boolean): u
       },
     )
   const message = error.message.split('\n')[0]!
+  // It would be the same the next time.
+  if (NO_SELECTOR.test(message))
+    return new WebloomError('WL_REQUEST_INVALID', `meta.browser of ${request}: ${message}`, { cause: error })
   const kind = KINDS.find(([pattern]) => pattern.test(message))?.[1] ?? 'DownloadFailedError'
   return new DownloadError(kind, `${request}: ${message}`, { cause: error })
 }

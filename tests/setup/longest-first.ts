@@ -5,6 +5,7 @@ const LONG = [
   /\/tests\/world\//,
   /\/tests\/[\w-]+\/cluster/,
   /\/packages\/queue\/src\/buckets\//,
+  /\/packages\/(?:browser|dupefilter)\//,
   /\/tests\//,
 ]
 

@@ -1,5 +1,5 @@
 /**
- * Worlds for an hour, or for WORLD_SOAK_MINUTES: new seeds of all families in turn.
+ * Worlds for an hour, or for WORLD_SOAK_MINUTES: a second seed of some families, then new seeds of all families in turn.
  */
 
 import { expect, test } from 'vitest'
@@ -11,7 +11,11 @@ const AT_ONCE = 3
 /** One that fails is rare, and may not come again: all that its workers said is told. */
 process.env.WORLD_LOG ??= 'debug'
 
+/** Beside those of world.test.ts. */
+const SECOND_SEEDS = ['kill-4', 'replies-2', 'restart-3']
+
 function* seedsFor(minutes: number): Generator<string> {
+  yield* SECOND_SEEDS
   const ends = performance.now() + minutes * 60_000
   for (let number = Math.floor(Date.now() / 1000) % 1_000_000; performance.now() < ends; number++)
     for (const family of FAMILIES) if (performance.now() < ends) yield `${family}-${number}`

@@ -9,9 +9,9 @@ const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-/** A web of 3000 pages with ten links each, and a queue that refuses nothing, as lines on Redis do. */
+/** A web of 800 pages with ten links each, and a queue that refuses nothing, as lines on Redis do. */
 class ModelCrawl {
-  static readonly PAGES = 3000
+  static readonly PAGES = 800
   readonly line = [0]
   readonly fetches = new Array<number>(ModelCrawl.PAGES).fill(0)
   readonly #idOf = createFingerprinter({ algorithm: 'scrapy' })

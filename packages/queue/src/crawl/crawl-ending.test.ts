@@ -203,7 +203,7 @@ describe('a worker that was killed just before the crawl finished', () => {
 
   test('and lives after all: who is heard after the end is the last', async () => {
     const keys = bench.nextKeys()
-    const options = { persists: false, times: scaledTimes(100) }
+    const options = { persists: false, times: scaledTimes(10) }
     const first = await bench.begun(keys, options)
     const second = bench.record(keys, { ...options, workerId: 'slow' })
     await second.open()

@@ -148,6 +148,20 @@ test('HEAD of events is answered, and takes no place from those who look', async
   expect((await page.request('/events')).status).toBe(200)
 })
 
+test('one who looks when all places are taken gets the place of the one who has looked longest', async () => {
+  const page = app()
+  const streams = await Promise.all(Array.from({ length: 201 }, () => page.request('/events')))
+  const ends = async ({ body }: Response) => {
+    const reader = body!.getReader()
+    for (;;) if ((await reader.read()).done) return 'ended'
+  }
+  expect(await ends(streams[0]!)).toBe('ended')
+  for (const { status, body } of streams.slice(1)) {
+    expect(status).toBe(200)
+    await body!.cancel()
+  }
+})
+
 test('an answer to whom another name led here is refused on loopback', async () => {
   const page = dashboardApp({ desks, isOnLoopback: true })
   const asked = (host: string) => page.request('http://x/', { headers: { host } })

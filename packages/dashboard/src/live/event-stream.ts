@@ -14,7 +14,7 @@ import { htmlOf, type Region } from './region.ts'
 const EVERY_MS = 1000
 /** Those who look at the same page within this time get the same answer. */
 const SHARED_MS = 900
-/** Each is an open connection, and a look a second. */
+/** Each is an open connection. One more takes the place of the one that is open longest: who still reads that comes back by himself. */
 const STREAMS_MAX = 200
 
 const EVENTS = {
@@ -30,7 +30,8 @@ type ReadRegions = () => Promise<readonly Region[]>
 type PageHtml = ReadonlyMap<string, string>
 
 export class EventStreams {
-  #open = 0
+  /** What ends each, those first that are open longest. */
+  readonly #open = new Set<() => void>()
   readonly #pages = new Map<string, SharedPage>()
   readonly #closing: AbortSignal
 
@@ -43,17 +44,24 @@ export class EventStreams {
   answer(c: Context, read: ReadRegions): Response {
     // Nobody would read a stream, and what is not read is not ended either.
     if (c.req.method === 'HEAD') return c.body(null, 200, EVENTS)
-    if (this.#open >= STREAMS_MAX) return c.text('too many pages are open', 503)
+    if (this.#open.size >= STREAMS_MAX) [...this.#open][0]!()
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const end = () => {
+      this.#open.delete(end)
+      resolve()
+      // Whoever does not read would keep the connection.
+      outgoingOf(c)?.destroy()
+    }
+    this.#open.add(end)
     const response = streamSSE(c, async (stream) => {
-      this.#open++
       const address = c.req.url
       const page = this.#pages.get(address) ?? new SharedPage(read)
       this.#pages.set(address, page)
       page.viewers++
       try {
-        await this.#run(stream, page)
+        await Promise.race([this.#run(stream, page, () => this.#open.has(end)), ended])
       } finally {
-        this.#open--
+        this.#open.delete(end)
         if (--page.viewers === 0) this.#pages.delete(address)
       }
     })
@@ -61,14 +69,19 @@ export class EventStreams {
     return response
   }
 
-  async #run(stream: SSEStreamingApi, page: SharedPage): Promise<void> {
+  async #run(stream: SSEStreamingApi, page: SharedPage, isOpen: () => boolean): Promise<void> {
     const sent = new Map<string, string>()
-    const isOver = () => stream.aborted || stream.closed || this.#closing.aborted
+    const isOver = () => !isOpen() || stream.aborted || stream.closed || this.#closing.aborted
     while (!isOver()) {
       await stream.writeSSE(await nextEvent(sent, page))
       await stream.sleep(EVERY_MS)
     }
   }
+}
+
+/** The connection, where Node serves it. */
+function outgoingOf(c: Context): { destroy(): void } | undefined {
+  return (c.env as { readonly outgoing?: { destroy(): void } } | undefined)?.outgoing
 }
 
 /** A page that somebody has open, made once a second however many look at it. */

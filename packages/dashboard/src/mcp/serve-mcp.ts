@@ -7,18 +7,27 @@ export interface ServeMcpOptions extends McpOptions {
   readonly input: Readable
   /** Nothing else may be written there. */
   readonly output: Writable
+  /** Told what is wrong with what comes in; it is not answered, as nobody knows which call it was. */
+  readonly onTrouble?: (words: string) => void
   /** Ends it. */
   readonly signal?: AbortSignal
 }
 
 /** Resolves when the input ends, or the signal comes. The desks are their giver's. */
-export async function serveMcp({ input, output, signal, ...options }: ServeMcpOptions): Promise<void> {
+export async function serveMcp({
+  input,
+  output,
+  signal,
+  onTrouble,
+  ...options
+}: ServeMcpOptions): Promise<void> {
   // Loaded when it is called for: a dashboard without it needs none of this.
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js')
   const { mcpServer } = await import('./mcp-server.ts')
   const server = mcpServer(options)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   server.onclose = () => resolve()
+  server.onerror = (error) => onTrouble?.(troubleWords(error))
   input.once('end', () => resolve()).once('close', () => resolve())
   // Whoever reads is gone.
   output.once('error', () => resolve())
@@ -27,4 +36,13 @@ export async function serveMcp({ input, output, signal, ...options }: ServeMcpOp
   if (signal?.aborted) resolve()
   await ended
   await server.close()
+}
+
+const TOO_LONG = /exceeded maximum size of (\d+)/
+
+function troubleWords({ message }: Error): string {
+  const most = TOO_LONG.exec(message)?.[1]
+  if (most !== undefined)
+    return `a line of the input has more than ${Number(most) / 2 ** 20} MiB, and no call of a tool is that long: it ends here`
+  return `a line of the input is no message of the protocol: ${message.slice(0, 200)}`
 }

@@ -5,6 +5,7 @@ import { dashboardPackage } from '../desk/dashboard-package.ts'
 import { RegistryDesks } from '../desk/registry-desks.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type DeskServerFlags, deskServers } from '../redis/desk-servers.ts'
+import { visible } from '../terminal/sanitize.ts'
 
 export interface McpFlags extends DeskServerFlags {
   readonly control?: boolean
@@ -28,6 +29,10 @@ export async function mcp(
     input: process.stdin,
     output: process.stdout,
     signal: ending.signal,
+    onTrouble(words) {
+      process.exitCode = 1
+      console.error(visible(`webloom mcp: ${words}`))
+    },
   })
   await desks.close()
 }

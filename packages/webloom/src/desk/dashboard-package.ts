@@ -27,6 +27,7 @@ export interface DashboardPackage {
     readonly control: boolean
     readonly input: NodeJS.ReadStream
     readonly output: NodeJS.WriteStream
+    readonly onTrouble?: (words: string) => void
     readonly signal?: AbortSignal
   }): Promise<void>
 }

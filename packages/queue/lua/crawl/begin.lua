@@ -3,7 +3,7 @@
 --
 -- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures.
 --
--- Input    todoOf, owe; KEYS[4] failures, see failures/ledger.lua; foundOf(record); begin(record, asked, found), see crawl/open.lua
+-- Input    todoOf, owe, dropFailures; KEYS[4] failures, see failures/ledger.lua; foundOf(record); begin(record, asked, found), see crawl/open.lua
 -- Output   what the record says of the run before
 local RUNS_BEFORE_CHARS = 16 * 37
 
@@ -27,13 +27,6 @@ local function keepsMet(asked, found)
   end
   -- An earlier release wrote this record.
   return asked.persists
-end
-
-local function dropFailures(failures)
-  for _, signature in ipairs(redis.call('ZRANGE', failures .. ':sizes', 0, -1)) do
-    redis.call('UNLINK', failures .. ':of:' .. signature)
-  end
-  redis.call('UNLINK', failures, failures .. ':sizes', failures .. ':counts', failures .. ':signatures', failures .. ':snapshots')
 end
 
 local function begin(record, asked, found)

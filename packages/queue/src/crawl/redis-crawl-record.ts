@@ -149,6 +149,7 @@ const RUN_OVER = -3
 const openScript = new OomSafeScript(
   'redis/now.lua',
   'crawl/present.lua',
+  'failures/all.lua',
   'crawl/todo.lua',
   'crawl/begin.lua',
   'crawl/open.lua',

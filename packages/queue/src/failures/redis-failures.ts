@@ -63,6 +63,7 @@ const MAX_ENTRIES_PER_STEP = 200
 const QUARANTINED_READ_MAX = 1000
 
 const dropScript = luaScript('failures/ledger.lua', 'failures/take.lua', 'failures/drop.lua')
+const clearScript = luaScript('failures/all.lua', 'failures/clear.lua')
 const forgetGoneScript = luaScript('failures/forget-gone.lua')
 
 export class RedisFailures implements FailureLedger {
@@ -179,10 +180,7 @@ export class RedisFailures implements FailureLedger {
 
   async clear(): Promise<void> {
     const { failures, quarantine } = this.#keys
-    const signatures = await this.#redis.zrange(`${failures}:sizes`, '0', '-1')
-    const parts = ['sizes', 'counts', 'signatures', 'snapshots'].map((part) => `${failures}:${part}`)
-    const lists = signatures.map((signature) => `${failures}:of:${signature}`)
-    await this.#redis.unlink(failures, ...parts, ...lists, quarantine, `${quarantine}:history`)
+    await clearScript.run(this.#redis, [failures, quarantine, `${quarantine}:history`], [])
   }
 
   /** What scripts put before the names of keys. */

@@ -6,10 +6,11 @@
  * A crawl with so many requests queued at so many hosts; its workers have told 200 entries of each list and 120 stats each, and its ledger
  * of failures is full. Each view is read as its page reads it, and /metrics as Prometheus does. Redis is a process of its own without persistence.
  *
- *     npm run build && node_modules/.bin/node --conditions=webloom-source benchmarks/dash-bench.ts --crawl 5 [--pages 1000] [--workers 2] [--seconds 10] [--browsers]
+ *     npm run build && node_modules/.bin/node --conditions=webloom-source benchmarks/dash-bench.ts --crawl 12 [--pages 1000] [--workers 2] [--seconds 5] [--browsers]
  *
  * The rate that a crawl keeps while two pages are open and /metrics is scraped every five seconds, and the processor time that each
- * process takes, side by side: for so many rounds of four times `--seconds`. So many `--pages` wait at any moment. With `--browsers`
+ * process takes, side by side: for so many rounds of four times `--seconds`, which is once for each scrape. The result is the median of the
+ * rounds, with how sure it is: twelve take five minutes, and the machine must have nothing else to do. So many `--pages` wait at any moment. With `--browsers`
  * the pages are open in a browser on this machine, else their events are read as one reads them.
  */
 import { parseArgs } from 'node:util'
@@ -33,7 +34,7 @@ const { values } = parseArgs({
     looks: { type: 'string', default: '20' },
     crawl: { type: 'string' },
     pages: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '5' },
     browsers: { type: 'boolean', default: false },
   },
 })

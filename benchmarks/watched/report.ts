@@ -1,6 +1,10 @@
 import { type Look, type WatchedPlan, watchCrawl } from './watched-crawl.ts'
 
-/** Prints the rate of each look, and what the crawl kept: the mean of those that were seen by the mean of the others. */
+/**
+ * Prints the rate of each look, and what the crawl kept: of each round the mean of its looks that were seen by the mean of the others, and
+ * of all rounds the median, with the bounds between which the true one is in 95 of 100 such runs. A rate wanders by a tenth on a machine
+ * with other things to do, so a few rounds show nothing.
+ */
 export async function reportWatchedCrawl(plan: WatchedPlan): Promise<void> {
   const looks = await watchCrawl(plan)
   const [seen, unseen] = [true, false].map((isSeen) => looks.filter((look) => look.isSeen === isSeen))
@@ -22,7 +26,7 @@ export async function reportWatchedCrawl(plan: WatchedPlan): Promise<void> {
     `a page took ${alone.toFixed(3)} ms of processor unseen, and ${together.toFixed(3)} ms seen with all that looks: where processors are all that limits it, a crawl keeps ${percent(alone / together)}`,
   )
   console.log(
-    `the crawl kept ${percent(rateOf(seen!) / rateOf(unseen!))} of its rate (rounds: ${kept.map(percent).join(', ')})`,
+    `the crawl kept ${percent(median(kept))} of its rate: the median of ${kept.length} rounds, ${boundsWords(kept)} (rounds: ${kept.map(percent).join(', ')}; all looks together: ${percent(rateOf(seen!) / rateOf(unseen!))})`,
   )
 }
 
@@ -35,6 +39,25 @@ function crawlCpuOf(looks: readonly Look[]): number {
 function allCpuOf(looks: readonly Look[]): number {
   const all = looks.map(({ cpuMs }) => Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0))
   return mean(all) / mean(looks.map(({ pagesPerSecond }) => pagesPerSecond))
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return mean([sorted[Math.floor((sorted.length - 1) / 2)]!, sorted[Math.ceil((sorted.length - 1) / 2)]!])
+}
+
+/** By rank: it is as likely above the median as below, whatever the rates are spread like. */
+function boundsWords(numbers: readonly number[]): string {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  let [below, chance, rank] = [0, 0.5 ** sorted.length, 0]
+  // `below`: how likely it is that no more than `rank` of the rounds are on one side.
+  while (below + chance <= 0.025) {
+    below += chance
+    chance = (chance * (sorted.length - rank)) / (rank + 1)
+    rank++
+  }
+  if (rank === 0) return 'too few to tell how sure it is'
+  return `with 95 % between ${percent(sorted[rank - 1]!)} and ${percent(sorted.at(-rank)!)}`
 }
 
 function mean(numbers: readonly number[]): number {

@@ -61,10 +61,16 @@ test('figures after four workers, one of them killed, are those of status and of
 
   // A page is a second old at the most.
   await vi.waitFor(async () => expect(await pageText(`${url}c/pages/overview`)).toContain('finished'), WITHIN)
-  const { stats, counts, state } = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+  const { stats, counts, state, done, statsLack } = JSON.parse(
+    (await folder.run('status', 'pages', '--json')).stdout,
+  )
   const told = await (await fetch(`${url}api/crawls/pages/status`)).json()
-  expect(told).toMatchObject({ state: 'finished', stats, counts })
+  expect(told).toMatchObject({ state: 'finished', stats, counts, done, statsLack })
   expect([state, counts]).toEqual(['finished', { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }])
+
+  // Each page once, however often the site was asked for it: exact, though a worker was killed.
+  expect(done).toBe(new Set((await web.hits()).map(({ url }) => url)).size)
+  expect(statsLack).toBe(true)
 
   // What the site has answered, but for what the killed one has not told any more: its stats of its last second.
   const hits = await web.hits()
@@ -86,7 +92,7 @@ test('figures after four workers, one of them killed, are those of status and of
   const [pages, items] = [grouped('response_received_count'), grouped('item_scraped_count')]
   const errors = grouped('log_count/ERROR')
   expect(overview).toContain(
-    `Pages ${pages} Items ${items} Errors ${errors} Met before ${grouped('dupefilter/filtered')} Retries ${grouped('retry/count')}`,
+    `Done ${done} requests, given up ones too Pages ${pages} Items ${items} Errors ${errors} Met before ${grouped('dupefilter/filtered')} Retries ${grouped('retry/count')} A worker was lost.`,
   )
   expect(overview).toContain('waiting 0 held for later 0 in flight 0 quarantined 0')
   expect(await pageText(url)).toMatch(

@@ -18,7 +18,9 @@ test('figures are those of status, of failed list and of the site; a Redis that 
   expect(lost).toBeGreaterThan(1)
   // A page is a second old at the most.
   await vi.waitFor(async () => expect(await overview()).toContain('finished'), WITHIN)
-  expect(await overview()).toContain(`Pages ${pages} Items ${pages - lost}`)
+  expect(await overview()).toContain(
+    `Done ${pages} requests, given up ones too Pages ${pages} Items ${pages - lost}`,
+  )
   const [{ stats, state }, ledger] = await Promise.all([
     json('status', 'pages'),
     json('failed', 'list', 'pages'),

@@ -185,8 +185,12 @@ export interface CrawlStatus {
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
   readonly counts: QueueCounts
+  /** Requests that this run has done for good, given up ones too: exact at any moment. Null where it is not counted (QUEUE_MODE=job). */
+  readonly done: number | null
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>
+  /** A worker was lost, or could not write its last stats: what it had counted since its last heartbeat may be missing in `stats`. */
+  readonly statsLack: boolean
   /** When this was read, by Redis's clock. */
   readonly readAt: Moment
   /** Null for a spider that takes none. */

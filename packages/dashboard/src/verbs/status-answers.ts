@@ -128,7 +128,11 @@ export const STATUS = object<CrawlStatus>({
   itemsPerMinute: number(),
   errorsPerMinute: number(),
   counts: COUNTS,
+  done: orNull(
+    count('requests done for good in this run, given up ones too: exact; null where it is not counted'),
+  ),
   stats: recordOf({}, 'summed over all workers, those included that have left'),
+  statsLack: truth('a worker was lost: stats may lack what it had counted since its last heartbeat'),
   readAt: moment(),
   seeds: orNull(SEEDS),
   itemsQueued: orNull(count()),

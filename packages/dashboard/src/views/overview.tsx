@@ -218,17 +218,25 @@ function Rates({ id, samples }: { id: string; samples: readonly HistorySample[] 
   )
 }
 
-function Totals({ status: { stats } }: { status: CrawlStatus }) {
+function Totals({ status: { done, stats, statsLack } }: { status: CrawlStatus }) {
   const { pages, items, errors, filtered, retries } = totalsOf(stats)
   return (
     <Card title="Since it was begun">
       <Figures>
+        {done !== null && <Figure name="Done" value={grouped(done)} note="requests, given up ones too" />}
         <Figure name="Pages" value={grouped(pages)} />
         <Figure name="Items" value={grouped(items)} />
         <Figure name="Errors" value={grouped(errors)} {...(errors > 0 && { tone: 'bad' as const })} />
         <Figure name="Met before" value={grouped(filtered)} />
         <Figure name="Retries" value={grouped(retries)} />
       </Figures>
+      {statsLack && (
+        <p class="warning">
+          A worker was lost. What it had counted since its last heartbeat, three seconds at most, may be
+          missing here
+          {done !== null && ', but for what is done: that is counted on Redis'}.
+        </p>
+      )}
     </Card>
   )
 }

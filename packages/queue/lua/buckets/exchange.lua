@@ -3,7 +3,7 @@
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
 --          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; ended; of each ended: token, id or
---          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "head", "quarantine", "doubt", "failed",
+--          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "again", "head", "quarantine", "doubt", "failed",
 --          or ms), bucket, slot, priority, requests, these; told; of each, see buckets/steps/release.lua; released, the same and
 --          lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to take more; of each: slot, most; slots, each, batch,
 --          ahead (ms), bytes, concurrency
@@ -86,4 +86,8 @@ for t, turn in ipairs(turns) do
   end
 end
 tally()
+-- Where a new run begins at 0, and what was done is not forgotten with the queue.
+if done > 0 and said.run ~= '' then
+  redis.call('HINCRBY', KEYS[7], 'done', done)
+end
 return { replies, woken, raised, trimmed }

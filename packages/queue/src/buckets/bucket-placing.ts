@@ -71,7 +71,7 @@ export class BucketPlacing {
   one(queued: QueuedRequest, marks: Partial<PackedMarks>, when: RetryWhen): Placed {
     return {
       ...this.#lineOf(queued.request),
-      place: when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'end',
+      place: when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'again',
       texts: [packRequest(queued, marks)],
     }
   }

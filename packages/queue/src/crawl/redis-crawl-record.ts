@@ -8,11 +8,11 @@
  *                         │    └── leave by the last worker ──────────────► stopped
  *                         └───────────────────────────────────────────────────┘
  *
- * `webloom quarantine retry` and `webloom import` make a finished crawl a stopped one, so that there is somebody to crawl
- * what they queue; `import` makes one where there is none, too.
+ * `webloom quarantine retry` and `webloom import` make a finished crawl a stopped one, so that there is somebody to crawl what they
+ * queue; `import` makes one where there is none, too.
  *
- * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has
- * an id, and a worker that slept through the end of its run changes nothing in the next one.
+ * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has an id, and
+ * a worker that slept through the end of its run changes nothing in the next one. What is done of a run is counted here, too.
  *
  * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the
  * same run, and so with the seeds that have come since. start() is not run again, and what was met is met, without
@@ -20,7 +20,6 @@
  * queue and filter when it wakes.
  *
  * **A new run** finds an empty queue, and no start cursor. What was met stays where that is asked for (SCHEDULER_PERSIST).
- *
  * **Stopped** can be resumed, cursor and queue are there. But without SCHEDULER_PERSIST the last worker that leaves empties
  * queue and filter, as scrapy-redis does, and then there is nothing to resume: the record is `emptied`, and the next
  * worker begins a new run. A worker that leaves in a hurry (`memusage_exceeded`, a defect, a full disk) empties nothing:
@@ -149,8 +148,8 @@ const RUN_OVER = -3
 const openScript = new OomSafeScript(
   'redis/now.lua',
   'crawl/present.lua',
-  'failures/all.lua',
   'crawl/todo.lua',
+  'failures/all.lua',
   'crawl/begin.lua',
   'crawl/open.lua',
 )

@@ -43,11 +43,11 @@ export interface Standing {
 }
 
 /**
- * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back. With `doubt`
- * they are set aside, in no line. With `failed` the text is that of a failure, for the ledger.
+ * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back; `again` is its end, for
+ * the request itself and not what it brought. With `doubt` they are set aside, in no line. With `failed` the text is that of a failure, for the ledger.
  */
 export interface Placed {
-  readonly place: 'end' | 'head' | 'quarantine' | 'doubt' | 'failed' | number
+  readonly place: 'end' | 'again' | 'head' | 'quarantine' | 'doubt' | 'failed' | number
   readonly bucket: string
   readonly slot: string
   readonly priority: number

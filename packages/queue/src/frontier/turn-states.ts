@@ -115,7 +115,7 @@ export class TurnStates {
   /** Requests have come to lines, by this worker's own commands. */
   arrived(placed: Iterable<Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>>, nowMs: number): void {
     for (const { place, bucket, slot, priority } of placed) {
-      if (place !== 'end' && place !== 'head') continue
+      if (place !== 'end' && place !== 'again' && place !== 'head') continue
       const hot = this.#turns.of(slot)
       const turn = hot ?? this.#turns.of(bucket)
       if (!turn) continue

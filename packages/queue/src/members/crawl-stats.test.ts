@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import { luaScript } from '../redis/lua.ts'
-import { CrawlStats, readTotals, readWholeTotals } from './crawl-stats.ts'
+import { CrawlStats, readTold, readWholeTotals } from './crawl-stats.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -11,6 +11,9 @@ afterAll(() => bench.stop())
 const nextStatsKey = () => bench.statsKey(bench.nextKeys())
 
 const run = { id: 'run', begunAt: 1_000_000, runningSince: 1_000_000 }
+
+const totalsOf = async (statsKey: string, { begunAt }: { begunAt: number }) =>
+  (await readTold(bench.redis, statsKey, new Date(begunAt))).totals
 
 test('a copy of a write that comes late, behind newer ones, is passed over', async () => {
   const statsKey = nextStatsKey()
@@ -28,11 +31,11 @@ test('a copy of a write that comes late, behind newer ones, is passed over', asy
     [1, 0],
   ] as const)
     await write(beat, items)
-  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({ item_scraped_count: 7 })
+  expect(await totalsOf(statsKey, run)).toEqual({ item_scraped_count: 7 })
   // The worker has left: nothing of it is there, and nothing of it comes back.
   await bench.redis.hdel(statsKey, 'beat|a:1:1', 'a:1:1|item_scraped_count')
   expect(await write(3, 7)).toEqual([0])
-  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({ item_scraped_count: 7 })
+  expect(await totalsOf(statsKey, run)).toEqual({ item_scraped_count: 7 })
 })
 
 test('more stats than go into one write are all there at the end', async () => {
@@ -43,7 +46,7 @@ test('more stats than go into one write are all there at the end', async () => {
   const worker = new CrawlStats({ redis: bench.redis, statsKey, workerId: 'a:1:1', stats })
   await worker.write(run)
   await worker.end(run)
-  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual(counted)
+  expect(await totalsOf(statsKey, run)).toEqual(counted)
 })
 
 test('whole totals are there when each worker has told all, and never after one was killed', async () => {
@@ -83,8 +86,8 @@ test('a late worker of the last run writes nothing into the next', async () => {
   const young = of(1, 'young:1:1')
   await young.end(next)
   await old.end(run)
-  expect(await readTotals(bench.redis, statsKey, next.begunAt)).toEqual({ item_scraped_count: 1 })
-  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({})
+  expect(await totalsOf(statsKey, next)).toEqual({ item_scraped_count: 1 })
+  expect(await totalsOf(statsKey, run)).toEqual({})
 })
 
 test('totals stand under their plain names, too, where scrapy-redis’s collector and people look for them', async () => {

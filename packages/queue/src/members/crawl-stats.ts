@@ -164,14 +164,17 @@ export class CrawlStats {
   }
 }
 
-/** The totals of a crawl, keys sorted; none when the hash is of another run. */
-export async function readTotals(
-  redis: Redis,
-  statsKey: string,
-  begunAt: number,
-): Promise<Record<string, StatValue>> {
-  const hash = await redis.hgetall(statsKey)
-  return hash.begunAt === String(begunAt) ? totalsIn(hash) : {}
+/** The totals of a crawl, and whether one of its workers may not have told all. */
+export interface ToldTotals {
+  /** Keys sorted; none when the hash is of another run. */
+  readonly totals: Readonly<Record<string, StatValue>>
+  readonly isUntold: boolean
+}
+
+export async function readTold(redis: Redis, statsKey: string, begunAt: Date | null): Promise<ToldTotals> {
+  const hash = begunAt ? await redis.hgetall(statsKey) : {}
+  if (hash.begunAt !== String(begunAt?.getTime())) return { totals: {}, isUntold: false }
+  return { totals: totalsIn(hash), isUntold: UNTOLD in hash }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
-import type { HostView } from '@webloom/core'
+import type { HostView, Lease } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
 import { pauseCrawl } from './crawl-control.ts'
 import { readCrawl } from './crawl-view.ts'
@@ -85,3 +86,33 @@ test('in QUEUE_MODE=job the counts are those of BullMQ’s jobs', async () => {
   const { counts } = await readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
   expect(counts).toEqual({ waiting: 3, delayed: 1, leased: 2, quarantined: 0 })
 })
+
+test('what is done is counted once: not what is tried again or given back', async () => {
+  const buckets = new BucketBench()
+  await buckets.start()
+  const keys = buckets.nextKeys()
+  const seen = () => readCrawl({ redis: buckets.redis, keys, statsKey: `${keys.queueName}:stats` })
+  await buckets.redis.hset(keys.record, { run: 'r', state: 'running' })
+  const queue = await buckets.queue({ keys })
+  await queue.push(pages('a', 3), 'o')
+  const [first, second, third] = await leasesOf(queue, 3)
+  await queue.retry(first!, page('a', 0).request, 0)
+  await queue.requeue(second!)
+  await queue.commit(third!, { children: [page('a', 'link')] })
+  expect((await seen()).done).toBe(1)
+  const left = await leasesOf(queue, 3)
+  const [gone, ...others] = left
+  for (const lease of others) await queue.commit(lease)
+  expect(await seen()).toMatchObject({ done: 3, counts: { leased: 1 } })
+  await queue.commit(gone!, {
+    failure: { reason: 'status', kind: 'HttpError', message: 'status 404', status: 404, signature: 'status-404' },
+  })
+  expect(await seen()).toMatchObject({ done: 4, counts: { waiting: 0, leased: 0 } })
+  await buckets.stop()
+})
+
+async function leasesOf(queue: Awaited<ReturnType<BucketBench['queue']>>, count: number): Promise<Lease[]> {
+  const leases: Lease[] = []
+  while (leases.length < count) leases.push(...(await queue.lease(count - leases.length)))
+  return leases
+}

@@ -4,7 +4,7 @@ import type { CrawlState, HostView, QueueCounts, StatValue } from '@webloom/core
 import type { Redis } from 'ioredis'
 import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
-import { readTotals } from '../members/crawl-stats.ts'
+import { readTold } from '../members/crawl-stats.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 
@@ -26,8 +26,12 @@ export interface CrawlView {
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
   readonly counts: QueueCounts
+  /** Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. */
+  readonly done: number
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>
+  /** A worker was lost, or could not write its last stats: what it had counted since its last heartbeat may be missing in `stats`. */
+  readonly statsLack: boolean
   /** Paused ones first, then those with the most waiting; none where the queue keeps no lines of hosts. */
   readonly hosts: readonly HostView[]
   /** When this was read, by Redis's clock. */
@@ -59,6 +63,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     .sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
   const present = workers.filter(({ lost }) => !lost)
   const begunAt = dateOf(record.get('begunAt'))
+  const told = await readTold(redis, statsKey, begunAt)
   return {
     state: (record.get('state') ?? 'idle') as CrawlState,
     paused: record.get('paused') === '1',
@@ -77,7 +82,9 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
     errorsPerMinute: present.reduce((sum, worker) => sum + worker.errorsPerMinute, 0),
     counts: { waiting, delayed, leased, quarantined },
-    stats: begunAt ? await readTotals(redis, statsKey, begunAt.getTime()) : {},
+    done: Number(record.get('done') ?? 0),
+    stats: told.totals,
+    statsLack: told.isUntold || workers.some(({ lost }) => lost),
     hosts: lines,
     readAt: new Date(Number(now)),
   }

@@ -260,7 +260,7 @@ export class TurnStep extends SlotsStep {
 
   #put({ place, bucket, slot, priority, texts }: Placed, unique: string, refusal: string): void {
     if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
-    else if (place === 'end') this.append(bucket, slot, priority, texts)
+    else if (place === 'end' || place === 'again') this.append(bucket, slot, priority, texts)
     else if (place === 'head') this.putBack(bucket, slot, priority, texts)
     else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
     else if (place === 'doubt') throw new Error('the model has no links in doubt')

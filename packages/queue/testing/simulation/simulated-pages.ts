@@ -101,7 +101,7 @@ export class SimulatedPages {
       this.#end(lease, [back], news)
       this.#hub.machine.requests.callBack(lease.heldSlot, nowMs)
     } else if (at < 0.1) this.#end(lease, [{ ...back, place: 1 + chance.below(5000) }], news)
-    else if (at < 0.12) this.#end(lease, [{ ...back, place: 'end' }], news)
+    else if (at < 0.12) this.#end(lease, [{ ...back, place: 'again' }], news)
     else this.#end(lease, this.#options.linksOf(lease.id), news)
   }
 

@@ -1,6 +1,6 @@
 /** `webloom status`: a crawl on Redis as it is at this moment. */
 
-import type { CrawlStatus, HostLists, ServerSeen, SlotView, StatValue } from '@webloom/core'
+import type { CrawlStatus, HostLists, ServerSeen, SlotView } from '@webloom/core'
 import { crawlShown, readHostLists, readSlots } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
@@ -63,7 +63,7 @@ export function statusLines(seen: Status, now: number): string[] {
     ...queueLines(seen),
     ...limitLines(seen),
     ...workerLines(seen, now),
-    ...totalLines(seen.stats),
+    ...totalLines(seen),
     ...seedLines(seen),
     ...hostLines(seen),
     ...hostListLines(seen),
@@ -106,15 +106,21 @@ function workerLines({ workers, pagesPerMinute, itemsPerMinute, state }: Status,
   ]
 }
 
-function totalLines(stats: Readonly<Record<string, StatValue>>): string[] {
+function totalLines({ done, stats, statsLack }: Status): string[] {
   const count = (key: string) => grouped(Number(stats[key] ?? 0))
-  if (Object.keys(stats).length === 0) return []
+  if (Object.keys(stats).length === 0 && !done) return []
+  const exact = done === null ? '' : `done ${grouped(done)} · `
   const givenUp = Number(stats['failed/count'] ?? 0) > 0 ? ` · given up ${count('failed/count')}` : ''
   return [
     row(
       'totals',
-      `pages ${count('response_received_count')} · items ${count('item_scraped_count')} · errors ${count('log_count/ERROR')} · filtered ${count('dupefilter/filtered')} · retries ${count('retry/count')}${givenUp}`,
+      `${exact}pages ${count('response_received_count')} · items ${count('item_scraped_count')} · errors ${count('log_count/ERROR')} · filtered ${count('dupefilter/filtered')} · retries ${count('retry/count')}${givenUp}`,
     ),
+    ...(statsLack
+      ? [
+          `    a worker was lost: these may lack what it had counted since its last heartbeat${done === null ? '' : ', but for what is done'}`,
+        ]
+      : []),
   ]
 }
 

@@ -24,12 +24,15 @@ export async function readStatus(crawl: CrawlFromOutside): Promise<CrawlStatus> 
     itemsQueuedOf(crawl),
   ])
   const { hosts: _, ...seen } = view
+  const mode = settings.get('QUEUE_MODE')
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const figures = { ...asJson(seen), seeds, itemsQueued, servers, highWater }
   return {
     crawl: crawl.keys.queueName,
-    mode: settings.get('QUEUE_MODE'),
+    mode,
     ...figures,
+    // A command more for each page.
+    done: mode === 'job' ? null : view.done,
     limit: limitOf(figures, {
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
       spider: crawl.name.spider,

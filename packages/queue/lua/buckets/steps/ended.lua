@@ -2,8 +2,10 @@
 --
 -- Input    readEnded(): of ARGV, see buckets/exchange.lua
 --          finish(turn, ended): does nothing when it was over before; the command may be sent twice
--- Output   trimmed: how many failures were removed from the ledger, as it is full
-local trimmed = 0
+-- Output   trimmed: how many failures were removed from the ledger, as it is full; done: how many requests are done for good, with what
+--          they brought in its place: what stays in the queue or goes to quarantine is not
+local trimmed, done = 0, 0
+local BRINGS = { ['end'] = true, doubt = true, failed = true }
 
 local function readEnded()
   local ended = { token = arg(), id = arg(), refusal = arg(), hot = arg(), groups = {} }
@@ -20,7 +22,7 @@ end
 local function place(group, unique, refusal)
   if group.place == 'quarantine' then
     quarantine(KEYS[4], KEYS[5], group.texts[1], refusal, whole(now))
-  elseif group.place == 'end' then
+  elseif group.place == 'end' or group.place == 'again' then
     append(group.bucket, group.slot, group.priority, group.texts)
   elseif group.place == 'doubt' then
     moved.delayed = moved.delayed + setAside(KEYS[6], group.texts)
@@ -46,7 +48,10 @@ local function finish(turn, ended)
   elseif ended.id ~= '' then
     redis.call('HDEL', KEYS[5], ended.id)
   end
+  local isDone = true
   for _, group in ipairs(ended.groups) do
     place(group, turn.owner .. '/' .. ended.token, ended.refusal)
+    isDone = isDone and BRINGS[group.place]
   end
+  done = done + (isDone and 1 or 0)
 end

@@ -206,6 +206,7 @@ export {
 export type {
   FailedFilter,
   FailedRequest,
+  FailedRetried,
   FailureGroup,
   FailuresSeen,
   ResponseSnapshot,

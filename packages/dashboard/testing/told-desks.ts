@@ -24,7 +24,7 @@ export class ToldDesks extends MadeUpDesks {
         resume: note('resume', isRunning),
         stop: note('stop', isRunning),
         setHost: note('setHost', () => {}),
-        retryFailed: note('retryFailed', () => 3),
+        retryFailed: note('retryFailed', () => ({ queued: 3, unreadable: 1 })),
         dropFailed: note('dropFailed', () => 2),
       }
     )

@@ -1,5 +1,11 @@
 import type { CrawlStatus, CrawlSummary } from './crawl-status.ts'
-import type { FailedFilter, FailedRequest, FailuresSeen, ResponseSnapshot } from './failures-seen.ts'
+import type {
+  FailedFilter,
+  FailedRequest,
+  FailedRetried,
+  FailuresSeen,
+  ResponseSnapshot,
+} from './failures-seen.ts'
 import type { FilterSeen, KnownSeen, SettingSeen } from './filter-seen.ts'
 import type { HistorySample, ItemsSeen, RunSeen } from './history-seen.ts'
 import type { HostChange, HostsSeen, OneHostSeen } from './hosts-seen.ts'
@@ -55,7 +61,7 @@ export interface CrawlDesk {
   /** Sets a host's delay, pause or place before others; all workers obey within two seconds. */
   setHost?(name: string, change: HostChange): Promise<void>
   /** Queues failed requests again. Resolves to how many. */
-  retryFailed?(filter: FailedFilter): Promise<number>
+  retryFailed?(filter: FailedFilter): Promise<FailedRetried>
   /** Deletes failed requests from the ledger. Resolves to how many. */
   dropFailed?(filter: FailedFilter): Promise<number>
 }

@@ -56,6 +56,14 @@ export interface FailuresSeen {
   readonly groups: readonly FailureGroup[]
 }
 
+/** What a retry did. */
+export interface FailedRetried {
+  /** How many requests wait again. */
+  readonly queued: number
+  /** How many stay in the ledger: they were too large to be kept, or are of another release. */
+  readonly unreadable: number
+}
+
 /** Which of them are meant: all that hold. Of none given: every one. */
 export interface FailedFilter {
   readonly ids?: readonly string[]

@@ -116,6 +116,15 @@ test('what is told comes to the crawl as it was said', async () => {
   ])
 })
 
+test('all requests in quarantine are meant only when that is said, and an answer counts those that stay', async () => {
+  const retry = (body: object) => post('/api/crawls/bookshops/failed/retry', { body })
+  const refused = await retry({ reason: 'quarantined' })
+  expect(refused.status).toBe(400)
+  expect(refused.answer.error.message).toContain('all: true')
+  expect((await retry({ reason: 'quarantined', all: true })).answer).toEqual({ queued: 3, unreadable: 1 })
+  expect((await retry({ reason: 'callback' })).status).toBe(200)
+})
+
 test('without --control nothing is told, and the answer has the line to type', async () => {
   for (const verb of VERBS.filter(({ method }) => method === 'post')) {
     const path = addressOf(verb).replace('{id}', 'bookshops')

@@ -1,6 +1,6 @@
 /** Verbs that change something. They need `--control`. */
 
-import { type FailedFilter, type HostChange, slotNamed } from '@webloom/core'
+import { type FailedFilter, type FailedRetried, type HostChange, slotNamed } from '@webloom/core'
 import { FAILED_FILTER, HOST_NAME } from './inputs.ts'
 import { Refusal } from './refusal.ts'
 import { count, input, object, orNull, truth } from './schema.ts'
@@ -125,8 +125,11 @@ const FAILED_RETRY: VerbOfOne<FailedMeant> = {
   description:
     'Give a filter, whose given parts must all hold, or all: true. A crawl that has finished is opened again.',
   input: FAILED_MEANT,
-  answer: object<{ queued: number }>({ queued: count() }),
-  act: (desk, meant) => desk.retryFailed?.(filterOf(meant)).then((queued) => ({ queued })),
+  answer: object<FailedRetried>({
+    queued: count(),
+    unreadable: count('of those that are meant, how many stay: too large to be kept, or of another release'),
+  }),
+  act: (desk, meant) => desk.retryFailed?.(filterOf(meant)),
 }
 
 const FAILED_DROP: VerbOfOne<FailedMeant> = {
@@ -146,11 +149,15 @@ export const STEERING: readonly VerbOfOne[] = [PAUSE, RESUME, STOP, SET_HOST, FA
 
 /** An empty filter means every request: nobody may say that by leaving something out. */
 function filterOf({ all, ...filter }: FailedMeant): FailedFilter {
-  const isFiltered = Object.keys(filter).length > 0
+  const { reason, ...others } = filter
+  // Requests in quarantine may kill workers: all of them at once are not meant by chance. `webloom failed` has the same rule.
+  const isFiltered = Object.keys(others).length > 0 || (reason !== undefined && reason !== 'quarantined')
   if (isFiltered || all) return filter
   throw new Refusal(
     400,
-    `no filter says which requests are meant; expected one of ${Object.keys(FAILED_FILTER).join(', ')}, or all: true`,
+    reason === undefined
+      ? `no filter says which requests are meant; expected one of ${Object.keys(FAILED_FILTER).join(', ')}, or all: true`
+      : 'reason: quarantined means every request in quarantine; expected all: true beside it, or ids, a signature, host or time',
   )
 }
 

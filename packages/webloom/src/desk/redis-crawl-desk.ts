@@ -6,6 +6,7 @@ import {
   type CrawlStatus,
   type FailedFilter,
   type FailedRequest,
+  type FailedRetried,
   type FailureLedger,
   type FailuresSeen,
   type FilterSeen,
@@ -150,7 +151,7 @@ export class RedisCrawlDesk implements CrawlDesk {
   }
 
   /** Takes as long as there are requests to queue: each is queued once, even when its caller no longer waits. */
-  async retryFailed(filter: FailedFilter): Promise<number> {
+  async retryFailed(filter: FailedFilter): Promise<FailedRetried> {
     const retry = () =>
       withRedisTarget(this.#crawl, (target) =>
         retryFailed(target.failures, ledgerFilter(filter), {
@@ -158,8 +159,8 @@ export class RedisCrawlDesk implements CrawlDesk {
           mark: (requests) => target.mark(requests),
         }),
       )
-    const { queued } = await this.#whileThere(retry)
-    return queued.length
+    const { queued, unreadable } = await this.#whileThere(retry)
+    return { queued: queued.length, unreadable: unreadable.length }
   }
 
   async dropFailed(filter: FailedFilter): Promise<number> {

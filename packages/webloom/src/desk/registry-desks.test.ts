@@ -50,7 +50,7 @@ test('what waits for a Redis that is away, or hangs, is refused within seconds',
   await noted(server, 'near')
   await using at = desksOf(server)
   const desk = (await at.desks.desk('near'))!
-  expect(await desk.retryFailed!({})).toBe(0)
+  expect(await desk.retryFailed!({})).toEqual({ queued: 0, unreadable: 0 })
   const refused = async () => {
     const asked = [desk.status(), desk.failures!(), desk.retryFailed!({}), desk.dropFailed!({})]
     for (const { status, reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[])

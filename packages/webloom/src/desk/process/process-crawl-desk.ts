@@ -9,6 +9,7 @@ import {
   type CrawlSummary,
   type FailedFilter,
   type FailedRequest,
+  type FailedRetried,
   type FailuresSeen,
   type FilterSeen,
   type HistorySample,
@@ -216,11 +217,13 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     await this.#crawl.inside.store.queue.steer(this.#orders.now())
   }
 
-  async retryFailed(filter: FailedFilter): Promise<number> {
+  async retryFailed(filter: FailedFilter): Promise<FailedRetried> {
     this.#refuseWhenEnded()
     const { failures } = this.#crawl.inside.store.queue
-    const { queued } = await retryFailed(failures, ledgerFilter(filter), { reopen: async () => {} })
-    return queued.length
+    const { queued, unreadable } = await retryFailed(failures, ledgerFilter(filter), {
+      reopen: async () => {},
+    })
+    return { queued: queued.length, unreadable: unreadable.length }
   }
 
   async dropFailed(filter: FailedFilter): Promise<number> {

@@ -230,7 +230,7 @@ export {
   type StatMetric,
 } from './desk/metrics-table.ts'
 export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
-export { slotNamed } from './desk/slot-named.ts'
+export { slotNamed, slotTyped } from './desk/slot-named.ts'
 export { type MetricSeries, statMetrics } from './desk/stat-metrics.ts'
 export {
   CALLBACK_TIMES,

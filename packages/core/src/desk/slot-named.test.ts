@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { slotNamed } from './slot-named.ts'
+import { slotNamed, slotTyped } from './slot-named.ts'
 
 test.each([
   ['A.example', 'a.example'],
@@ -16,6 +16,8 @@ test.each([
   ['büro', 'büro'],
   ['shops/2', 'shops/2'],
   ['7', '7'],
+  ['"shop:80"', 'shop:80'],
+  ['"Shop"', 'Shop'],
 ])('%j is %j', (typed, slot) => {
   expect(slotNamed(typed)).toBe(slot)
 })
@@ -23,3 +25,10 @@ test.each([
 test.each(['', ' ', 'http://', 'a\nb', 'a\u001b[2J', '\ud800'])('%j is no name', (typed) => {
   expect(slotNamed(typed)).toBeUndefined()
 })
+
+test.each(['a.example', 'shop:80', 'Shop', 'https://a.example/x'])(
+  '%j is typed so that it is meant',
+  (slot) => {
+    expect(slotNamed(slotTyped(slot))).toBe(slot)
+  },
+)

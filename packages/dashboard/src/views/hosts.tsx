@@ -1,6 +1,6 @@
 /** What stands out among the hosts. Nothing here grows with how many a crawl knows. */
 
-import type { HostLists, HostsSeen } from '@webloom/core'
+import { type HostLists, type HostsSeen, slotTyped } from '@webloom/core'
 import type { Child } from 'hono/jsx'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
@@ -105,7 +105,7 @@ function listed<Name extends keyof HostLists>({
         name: 'Host',
         cell: (entry) => (
           <>
-            <HostLink id={id} host={'slot' in entry ? entry.slot : entry.host} />
+            <HostLink id={id} host={'slot' in entry ? slotTyped(entry.slot) : entry.host} />
             {why && <small>{shown(why(entry), 120)}</small>}
           </>
         ),

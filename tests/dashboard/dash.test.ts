@@ -33,7 +33,9 @@ test('figures are those of status, of failed list and of the site; a Redis that 
     lost,
   ])
   const failures = await pageText(`${url}c/pages/failures`)
-  expect(failures).toContain(`Given up ${lost} in this run status ${lost} By signature ${lost} requests kept`)
+  expect(failures).toContain(
+    `Given up ${lost} in the ledger status ${lost} By signature ${lost} requests kept`,
+  )
   expect(failures).toMatch(new RegExp(` ${lost} status 404 \\d{4}-`))
   expect(await pageText(`${url}c/pages/runs`)).toMatch(
     new RegExp(` finished \\S+ m?s ${pages} ${pages - lost} \\d+ ${lost} `),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startBrowser } from '@webloom/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LONG_TITLE, STATUS } from '../testing/made-up-crawl.ts'
+import { FAILURES, LONG_TITLE, STATUS } from '../testing/made-up-crawl.ts'
 import { MadeUpDesks } from '../testing/made-up-desks.ts'
 import { ToldDesks } from '../testing/told-desks.ts'
 import { type Dashboard, startDashboard } from './start-dashboard.ts'
@@ -69,15 +69,15 @@ test('every page fits a phone, has readable contrast in both themes, and names w
 test('figures move by themselves; what somebody has opened stays open; away and back is seen', async () => {
   await using at = await opened('c/bookshops/failures')
   await at.page.locator('summary').last().click()
-  desks.status = { ...STATUS, stats: { ...STATUS.stats, 'failed/count': 1070 } }
-  await at.page.getByText('1,070').waitFor()
+  desks.failures = FAILURES.map((group) => ({ ...group, count: 1070 }))
+  await at.page.getByText('1,070').first().waitFor()
   expect(await at.page.locator('details[open]').count()).toBe(1)
   desks.trouble = 'Redis at 10.0.4.2:6379/0 cannot be reached'
   await at.page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor()
   desks.trouble = undefined
   await at.page.getByRole('alert').waitFor({ state: 'hidden' })
-  desks.status = STATUS
-  await at.page.getByText('202', { exact: true }).first().waitFor()
+  desks.failures = FAILURES
+  await at.page.getByText('130', { exact: true }).first().waitFor()
   expect(at.problems).toEqual([])
 })
 

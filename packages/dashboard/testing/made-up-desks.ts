@@ -5,6 +5,7 @@ import {
   type CrawlDesks,
   type CrawlStatus,
   type CrawlSummary,
+  type FailureGroup,
   type HostsSeen,
   InvalidUrl,
   type ItemsSeen,
@@ -26,6 +27,7 @@ export class MadeUpDesks implements CrawlDesks {
   /** While it is set, no crawl answers. */
   trouble: string | undefined
   status: CrawlStatus = STATUS
+  failures: readonly FailureGroup[] = FAILURES
   items: Partial<ItemsSeen> = {}
   /** Undefined in QUEUE_MODE=job. */
   hostTotals: HostsSeen['totals'] = {
@@ -217,7 +219,7 @@ export class MadeUpDesks implements CrawlDesks {
             summary: 'Seconds between two requests to a host.',
           },
         ]),
-      failures: () => answer(() => ({ count: 191, trimmed: 0, groups: FAILURES })),
+      failures: () => answer(() => ({ count: 191, trimmed: 0, groups: this.failures })),
       failedResponse: () => answer(() => RESPONSE),
       history: () => answer(() => SAMPLES),
       runs: () => answer(() => RUNS),

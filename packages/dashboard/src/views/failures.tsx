@@ -1,6 +1,14 @@
 /** Requests that were given up, by what their failures have in common. */
 
-import type { CrawlDesk, CrawlStatus, FailureGroup, FailuresSeen, ResponseSnapshot } from '@webloom/core'
+import {
+  type CrawlDesk,
+  type CrawlStatus,
+  type FailureGroup,
+  type FailuresSeen,
+  failureSignature,
+  OTHER_FAILURES,
+  type ResponseSnapshot,
+} from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Opened, Order } from '../parts/order.tsx'
@@ -14,11 +22,15 @@ export const failures: CrawlView = { path: 'failures', title: 'Failures', region
 
 const BY_REASON = 'failed/reason_count/'
 /** All that there are. */
-const REASONS_MAX = 6
+const REASONS_MAX = 7
 const GROUPS_MAX = 50
 const EXAMPLES_MAX = 5
 const SNAPSHOT_CHARS_MAX = 4000
 const HEADERS_MAX = 30
+/** A thousand requests in quarantine are read to tell them apart; what is beyond is one group that nobody can name. */
+const QUARANTINED_REST = failureSignature('quarantined', OTHER_FAILURES)
+const QUARANTINED_REST_WORDS =
+  'more requests than are read to be told apart: webloom quarantine list has all of them'
 
 async function regions(
   watched: WatchedDesk,
@@ -27,7 +39,8 @@ async function regions(
 ): Promise<readonly Region[]> {
   const [status, seen] = await Promise.all([watched.status(), watched.view('failures')])
   const snapshot = response === undefined ? [] : await snapshotRegions(watched, response)
-  const counts: Region = { id: 'reasons', isWide: true, node: <Reasons stats={status.stats} /> }
+  const reasons = seen ? <KeptByReason seen={seen} /> : <Reasons stats={status.stats} />
+  const counts: Region = { id: 'reasons', isWide: true, node: reasons }
   if (!seen)
     return [
       counts,
@@ -64,6 +77,27 @@ async function regions(
       ),
     },
   ]
+}
+
+/** What the ledger has at this moment: exact, as it is written in the step that gives a request up. */
+function KeptByReason({ seen: { groups } }: { seen: FailuresSeen }) {
+  const kept = new Map<string, number>()
+  for (const { reason, count } of groups) kept.set(reason, (kept.get(reason) ?? 0) + count)
+  const all = [...kept].reduce((sum, [reason, count]) => sum + (reason === 'quarantined' ? 0 : count), 0)
+  const reasons = [...kept].sort(([, a], [, b]) => b - a)
+  return (
+    <Figures>
+      <Figure
+        name="Given up"
+        value={grouped(all)}
+        note="in the ledger"
+        {...(all > 0 && { tone: 'bad' as const })}
+      />
+      {reasons.slice(0, REASONS_MAX).map(([reason, count]) => (
+        <Figure name={shown(reason, 40)} value={grouped(count)} />
+      ))}
+    </Figures>
+  )
 }
 
 /** How often a request was given up in this run: those that were queued again since are among them. */
@@ -115,14 +149,15 @@ async function snapshotRegions({ desk }: WatchedDesk, signature: string): Promis
 /** @param desk where its requests may be queued again */
 function Group({ group, id, desk }: { group: FailureGroup; id: string; desk: CrawlDesk | undefined }) {
   const { signature, reason, message, status, count, total, firstAt, lastAt, examples } = group
-  // Of a status nothing else is known: its message is the same.
-  const head = status === null ? reason : `${reason} ${status}`
+  // Of a status nothing else is known: its message is the same. Beside another reason it would read as if it were the cause.
+  const head = reason === 'status' && status !== null ? `${reason} ${status}` : reason
+  const isRest = signature === QUARANTINED_REST
   return (
     <details class="group" id={`failure-${anchorOf(signature)}`}>
       <summary>
         <span class="count">{grouped(count)}</span>
         <span class="signature">
-          <b>{shown(head, 60)}</b> {message !== head && shown(message, 160)}
+          <b>{shown(head, 60)}</b> {isRest ? QUARANTINED_REST_WORDS : message !== head && shown(message, 160)}
           {total > count && <small> {grouped(total)} with those that are gone</small>}
         </span>
         <small>
@@ -143,7 +178,7 @@ function Group({ group, id, desk }: { group: FailureGroup; id: string; desk: Cra
           the first response
         </a>
       </p>
-      {desk?.retryFailed && (
+      {desk?.retryFailed && !isRest && (
         <div class="steer">
           <Order id={id} verb="failed_retry" fields={{ signature }} back="failures">
             <button type="submit" class="plain">

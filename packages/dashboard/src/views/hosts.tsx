@@ -17,19 +17,34 @@ export const hosts: CrawlView = { path: 'hosts', title: 'Hosts', regions }
 const FIRST = 10
 
 async function regions(watched: WatchedDesk, query: Query): Promise<readonly Region[]> {
-  const seen = (await watched.view('hosts'))!
+  const [all, { workers }] = await Promise.all([watched.view('hosts'), watched.status()])
+  const seen = pausedNow(all!)
+  const isTold = workers.some(({ lost }) => !lost)
   const id = watched.desk.id
   const only = LISTS.find(({ name }) => name === query.list)
   const lists = (only ? [only] : LISTS).map(({ name, section }) => ({
     id: `hosts-${name}`,
     isWide: only !== undefined,
-    node: section({ seen, id, most: only ? 200 : FIRST }),
+    node: section({ seen, id, most: only ? 200 : FIRST, isTold }),
   }))
   return [
     { id: 'find', isStill: true, isWide: true, node: <FindHost id={id} /> },
-    ...(seen.totals ? [{ id: 'host-totals', isWide: true, node: <HostTotals totals={seen.totals} /> }] : []),
+    {
+      id: 'host-totals',
+      isWide: true,
+      node: seen.totals ? <HostTotals totals={seen.totals} /> : <Nothing>{noTotals(seen)}</Nothing>,
+    },
     ...lists,
   ]
+}
+
+/** Without pauses that have passed since their worker told of them. */
+function pausedNow(seen: HostsSeen): HostsSeen {
+  const now = Date.parse(seen.readAt)
+  return {
+    ...seen,
+    lists: { ...seen.lists, paused: seen.lists.paused.filter(({ untilMs }) => untilMs > now) },
+  }
 }
 
 export function FindHost({ id, name = '' }: { id: string; name?: string }) {
@@ -54,6 +69,12 @@ export function FindHost({ id, name = '' }: { id: string; name?: string }) {
   )
 }
 
+function noTotals({ mode }: HostsSeen): string {
+  return mode === 'job'
+    ? 'How many hosts wait is not known with QUEUE_MODE=job: its queue has no lines of hosts.'
+    : 'How many hosts wait is counted in crawls on Redis (REDIS_URL). Here is what stands out in this process.'
+}
+
 function HostTotals({ totals }: { totals: NonNullable<HostsSeen['totals']> }) {
   const { withLine, ready, later, held, hot, paused } = totals
   return (
@@ -72,6 +93,8 @@ interface ListProps {
   readonly seen: HostsSeen
   readonly id: string
   readonly most: number
+  /** False: no worker is present, and what stands out is what those that are present tell. */
+  readonly isTold: boolean
 }
 
 interface ListOfHosts {
@@ -99,7 +122,7 @@ function listed<Name extends keyof HostLists>({
   type Entry = HostLists[Name][number]
   return {
     name,
-    section({ seen, id, most }) {
+    section({ seen, id, most, isTold }) {
       const entries: readonly Entry[] = seen.lists[name]
       const host: Column<Entry> = {
         name: 'Host',
@@ -113,7 +136,7 @@ function listed<Name extends keyof HostLists>({
       return (
         <Card title={title} aside={entries.length > 0 && countWords(entries.length)}>
           {entries.length === 0 ? (
-            <Nothing>{none}</Nothing>
+            <Nothing>{isTold ? none : 'Not known: no worker is present, and only workers can tell.'}</Nothing>
           ) : (
             <Table caption={title} columns={[host, ...columns(seen)]} rows={entries.slice(0, most)} />
           )}

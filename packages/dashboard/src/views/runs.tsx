@@ -12,6 +12,8 @@ import type { CrawlView } from './crawl-view.ts'
 
 export const runs: CrawlView = { path: 'runs', title: 'Runs', regions }
 
+/** A crawl of one process without Redis. */
+const NOT_KEPT = 'Not known: runs are kept by crawls on Redis (REDIS_URL), and this one ends with its process.'
 const FIELDS_MAX = 100
 const STATUSES_MAX = 6
 /** A field that so many of a hundred items less have than before. */
@@ -26,7 +28,11 @@ async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
   const seen = await watched.view('runs')
   if (!seen || seen.length === 0)
     return [
-      { id: 'runs', isWide: true, node: <Nothing>{seen ? 'No run is known yet.' : 'Not known.'}</Nothing> },
+      {
+        id: 'runs',
+        isWide: true,
+        node: <Nothing>{seen ? 'No run is known yet: each crawl leaves one.' : NOT_KEPT}</Nothing>,
+      },
     ]
   const rows = seen.map((run, n) => ({ run, before: seen[n + 1] }))
   return [

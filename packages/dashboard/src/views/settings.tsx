@@ -15,7 +15,7 @@ export const settings: CrawlView = { path: 'settings', title: 'Settings', region
 async function regions(watched: WatchedDesk, query: Query): Promise<readonly Region[]> {
   const seen = await watched.view('settings')
   if (!seen || seen.length === 0)
-    return [{ id: 'settings', isWide: true, node: <Nothing>Not known.</Nothing> }]
+    return [{ id: 'settings', isWide: true, node: <Nothing>No worker has told its settings yet.</Nothing> }]
   const isAll = query.all === '1'
   const set = seen.filter(({ source }) => source !== 'default')
   const path = `${crawlPath(watched.desk.id)}/settings`
@@ -52,10 +52,15 @@ const COLUMNS: readonly Column<SettingSeen>[] = [
     cell: ({ name, summary }) => (
       <>
         <code>{shown(name, 80)}</code>
-        <small>{shown(summary, 200)}</small>
+        <small>{codeIn(shown(summary, 400))}</small>
       </>
     ),
   },
   { name: 'Value', cell: ({ value }) => <code class="value">{shown(value, 300)}</code> },
   { name: 'Set by', cell: ({ source }) => shown(source, 40) },
 ]
+
+/** What stands between backticks is code. */
+function codeIn(text: string) {
+  return text.split('`').map((part, n) => (n % 2 === 0 ? part : <code>{part}</code>))
+}

@@ -14,17 +14,21 @@ import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 
 const SAMPLE_MAX = 20
 
+/** Who has set a setting: its workers tell, and whoever looks has their values from them. */
+export type SetBy = (name: 'DOWNLOAD_SLOTS' | 'DOWNLOAD_DELAY') => string
+
 export async function readOneHost(
   crawl: CrawlFromOutside,
   host: string,
   { lists, mode, readAt }: HostsSeen,
+  setBy: SetBy,
 ): Promise<OneHostSeen> {
   const orders = await readHostOrders(crawl)
   const slot = mode === 'turns' ? await readSlotPaced(crawl, host, orders) : null
   return {
     host,
     slot,
-    delayFrom: slot && delayFrom(crawl.crawler.settings, slot, orders),
+    delayFrom: slot && delayFrom(crawl.crawler.settings, slot, orders, setBy),
     isBoosted: orders.get(host)?.isBoosted === true,
     lists: listsOf(lists, host),
     ...answersOf(lists, host),
@@ -54,6 +58,7 @@ export function delayFrom(
   settings: Settings,
   { slot, delayMs }: Pick<SlotView, 'slot' | 'delayMs'>,
   orders: HostOrders,
+  setBy: SetBy,
 ): string | null {
   const order = orders.get(slot)
   if (order?.delayMs !== undefined) return `set by hand, ${new Date(order.at).toISOString()}`
@@ -61,7 +66,7 @@ export function delayFrom(
   const own = paceOf(settings)(slot).delayMs
   if (delayMs > own) return 'learned: its robots.txt, or its answers'
   const setting = slot in settings.getDict('DOWNLOAD_SLOTS') ? 'DOWNLOAD_SLOTS' : 'DOWNLOAD_DELAY'
-  return `${setting} (${settings.source(setting)})`
+  return `${setting} (${setBy(setting)})`
 }
 
 async function sampleOf(crawl: CrawlFromOutside, host: string): Promise<OneHostSeen['sample']> {

@@ -101,7 +101,9 @@ export class RedisCrawlDesk implements CrawlDesk {
   }
 
   host(name: string): Promise<OneHostSeen> {
-    return this.#ask('that host', async () => readOneHost(this.#crawl, name, await this.hosts()))
+    const setBy = (setting: string) =>
+      this.#told?.settings.find((told) => told.name === setting)?.source ?? 'default'
+    return this.#ask('that host', async () => readOneHost(this.#crawl, name, await this.hosts(), setBy))
   }
 
   filter(): Promise<FilterSeen> {

@@ -115,7 +115,7 @@ export default class Pages extends Spider {
     await crawl()
     expect(asked.toSorted()).toEqual(failing)
     expect((await folder.run('failed', 'list', 'pages', '--status', '503')).stdout).toBe(
-      'no request that was given up is meant\n',
+      'no request that was given up matches\n',
     )
   }
 

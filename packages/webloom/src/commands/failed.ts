@@ -219,7 +219,7 @@ function printGroups(
   { kept, total, trimmed, quarantined }: LedgerCounts,
   groups: readonly LedgerGroup[],
 ): void {
-  if (groups.length === 0) console.log(nothing())
+  if (groups.length === 0) console.log(total === 0 ? 'no request was given up' : 'the ledger is empty')
   if (groups.length === 0 && total === 0) return
   for (const group of groups) printGroup(group)
   const gone = trimmed > 0 ? `; ${grouped(trimmed)} were removed, as FAILED_MAX was reached` : ''
@@ -241,11 +241,8 @@ function printEntry(entry: LedgerEntry): void {
   console.log(visible(`${id}  ${url || '(cannot be read by this release)'}`))
   if (reason !== 'quarantined') {
     const by = worker === '' ? '' : `  ${worker}`
-    console.log(
-      visible(
-        `  ${momentOf(entry)}  ${signature}  ${counted(attempts, 'try', 'tries')}${by}\n  ${reason}: ${message}`,
-      ),
-    )
+    console.log(visible(`  ${momentOf(entry)}  ${signature}  ${counted(attempts, 'try', 'tries')}${by}`))
+    console.log(visible(`  ${reason}: ${message}`))
     return
   }
   console.log(visible(`  ${momentOf(entry)}  ${message}`))
@@ -264,7 +261,7 @@ function reportRetried(queued: readonly string[], unreadable: readonly string[],
 }
 
 function nothing(reason?: FailureReason): string {
-  return reason === 'quarantined' ? 'nothing is quarantined' : 'no request that was given up is meant'
+  return reason === 'quarantined' ? 'nothing is quarantined' : 'no request that was given up matches'
 }
 
 function whenAndWhere(failure: FailureSummary): string {

@@ -93,7 +93,8 @@ function section<Entry>(
 }
 
 function seconds(ms: number): string {
-  return durationInWords(Math.max(0, ms) / 1000)
+  // A delay of 150 ms would be shown as 0.2 s.
+  return ms > 0 && ms < 1000 ? `${Math.round(ms)} ms` : durationInWords(Math.max(0, ms) / 1000)
 }
 
 function stateOf({ state, lanes, holders }: SlotView): string {

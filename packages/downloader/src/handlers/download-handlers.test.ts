@@ -113,6 +113,17 @@ describe('DOWNLOAD_HANDLERS', () => {
     }
   })
 
+  test.each([
+    ['ftp://', 'ftp'],
+    ['mem:', 'mem'],
+    ['HTTPS', 'https'],
+    ['FTP:', 'ftp'],
+  ])('%s would never be asked, and is refused with the name to write', (name, meant) => {
+    expect(() => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS: { [name]: Named } }))).toThrow(
+      `DOWNLOAD_HANDLERS names "${name}", which no URL begins with; write "${meant}"`,
+    )
+  })
+
   test('all that is no handler is refused at once, with the line to type', () => {
     const DOWNLOAD_HANDLERS = {
       http: 'scrapy.core.downloader.handlers.http.HTTPDownloadHandler',

@@ -63,7 +63,11 @@ function handlerClasses(
   const classes = { ...BUILTIN_HANDLERS, ...optional }
   const problems: string[] = []
   for (const [name, Class] of Object.entries(wanted)) {
-    if (Class === null) delete classes[name]
+    if (meantName(name) !== name)
+      problems.push(
+        `DOWNLOAD_HANDLERS names ${JSON.stringify(name)}, which no URL begins with; write ${JSON.stringify(meantName(name))}`,
+      )
+    else if (Class === null) delete classes[name]
     else if (typeof Class === 'function') classes[name] = Class as ComponentClass<DownloadHandler>
     else problems.push(notAHandler(name, Class))
   }
@@ -114,6 +118,13 @@ function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): Downl
   const handler = fromCrawler(Class, crawler)
   requireMethods(handler, ['download'], 'download handler', 'DOWNLOAD_HANDLERS')
   return handler
+}
+
+/** Returns the scheme that is meant by `ftp://`, `ftp:` or `HTTPS`; of any other name, which meta.download_handler may use, the name. */
+function meantName(name: string): string {
+  const bare = name.replace(/:\/*$/, '')
+  const scheme = bare.toLowerCase()
+  return bare !== name || Object.hasOwn(BUILTIN_HANDLERS, scheme) ? scheme : name
 }
 
 function notAHandler(name: string, wanted: unknown): string {

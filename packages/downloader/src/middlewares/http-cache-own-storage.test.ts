@@ -61,3 +61,25 @@ test('a storage that never answers is gone on without after DOWNLOAD_TIMEOUT, an
   })
   expect(asked).toEqual(['retrieve'])
 })
+
+test.each([['x'], [null], [{ status: 200 }], [{ responseHeaders: {}, requestHeaders: [], body: 'text' }]])(
+  'a storage that retrieves %j loses no page, and the log names it',
+  async (stored) => {
+    const told: unknown[] = []
+    class Wrong extends Away {
+      override retrieve = (() => stored) as never
+    }
+    const crawler = testCrawler({ HTTPCACHE_ENABLED: true, HTTPCACHE_STORAGE: Wrong })
+    const logger = { ...crawler.logger, error: (...line: unknown[]) => void told.push(line[0]) }
+    const middleware = HttpCacheMiddleware.fromCrawler({ ...crawler, logger })
+    expect(await middleware.processRequest(new Request('http://x.example/'))).toBeUndefined()
+    expect(told).toMatchObject([
+      {
+        err: {
+          code: 'WL_COMPONENT_ANSWER',
+          message: expect.stringContaining('the HTTP cache storage Wrong answered retrieve() with'),
+        },
+      },
+    ])
+  },
+)

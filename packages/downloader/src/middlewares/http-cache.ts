@@ -23,6 +23,8 @@ import {
   requireMethods,
   SettingsError,
   type StatsCollector,
+  valueShown,
+  WebloomError,
   within,
 } from '@webloom/core'
 import { DummyPolicy } from '../cache/dummy-policy.ts'
@@ -154,7 +156,8 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     const { storage, createResponse, stats, logger } = this.#options
     try {
       const exchange = await this.#answer('retrieve', storage.retrieve(this.#key(request)))
-      if (!exchange) return undefined
+      if (exchange === undefined) return undefined
+      refuseOtherThanExchange(exchange, storage)
       const { url, status, body, responseHeaders, requestHeaders, storedAtMs, rendered } = exchange
       const headers = wireHeaders(responseHeaders)
       const browser = rendered === undefined ? {} : { browser: readRendered(rendered) }
@@ -271,6 +274,16 @@ const OF_THE_BODY: ReadonlySet<string> = new Set([
 ])
 // An answer that varies by one of these headers is fetched each time: better than passwords on disk.
 const SECRETS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
+
+/** A storage of a user's own may return anything. */
+function refuseOtherThanExchange(stored: unknown, storage: HttpCacheStorage): void {
+  const { responseHeaders, requestHeaders, body } = (stored ?? {}) as Partial<CachedExchange>
+  if (Array.isArray(responseHeaders) && Array.isArray(requestHeaders) && body instanceof Uint8Array) return
+  throw new WebloomError(
+    'WL_COMPONENT_ANSWER',
+    `the HTTP cache storage ${storage.constructor.name} answered retrieve() with ${valueShown(stored)}; expected undefined, or an exchange as store() got it: lists of headers, and a body of bytes`,
+  )
+}
 
 function wireHeaders(pairs: CachedExchange['responseHeaders']): Headers {
   return Headers.fromWire(byName(pairs.flat()))

@@ -18,7 +18,7 @@ import { CsvFormat } from './formats/csv-format.ts'
 import type { FieldNames } from './formats/item-fields.ts'
 import type { FormatReports, ItemFormat } from './formats/item-format.ts'
 import { JsonArrayFormat, JsonLinesFormat } from './formats/json-format.ts'
-import { type ItemExporterOptions, OwnFormat } from './formats/own-format.ts'
+import { exporterOf, type ItemExporter, type ItemExporterClass, OwnFormat } from './formats/own-format.ts'
 import { arraySpoolLayout, formatLayout, linesLayout, type SpoolLayout } from './formats/spool-layout.ts'
 import { XmlFormat } from './formats/xml-format.ts'
 import { LostItems } from './lost-items.ts'
@@ -82,6 +82,9 @@ export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[]
   })
   problems.push(...sharedTargets(plans))
   if (problems.length > 0) throw new SettingsError([...new Set(problems)])
+  // An output that is made as a whole needs its exporter only at the end, when all is fetched.
+  for (const { format, fields, indent } of plans)
+    if (typeof format === 'function') ownExporter(format, fields, indent)
   return plans.map((plan) => feedOf(plan, settings, { ...context, cwd }))
 }
 
@@ -278,12 +281,16 @@ function streamFormat(
     case 'xml':
       return new XmlFormat({ ...options, indent })
     default:
-      return new OwnFormat({ ...options, exporter: new format(exporterOptions(fields, indent)) })
+      return new OwnFormat({ ...options, exporter: ownExporter(format, fields, indent) })
   }
 }
 
-function exporterOptions(fields: FieldNames | undefined, indent: number | null): ItemExporterOptions {
-  return { indent, ...(fields && { fields: [...fields.values()] }) }
+function ownExporter(
+  format: ItemExporterClass,
+  fields: FieldNames | undefined,
+  indent: number | null,
+): ItemExporter {
+  return exporterOf(format, { indent, ...(fields && { fields: [...fields.values()] }) })
 }
 
 /** Returns the fields and names that items get in the spool, which are those of the output; for CSV, those of its columns. */
@@ -302,7 +309,7 @@ function layoutOf({ format, fields, indent }: FeedPlan, reports: FormatReports):
     case 'xml':
       return formatLayout(new XmlFormat({ indent, reports }))
     default:
-      return formatLayout(new OwnFormat({ reports, exporter: new format(exporterOptions(fields, indent)) }))
+      return formatLayout(new OwnFormat({ reports, exporter: ownExporter(format, fields, indent) }))
   }
 }
 

@@ -141,6 +141,23 @@ describe('a format of one’s own', () => {
     expect(names()).toContain('out.md.spool')
   })
 
+  test.each([
+    [
+      'throws',
+      class Broken {
+        constructor() {
+          throw new Error('no table')
+        }
+      },
+      'the exporter Broken (FEED_EXPORTERS) could not be made: its constructor threw Error: no table',
+    ],
+    ['has no item()', class Broken {}, 'the exporter Broken (FEED_EXPORTERS) has no item; it needs item'],
+  ])('an exporter that %s is refused before anything is fetched', (_what, Broken, message) => {
+    expect(() => feedOf('out.md', {}, {}, { FEED_EXPORTERS: { md: Broken } })).toThrow(
+      expect.objectContaining({ code: 'WL_COMPONENT_LOAD', message: expect.stringContaining(message) }),
+    )
+  })
+
   test('what is no class is refused by the name of the setting', () => {
     expect(() => feedOf('out.md', {}, {}, { FEED_EXPORTERS: { md: 'markdown' } })).toThrow(
       'FEED_EXPORTERS has "markdown" for md; expected ./file.ts#Export or a class',

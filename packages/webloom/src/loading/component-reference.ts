@@ -43,13 +43,21 @@ function pathOf(file: string, reference: string, place: ComponentReferencePlace)
       'expected a file, as in ./filters.ts#TitleFilter; what a package exports, import in webloom.config.ts'
     throw componentError(reference, place, `${JSON.stringify(file)} is no path; ${hint}`)
   }
-  const path = file.startsWith('file:') ? fileURLToPath(file) : resolve(place.folder, file)
+  const path = file.startsWith('file:') ? pathOfUrl(file, reference, place) : resolve(place.folder, file)
   if (existsSync(path)) return path
   throw componentError(
     reference,
     place,
     `there is no file ${shownPath(path)} (relative paths start at ${place.folder})`,
   )
+}
+
+function pathOfUrl(url: string, reference: string, place: ComponentReferencePlace): string {
+  try {
+    return fileURLToPath(url)
+  } catch (cause) {
+    throw componentError(reference, place, `${url} names no file: ${(cause as Error).message}`, cause)
+  }
 }
 
 async function importWithSetting(

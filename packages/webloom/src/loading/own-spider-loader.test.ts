@@ -23,3 +23,17 @@ test.each([
   expect((error as Error).message).toContain('the spider loader Shops (SPIDER_LOADER_CLASS) failed')
   expect((error as Error).message).toContain(told)
 })
+
+test.each([
+  ['nothing', undefined, 'returned undefined'],
+  ['a number', 5, 'returned 5 (a number)'],
+])('fromSettings that returns %s is told, with what to return', async (_what, made, told) => {
+  class Shops {
+    static fromSettings = () => made
+    list() {}
+  }
+  await expect(loaderOf(Shops)).rejects.toMatchObject({
+    code: 'WL_SPIDER_LOAD',
+    message: expect.stringContaining(`fromSettings of Shops ${told}; expected the loader`),
+  })
+})

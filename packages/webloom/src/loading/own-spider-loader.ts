@@ -52,13 +52,24 @@ export async function ownSpiderLoader(
       `the spider loader ${Class.name} has static from_settings; here it is called fromSettings`,
     )
   }
-  const loader = await told(Class.name, () => Class.fromSettings?.(settings) ?? new Class())
+  const loader = await told(Class.name, async () => loaderOnly(await madeOf(Class, settings), Class))
   requireMethods(loader, ['list', 'load'], 'spider loader', 'SPIDER_LOADER_CLASS')
   const { name } = Class
   return {
     list: () => told(name, async () => namesOnly(await loader.list())),
     load: (spider) => told(name, async () => spiderOnly(await loader.load(spider), spider)),
   }
+}
+
+function madeOf(Class: SpiderLoaderClass, settings: Settings): Awaitable<SpiderLoader> {
+  return Class.fromSettings ? Class.fromSettings(settings) : new Class()
+}
+
+function loaderOnly(made: unknown, { name }: SpiderLoaderClass): SpiderLoader {
+  if (typeof made === 'object' && made !== null) return made as SpiderLoader
+  throw new Error(
+    `fromSettings of ${name} returned ${valueShown(made)}; expected the loader, as in  return new this(…)`,
+  )
 }
 
 function namesOnly(listed: unknown): readonly string[] {

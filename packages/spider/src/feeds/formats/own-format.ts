@@ -1,11 +1,14 @@
 /** A format of a user's own, by FEED_EXPORTERS. */
 
-import { type ErrorCode, type JsonObject, valueShown, WebloomError } from '@webloom/core'
+import { type ErrorCode, type JsonObject, requireMethods, valueShown, WebloomError } from '@webloom/core'
 import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 import { escapedCell } from './terminal-text.ts'
 
-/** A class in FEED_EXPORTERS: makes text of items, and does not know where it goes. One is made for each output. */
+/**
+ * A class in FEED_EXPORTERS: makes text of items, and does not know where it goes. One is made for each output, and another one before
+ * the crawl begins, which shows whether it can be made.
+ */
 export interface ItemExporter {
   /** Returns the text before the first item. */
   start?(): string
@@ -24,6 +27,20 @@ export interface ItemExporterOptions {
 }
 
 export type ItemExporterClass = new (options: ItemExporterOptions) => ItemExporter
+
+/** Makes an exporter. Throws WL_COMPONENT_LOAD, which names the class, when it cannot be made or has no `item`. */
+export function exporterOf(Class: ItemExporterClass, options: ItemExporterOptions): ItemExporter {
+  let exporter: ItemExporter
+  try {
+    exporter = new Class(options)
+  } catch (cause) {
+    const thrown = cause instanceof Error ? `${cause.name}: ${cause.message}` : valueShown(cause)
+    const message = `the exporter ${Class.name} (FEED_EXPORTERS) could not be made: its constructor threw ${thrown}`
+    throw new WebloomError('WL_COMPONENT_LOAD', message, { cause })
+  }
+  requireMethods(exporter, ['item'], 'the exporter', 'FEED_EXPORTERS')
+  return exporter
+}
 
 export interface OwnFormatOptions {
   readonly exporter: ItemExporter

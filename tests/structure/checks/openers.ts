@@ -12,7 +12,24 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   'node:dgram': [],
   'node:worker_threads': ['queue/src/locks/'],
   'node:child_process': ['webloom/src/'],
+  'node:net': ['downloader/src/egress/', 'webloom/src/doctor/'],
+  'node:tls': ['downloader/src/egress/'],
 }
+
+/** Of these only some names open what they are named for. */
+const OPENING: Readonly<Record<string, readonly string[]>> = {
+  'node:net': ['connect', 'createConnection', 'createServer', 'Server', 'Socket'],
+  'node:tls': ['connect', 'createServer', 'Server', 'TLSSocket'],
+}
+
+/** Of everybody's: they connect to any address, past the address guard. A `data:` URL is read without a connection. */
+const GLOBALS =
+  /(?<![.\w#]|async |function )fetch\((?!\w+\??:)|\bglobalThis\.fetch\b|\bnew (?:WebSocket|EventSource)\(/g
+const MAY_FETCH = ['downloader/src/handlers/data-download-handler.ts']
+/** `fetch` is something else where it is a parameter or a variable. */
+const OWN_FETCH = /\bfetch\??:|[{,(]\s*fetch\s*[,})]|\b(?:const|let)\s+fetch\b/
+/** Comments and strings, in which `fetch()` is only named. */
+const NOT_CODE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g
 
 /** Classes that open connections as they are made, and who may make them. */
 const CONNECTIONS = /\bnew (RedisServers|RedisLink)\(/g
@@ -30,6 +47,9 @@ const MAKERS = [
 const BEHIND_PORTS = ['dupefilter', 'queue', 'scheduler', 'downloader']
 const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'webloom/src/assembly/': 'all',
+  // What people install hands them on.
+  'webloom/src/index.ts': 'all',
+  'webloom/src/ports.ts': 'all',
   'webloom/src/authoring/workbench.ts': ['HostAddresses', 'HostSlots', 'MemoryStartHosts'],
   'webloom/src/commands/export.ts': ['ScrapyRedisQueue'],
   'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
@@ -40,7 +60,7 @@ const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
 }
 
 const IMPORT =
-  /^import (?!type\b)(\{[^}]*\}|[\w* ]+?)\s+from '([^']+)'|\b(?:import|require|getBuiltinModule|createRequire\(import\.meta\.url\))\('([^']+)'\)/gm
+  /^(?:import|export) (?!type\b)(\{[^}]*\}|[\w*, {}]+?)\s+from '([^']+)'|\b(?:import|require|getBuiltinModule|createRequire\(import\.meta\.url\))\('([^']+)'\)/gm
 
 /** Files that open what they should be given, or that name a class which they should know by its port. */
 export function openerProblems(root: string): string[] {
@@ -52,18 +72,42 @@ export function openerProblems(root: string): string[] {
       const code = text.replaceAll(/typeof import\('[^']+'\)/g, '')
       const imports = [...code.matchAll(IMPORT)].flatMap(([, names = '', from, other]) => {
         const module = (from ?? other)!
-        const places = OPENERS[module]
-        if (places && !isIn(places) && (other || valuesOf(names).length > 0))
+        const opener = openerOf(module)
+        const places = OPENERS[opener ?? '']
+        if (opener && places && !isIn(places) && (other || opens(opener, valuesOf(names))))
           return [`${path} imports ${module}: only ${places.join(', ') || 'nobody'} may`]
         const isBehindPort = BEHIND_PORTS.some((name) => module === `@webloom/${name}`)
-        const classes = isBehindPort ? valuesOf(names).filter((name) => /^[A-Z][a-z]/.test(name)) : []
+        const classes = isBehindPort ? valuesOf(names).filter((name) => /^(?:[A-Z][a-z]|\*)/.test(name)) : []
         return classes
           .filter((name) => !mayName(own, name))
           .map((name) => `${path} names ${name} of ${module}: only ${namersOf(name).join(', ')} may`)
       })
       const made = isIn(MAKERS) ? [] : [...code.matchAll(CONNECTIONS)].map(([, name]) => name!)
-      return [...imports, ...made.map((name) => `${path} makes ${name}: only ${MAKERS.join(', ')} may`)]
+      const called = isIn(MAY_FETCH) ? [] : globalsIn(code)
+      return [
+        ...imports,
+        ...made.map((name) => `${path} makes ${name}: only ${MAKERS.join(', ')} may`),
+        ...called.map((name) => `${path} calls ${name}: only ${MAY_FETCH.join(', ')} may`),
+      ]
     })
+}
+
+/** The module's name in OPENERS, also where a file within its package is imported. */
+function openerOf(module: string): string | undefined {
+  return Object.keys(OPENERS).find((name) => module === name || module.startsWith(`${name}/`))
+}
+
+function opens(opener: string, values: readonly string[]): boolean {
+  const opening = OPENING[opener]
+  return opening
+    ? values.some((value) => opening.includes(value.split(' ')[0]!) || !/^\w+(?: as |$)/.test(value))
+    : values.length > 0
+}
+
+function globalsIn(code: string): string[] {
+  const plain = code.replaceAll(NOT_CODE, '')
+  const called = [...plain.matchAll(GLOBALS)].map(([call]) => call.replace('(', ''))
+  return [...new Set(called)].filter((name) => name !== 'fetch' || !OWN_FETCH.test(plain))
 }
 
 function mayName(path: string, name: string): boolean {
@@ -75,7 +119,7 @@ function namersOf(name: string): string[] {
   return Object.keys(NAMERS).filter((place) => NAMERS[place] === 'all' || NAMERS[place]!.includes(name))
 }
 
-/** What an import brings besides types. */
+/** What an import brings, or an export hands on, besides types. */
 function valuesOf(names: string): string[] {
   return names
     .replaceAll(/[{}]/g, '')

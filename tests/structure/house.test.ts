@@ -164,11 +164,16 @@ describe('each check can fail', () => {
       `${reason} webloom rest, which is no command`,
     ])
   })
-  test('on a file, command, setting or name of code that only a page knows', () => {
+  test('on a file, command, option, setting, error code or name of code that only a page knows', () => {
     expect(documentProblems(fixture('documents'))).toEqual([
       'README.md names the file engines.ts, which is not there',
+      'README.md names the file motor.ts, which is not there',
       'README.md names the command crwal, which is not there',
+      'README.md names the command crawll, which is not there',
+      'README.md names the option --dryrun, which is not there',
+      'README.md names the option --quick, which is not there',
       'README.md names the setting DOWNLOAD_DELEY, which is not there',
+      'README.md names the error code WL_SLOWER, which is not there',
       'docs/parts.md names the setting PAGES_MAX, which is not there',
       'docs/parts.md names the code FastEngine, which is not there',
       'docs/parts.md names the code speedUp, which is not there',

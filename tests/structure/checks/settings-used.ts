@@ -7,6 +7,9 @@ const NAME = /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
 /** A call that reads a setting. A name that only stands in a list or in a message is read by nobody. */
 const READ = /\b(?:get\w*|placedComponents)(?:<\w+>)?\(\s*'([A-Z][A-Z0-9_]+)'/g
 
+/** A comment that stands alone: a call in it reads nothing. */
+const COMMENT_LINE = /^\s*(?:\/\/|\/?\*).*$/gm
+
 /** Files that read settings whose names they have in a table, with these names. */
 const FROM_TABLES: Readonly<Record<string, readonly string[]>> = {
   'packages/core/src/redis/redis-options.ts': [
@@ -29,8 +32,10 @@ export function settingUseProblems(root: string): string[] {
     ({ path }) => !path.startsWith(TABLE) && path !== GENERATED && !path.endsWith('.test.ts'),
   )
   const reads = new Map<string, string>()
-  for (const { path, text } of sources)
-    for (const name of [...matches(text, READ), ...fromTable(path, text)]) reads.set(name, path)
+  for (const { path, text } of sources) {
+    const code = text.replaceAll(COMMENT_LINE, '')
+    for (const name of [...matches(code, READ), ...fromTable(path, code)]) reads.set(name, path)
+  }
   const names = new Set(used.map(({ name }) => name))
   return [
     ...used

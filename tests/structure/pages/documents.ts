@@ -14,14 +14,24 @@ export function documentProblems(root: string): string[] {
   )
   const rules = sourceFiles(root, 'deploy/**/*.yml')
   const known = words([...sources.filter(({ path }) => !/\.test\.ts$/.test(path)), ...rules])
-  const everywhere = words(sources)
   const files = globSync('{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,lua}', {
     cwd: root,
     exclude: INSTALLED,
   })
+  // Tests read some by which they are run, and name others that are misspelt.
+  const environment = new Set(sources.flatMap(({ text }) => matches(text, /\bprocess\.env\.(\w+)/g)))
+  const codes = words(sourceFiles(root, 'packages/core/src/errors/errors.ts'))
+  const options = optionsIn(sourceFiles(root, 'packages/webloom/src/cli/*.ts'))
   const isFile = (name: string) => files.some((path) => `/${path.replaceAll('\\', '/')}`.endsWith(`/${name}`))
   return pagesOf(root).flatMap(({ path, text }) => {
     const inline = matches(text.replaceAll(/^```[\s\S]*?^```/gm, ''), /`([^`\n]+)`/g)
+    const lines = [
+      ...inline,
+      ...matches(text, /^```sh\n([\s\S]*?)^```/gm).flatMap((block) =>
+        block.replaceAll(/(?<=\s)#.*$/gm, '').split('\n'),
+      ),
+    ]
+    const typed = lines.flatMap((line) => matches(line, /(?:^|[\s|(])webloom (?=[a-z])([^|#\n]*)/g))
     const gone = (what: string, names: readonly string[], isThere: (name: string) => boolean) =>
       [...new Set(names)]
         .filter((name) => !isThere(name))
@@ -29,15 +39,21 @@ export function documentProblems(root: string): string[] {
     return [
       ...gone(
         'the file',
-        inline.flatMap((code) => matches(code, /^(?:[\w-]+\/)*[\w-]+\.(?:ts|lua)$/g)),
+        inline.flatMap((code) => matches(code, /^((?:[\w-]+\/)*[\w-]+\.(?:ts|lua))(?:#\w+)?$/g)),
         isFile,
       ),
       ...gone(
         'the command',
-        inline.flatMap((code) => matches(code, /^webloom ([a-z]+)/g)),
+        typed.flatMap((line) => matches(line, /^([a-z]+)(?![\w./-])/g)),
         (name) => isCommand(root, name),
       ),
-      ...gone('the setting', settingsIn(text), (name) => everywhere.has(name)),
+      ...gone(
+        'the option',
+        typed.flatMap((line) => matches(line, /(?<=\s)(--[a-z][a-z-]*)/g)),
+        (name) => options.has(name),
+      ),
+      ...gone('the setting', settingsIn(text), (name) => known.has(name) || environment.has(name)),
+      ...gone('the error code', matches(text, /\b(WL_[A-Z_]*[A-Z])\b/g), (name) => codes.has(name)),
       ...(NAMES_OF_OTHERS.some((page) => path.startsWith(page))
         ? []
         : gone('the code', inline.flatMap(namesIn), (name) => known.has(name))),
@@ -47,6 +63,12 @@ export function documentProblems(root: string): string[] {
 
 function words(files: readonly SourceFile[]): Set<string> {
   return new Set(files.flatMap(({ text }) => text.match(/\w+/g) ?? []))
+}
+
+/** Each with its `--no-…`, which takes back what the config says. */
+function optionsIn(files: readonly SourceFile[]): Set<string> {
+  const written = files.flatMap(({ text }) => matches(text, /(--[a-z][a-z-]*)/g))
+  return new Set([...written, '--help', '--version'])
 }
 
 /** Names in capitals, less what stands before them in an environment, and those that the page's own code declares. */

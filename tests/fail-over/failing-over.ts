@@ -5,11 +5,12 @@ import {
   InUse,
   type SentinelRedis,
   type StartedProcess,
+  startCluster,
   startFakeWebProcess,
   startSentinels,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, expectComplete, freshCrawlId } from '../cluster/cluster-crawl.ts'
+import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
 
 /** Downloads at once of each of the two workers. */
 const CONCURRENCY = 8
@@ -21,8 +22,9 @@ const GOES_ON_MS_MAX = 5000
 /** A Redis with a spare. */
 export interface Spared extends AsyncDisposable {
   readonly url: string
+  /** Of a crawl: the server that has its queue. */
   /** Kills the master. Resolves to when that was, and when another one took writes, by this process's clock. */
-  failOver(): Promise<{ readonly goneAtMs: number; readonly servesAtMs: number }>
+  failOver(queueName: string): Promise<{ readonly goneAtMs: number; readonly servesAtMs: number }>
 }
 
 export async function sentinels(): Promise<Spared> {
@@ -40,10 +42,35 @@ export async function sentinels(): Promise<Spared> {
   }
 }
 
-/** @param part of the pages: so many were fetched when the master is killed */
+/** Three masters, each with a replica: that which has the queue is killed. */
+export async function cluster(): Promise<Spared> {
+  const redis = await startCluster({ replicas: 1 })
+  return {
+    url: redis.url,
+    async failOver(queueName) {
+      const key = `webloom:${queueName}:record`
+      const master = await redis.masterOf(key)
+      const goneAtMs = performance.now()
+      await master!.kill()
+      await redis.untilWritable(`${key}:testkit`, master)
+      return { goneAtMs, servesAtMs: performance.now() }
+    },
+    [Symbol.asyncDispose]: () => redis.stop(),
+  }
+}
+
+/**
+ * @param part of the pages: so many were fetched when the master is killed
+ * @param factor of the protocol's times
+ */
 export async function failsOver(
   start: () => Promise<Spared>,
-  { mode, seed = 1, part = 0.3 }: { mode: 'turns' | 'job'; seed?: number; part?: number },
+  {
+    mode,
+    seed = 1,
+    part = 0.3,
+    factor,
+  }: { mode: 'turns' | 'job'; seed?: number; part?: number; factor?: number },
 ): Promise<void> {
   await using used = new InUse()
   const redis = used.use(await start())
@@ -56,18 +83,24 @@ export async function failsOver(
       latencyMs: [0, 40],
     }),
   )
+  const crawlId = freshCrawlId(`fail-over-${mode}`)
   const folder = used.use(
-    await ClusterFolder.of(web, {
-      REDIS_URL: redis.url,
-      CRAWL_ID: freshCrawlId(`fail-over-${mode}`),
-      QUEUE_MODE: mode,
-      CONCURRENT_REQUESTS: CONCURRENCY,
-      LOG_FORMAT: 'json',
-    }),
+    await ClusterFolder.of(
+      web,
+      {
+        REDIS_URL: redis.url,
+        CRAWL_ID: crawlId,
+        QUEUE_MODE: mode,
+        CONCURRENT_REQUESTS: CONCURRENCY,
+        LOG_FORMAT: 'json',
+      },
+      followingSpider(web),
+      factor,
+    ),
   )
   const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
   await web.waitForHits(Math.round(part * web.linked().size), 120_000)
-  const { goneAtMs, servesAtMs } = await redis.failOver()
+  const { goneAtMs, servesAtMs } = await redis.failOver(`{pages@${crawlId}}`)
   const ended = await Promise.all(workers.map(({ exited }) => exited))
   const logs = ended.map(({ stderr }) => stderr).join('\n')
   for (const { code } of ended) expect(code, logs).toBe(0)

@@ -304,9 +304,11 @@ export {
   SCRAPY_SERIALIZERS,
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
-export { type ClientBehaviour, newRedisClient } from './redis/redis-client.ts'
+export { infoOf, mastersOf } from './redis/cluster-client.ts'
+export { newRedisClient } from './redis/redis-client.ts'
 export {
   asksFor,
+  type ClientBehaviour,
   checkRedisRole,
   noRedis,
   REDIS_ROLES,

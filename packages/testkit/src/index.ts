@@ -32,6 +32,7 @@ export type { FakeWebTruth, PageTruth } from './web/truth.ts'
 
 // A real Redis, to be used, killed and restarted.
 
+export { type RedisCluster, type StartClusterOptions, startCluster } from './redis/redis-cluster.ts'
 export { ensureRedisServer, RedisMissing } from './redis/redis-install.ts'
 export { findRedis, type RedisProgram } from './redis/redis-program.ts'
 export type { RedisReply } from './redis/redis-resp.ts'

@@ -1,28 +1,23 @@
 /** The one place where options become a connection: of the crawl's own, and of the thread that keeps locks. */
 
-import type { RedisClient, RedisOptions } from './redis-options.ts'
+import { newClusterClient } from './cluster-client.ts'
+import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import type { RedisTls } from './redis-params.ts'
 
 type IORedis = typeof import('ioredis')
 
-/** How a connection behaves, with ioredis's names. */
-export interface ClientBehaviour {
-  readonly lazyConnect?: boolean
-  readonly maxRetriesPerRequest?: number | null
-  readonly maxLoadingRetryTime?: number
-  readonly commandTimeout?: number
-  /** Null: a connection that is lost stays lost. */
-  readonly retryStrategy?: ((attempt: number) => number) | null
-  readonly reconnectOnError?: (error: Error) => boolean | 1 | 2
-}
-
 /** @param ioredis the module, which is loaded by those alone that have a Redis */
 export function newRedisClient(
-  { Redis }: Pick<IORedis, 'Redis'>,
+  { Redis, Cluster }: Pick<IORedis, 'Redis' | 'Cluster'>,
   options: RedisOptions,
   behaviour: ClientBehaviour,
 ): RedisClient {
-  const { tls, sentinels, sentinelTLS, nodes: _, ...plain } = options
+  const { tls, sentinels, sentinelTLS, nodes, ...plain } = options
+  if (nodes) {
+    const { db: _, ...each } = plain
+    const ofEach = { ...each, ...behaviour, ...(tls && { tls: tlsOptions(tls) }) }
+    return newClusterClient(Cluster, { nodes }, ofEach)
+  }
   return new Redis({
     ...plain,
     ...(tls && { tls: tlsOptions(tls) }),

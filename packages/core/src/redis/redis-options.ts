@@ -31,6 +31,17 @@ export interface RedisOptions extends SentinelParams {
   readonly nodes?: readonly RedisAddress[]
 }
 
+/** How a connection behaves, with ioredis's names. */
+export interface ClientBehaviour {
+  readonly lazyConnect?: boolean
+  readonly maxRetriesPerRequest?: number | null
+  readonly maxLoadingRetryTime?: number
+  readonly commandTimeout?: number
+  /** Null: a connection that is lost stays lost. */
+  readonly retryStrategy?: ((attempt: number) => number) | null
+  readonly reconnectOnError?: (error: Error) => boolean | 1 | 2
+}
+
 /** A server for messages and logs, without its password. */
 export interface RedisTarget {
   readonly options: RedisOptions

@@ -191,8 +191,9 @@ export type KnownSettingsInput = {
   /** Which waiting request of a host goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /**
-   * Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, or by Sentinels
-   * `redis+sentinel://host:port,host:port/name/db` (docs/guides/redis.md). null: no Redis. Default `null`.
+   * Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, by Sentinels
+   * `redis+sentinel://host:port,host:port/name/db`, of a cluster `redis+cluster://host:port,host:port`
+   * (docs/guides/redis.md). null: no Redis. Default `null`.
    */
   readonly REDIS_URL?: WrittenSetting<'REDIS_URL'>
   /** Host of that Redis, where REDIS_URL is not set. Default `null`. */

@@ -1,7 +1,7 @@
 /** Commands to a crawl from outside: `webloom pause|resume|stop|clear`. All workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
-import { PROTOCOL_TIMES, UsageError } from '@webloom/core'
+import { mastersOf, PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { CRAWL_FORMAT, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
@@ -125,7 +125,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs]
     for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
-    await redis.unlink(statsKey, keys.startHosts, keys.publicHosts)
+    await Promise.all([redis.unlink(statsKey), redis.unlink(keys.startHosts, keys.publicHosts)])
   }
   await doOwed({ redis, keys, worker: `clear:${randomUUID()}`, act })
   return present
@@ -134,11 +134,15 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
 /** Their names are known to nobody any more. */
 async function unlinkAll(redis: Redis, start: string, but: readonly string[]): Promise<void> {
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
-  let cursor = '0'
-  do {
-    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', MAX_KEYS_PER_SCAN)
-    cursor = next
-    const gone = found.filter((key) => !but.includes(key))
-    if (gone.length > 0) await redis.unlink(...gone)
-  } while (cursor !== '0')
+  for (const server of mastersOf(redis)) {
+    let cursor = '0'
+    do {
+      const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', MAX_KEYS_PER_SCAN)
+      cursor = next
+      const gone = found.filter((key) => !but.includes(key))
+      // One command has keys of one slot only.
+      if (server !== redis) await Promise.all(gone.map((key) => redis.unlink(key)))
+      else if (gone.length > 0) await redis.unlink(...gone)
+    } while (cursor !== '0')
+  }
 }

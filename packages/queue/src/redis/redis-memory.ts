@@ -1,6 +1,6 @@
 /** How full a Redis is, and whether it is set up so that a crawl's queue is safe there. */
 
-import { PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
+import { infoOf, PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 
 /** While Redis does not answer, the last known value holds. */
@@ -9,12 +9,23 @@ const ANSWER_MS_MAX = 2000
 /** Watches one server's memory. */
 export class RedisMemory {
   readonly #redis: Redis
+  readonly #key: string
   readonly #lookEveryMs: number
   #used = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
 
-  constructor({ redis, times = PROTOCOL_TIMES }: { redis: Redis; times?: ProtocolTimes }) {
+  /** @param key whose server is watched, where there are several */
+  constructor({
+    redis,
+    key = '',
+    times = PROTOCOL_TIMES,
+  }: {
+    redis: Redis
+    key?: string
+    times?: ProtocolTimes
+  }) {
+    this.#key = key
     this.#lookEveryMs = times.redis.memoryLookEveryMs
     this.#redis = redis
   }
@@ -39,7 +50,7 @@ export class RedisMemory {
 
   async #ask(): Promise<void> {
     try {
-      const memory = await within(ANSWER_MS_MAX, 'INFO memory', this.#redis.info('memory'))
+      const memory = await within(ANSWER_MS_MAX, 'INFO memory', infoOf(this.#redis, this.#key, 'memory'))
       const { usedBytes, maxBytes } = bytesIn(fieldsOf(memory))
       this.#used = maxBytes > 0 ? usedBytes / maxBytes : 0
     } catch {

@@ -40,7 +40,7 @@ export class RedisSeedPush {
   #batches = 0
 
   constructor(options: RedisSeedPushOptions) {
-    const { main, push } = seedKeys(options.key)
+    const { main, push } = seedKeys(options.key, options.redis)
     this.#options = options
     this.#keys = [main, `${push}:${randomUUID()}`]
   }

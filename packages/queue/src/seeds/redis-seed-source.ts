@@ -105,7 +105,7 @@ export class RedisSeedSource implements SeedSource {
   constructor(options: RedisSeedSourceOptions) {
     this.#options = options
     this.#times = (options.times ?? PROTOCOL_TIMES).seeds
-    this.#keys = seedKeys(options.key)
+    this.#keys = seedKeys(options.key, options.redis)
     this.#bytes = repliesAsBytes(options.redis)
     this.#leaseMs = options.leaseMs ?? this.#times.leaseMs
     this.#ripeMs = options.ripeMs ?? this.#times.ripeMs

@@ -24,7 +24,7 @@ export async function pendingSeeds(
 
 /** `key`: the main key of the start URLs. */
 export async function readSeedCounts(redis: Redis, key: string): Promise<SeedCounts> {
-  const keys = seedKeys(key)
+  const keys = seedKeys(key, redis)
   const [pending, invalid] = await Promise.all([pendingSeeds(redis, keys), redis.llen(keys.invalid)])
   return { ...pending, invalid }
 }

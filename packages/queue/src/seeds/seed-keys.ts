@@ -17,13 +17,13 @@ export interface SeedKeys {
   /** `<push>:<id>`, string: how far somebody who adds many messages has come. */
   readonly push: string
   /**
-   * List: messages that no request could be made of, as JSON, newest last. Named for people to find; in Redis Cluster a
-   * main key with a hash tag of its own keeps it in the same slot, too.
+   * List: messages that no request could be made of, as JSON, newest last. Named for people to find; in a Redis Cluster it has the
+   * tag, as one script changes it with the others.
    */
   readonly invalid: string
 }
 
-export function seedKeys(main: string): SeedKeys {
+export function seedKeys(main: string, { isCluster }: { readonly isCluster: boolean }): SeedKeys {
   const tag = hashTagged(main)
   return {
     main,
@@ -31,7 +31,7 @@ export function seedKeys(main: string): SeedKeys {
     leases: `${tag}:leases`,
     record: `${tag}:record`,
     push: `${tag}:push`,
-    invalid: `${main}:invalid`,
+    invalid: `${isCluster ? tag : main}:invalid`,
   }
 }
 

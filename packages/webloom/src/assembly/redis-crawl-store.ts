@@ -6,7 +6,9 @@ import {
   type CrawlRun,
   crawlKey,
   type DupeFilter,
+  infoOf,
   type Logger,
+  mastersOf,
   type RequestQueue,
   settingsTold,
   WebloomError,
@@ -73,7 +75,7 @@ export async function redisStore(
   const times = crawler.times && { times: crawler.times }
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
-  const redisRunId = () => runIdOf(queueRedis)
+  const redisRunId = () => runIdOf(queueRedis, keys)
   const run: CrawlRun = {
     name: () => record.runName,
     redisRunId,
@@ -131,7 +133,7 @@ export async function redisStore(
       onSampleDue: () => history.sample(),
     },
   })
-  const memory = new RedisMemory({ redis: queueRedis, ...times })
+  const memory = new RedisMemory({ redis: queueRedis, key: keys.record, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })
   const pageForms = new RedisPageForms({ redis: queueRedis, keys })
@@ -222,7 +224,7 @@ export async function withQueueAndFilter<T>(
   act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
   runName = () => '',
 ): Promise<T> {
-  const run: CrawlRun = { name: runName, redisRunId: () => runIdOf(redis) }
+  const run: CrawlRun = { name: runName, redisRunId: () => runIdOf(redis, keys) }
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const addresses = HostAddresses.fromCrawler(crawler)
   const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
@@ -269,10 +271,13 @@ function crawlLostText(crawl: string, redis: string): string {
 
 /** What may lose queued requests in the middle of a crawl is no note but a warning. */
 async function healthNotes(role: string, redis: Redis, logger: Logger): Promise<string[]> {
-  const { warnings, eviction } = await redisHealth(redis)
+  // Those of a cluster are set up alike, and what all say is told once.
+  const all = await Promise.all(mastersOf(redis).map((server) => redisHealth(server)))
   const told = (warning: string) => `the ${role}’s Redis: ${warning}`
-  if (eviction !== undefined) logger.warn(told(eviction))
-  return warnings.filter((warning) => warning !== eviction).map(told)
+  for (const eviction of new Set(all.flatMap((one) => one.eviction ?? []))) logger.warn(told(eviction))
+  return [
+    ...new Set(all.flatMap(({ warnings, eviction }) => warnings.filter((warning) => warning !== eviction))),
+  ].map(told)
 }
 
 /** A crawl without this note runs as well, but a dashboard must be told its name. */
@@ -286,9 +291,9 @@ async function noted(noting: Promise<unknown>, logger: Logger): Promise<void> {
 }
 
 /** Another one after each start of that server. Rejects with WL_REDIS_AWAY when it does not answer: it is asked again. */
-async function runIdOf(redis: Redis): Promise<string> {
+async function runIdOf(redis: Redis, { record }: CrawlRedisKeys): Promise<string> {
   const late = () =>
     new WebloomError('WL_REDIS_AWAY', `the queue’s Redis has not told its run for ${RUN_ID_MS_MAX} ms`)
-  const info = await withDeadline(RUN_ID_MS_MAX, redis.info('server'), late)
+  const info = await withDeadline(RUN_ID_MS_MAX, infoOf(redis, record, 'server'), late)
   return /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'
 }

@@ -7,7 +7,9 @@ import { connect } from 'node:net'
 import {
   environmentVariable,
   luaScriptsIn,
+  mastersOf,
   REDIS_ROLES,
+  type RedisAddress,
   type RedisOptions,
   type RedisRole,
   type RedisTarget,
@@ -48,6 +50,7 @@ interface Server {
   readonly roles: readonly RedisRole[]
   /** The address with its roles, for people. */
   readonly named: string
+  readonly isCluster: boolean
 }
 
 /**
@@ -74,7 +77,8 @@ function serversOf(settings: Settings): Server[] {
   const byPlace = Map.groupBy(uses, ({ target }) => JSON.stringify(target.options))
   return [...byPlace.values()].map((same) => {
     const [{ target }, roles] = [same[0]!, same.map(({ role }) => role)]
-    return { target, roles, named: `${target.shown} (${roles.join(', ')})` }
+    const isCluster = target.options.nodes !== undefined
+    return { target, roles, named: `${target.shown} (${roles.join(', ')})`, isCluster }
   })
 }
 
@@ -92,7 +96,10 @@ async function checkServer(
   })
   try {
     await Promise.race([link.open(), hopeless(link.client)])
-    return await checkOpen(link.client, foundAt(link.client, server), spider)
+    const masters = mastersOf(link.client)
+    return (
+      await Promise.all(masters.map((master) => checkOpen(master, foundAt(master, server), spider)))
+    ).flat()
   } catch (error) {
     return [
       isUnanswered(error) && (await isListening(target.options, answerMsMax))
@@ -104,13 +111,17 @@ async function checkServer(
   }
 }
 
-/** The server with the place to which the Sentinels led, so that lines to type are for that. */
-function foundAt({ stream }: Redis, server: Server): Server {
-  const { target } = server
-  const { sentinels, name, ...options } = target.options
+/** The place to which Sentinels led, or of one of a cluster's masters: lines to type are for that. */
+function foundAt({ stream, options: { host = '', port = 0 } }: Redis, server: Server): Server {
+  const { sentinels, name, nodes, ...options } = server.target.options
+  const at = (place: RedisAddress, named = server.named): Server => ({
+    ...server,
+    named,
+    target: { ...server.target, options: { ...options, ...place } },
+  })
+  if (nodes) return at({ host, port }, `${host}:${port} of ${server.named}`)
   if (!sentinels || !('remoteAddress' in stream)) return server
-  const [host, port] = [stream.remoteAddress!, Number(stream.remotePort)]
-  return { ...server, target: { ...target, options: { ...options, host, port } } }
+  return at({ host: stream.remoteAddress!, port: Number(stream.remotePort) })
 }
 
 /** Rejects where asking again within a few seconds is of no use. */
@@ -326,15 +337,15 @@ function keyOf(pattern: string, spider: string): string {
 }
 
 /** What an administrator types; the crawl's own user has no right to it. */
-function rightsLine({ target, roles }: Server, spider: string | undefined): string {
+function rightsLine({ target, roles, isCluster }: Server, spider: string | undefined): string {
   const { username, ...others } = target.options
-  const line = aclLine(roles, spider).replace('<user>', username ?? '<user>')
+  const line = aclLine(roles, spider, isCluster).replace('<user>', username ?? '<user>')
   return [cliOf({ ...others, password: '' }), ...line.split(' ').map(shellQuoted)].join(' ')
 }
 
 /** `redis-cli` for that server. It asks for the password, which is not among what is printed. */
-function cliOf({ host, port, username, password, tls, db, sentinels }: RedisOptions): string {
-  const [at = { host, port }] = sentinels ?? []
+function cliOf({ host, port, username, password, tls, db, sentinels, nodes }: RedisOptions): string {
+  const [at = { host, port }] = sentinels ?? nodes ?? []
   return [
     'redis-cli',
     ...(at.host !== undefined ? [`-h ${shellQuoted(at.host)}`] : []),

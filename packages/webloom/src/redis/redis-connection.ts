@@ -7,6 +7,7 @@ import {
   type ProtocolTimes,
   type RedisRole,
   type RedisTarget,
+  redisUrlText,
   SettingsError,
   WebloomError,
   withDeadline,
@@ -21,6 +22,7 @@ import {
   masterOfReplica,
   missingRight,
   missingRightOf,
+  outageInWords,
   refusalInWords,
   sentinelRefusalInWords,
 } from './redis-refusal.ts'
@@ -56,8 +58,8 @@ export class RedisLink {
   #master: MasterPlace | undefined
   /** Why no Sentinel tells the master, in words. */
   #sentinelRefusal: string | undefined
-  /** Whether the log's last word is that Redis is away. */
-  #isToldAway = false
+  /** Why Redis is away, as far as it is told; empty when it is not, or nothing of it is told. */
+  readonly #toldAway = new Set<string>()
   /** Trouble is told as it comes. */
   #isOpen: boolean
   #isChecked = false
@@ -86,9 +88,8 @@ export class RedisLink {
     this.#isOpen = isLate
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
-    this.#aclLine = aclLine(roles, spider)
+    this.#aclLine = aclLine(roles, spider, target.options.nodes !== undefined)
     this.#logger = logger
-    if (target.options.nodes) throw this.#isCluster()
     // Loaded by the first who has a Redis: others start sooner without it.
     const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
     this.client = newRedisClient(ioredis, target.options, {
@@ -105,7 +106,7 @@ export class RedisLink {
         return READ_ONLY.test(error.message) ? 2 : false
       },
     })
-    infoWhenReady(this.client)
+    if (!target.options.nodes) infoWhenReady(this.client)
     this.shared = new SharedClient(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
     this.client.on('sentinelError', ({ message }: Error) => {
@@ -130,7 +131,7 @@ export class RedisLink {
     }
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
-      if (isClusterNode(info)) throw this.#isCluster()
+      if (isClusterNode(info) && !this.#target.options.nodes) throw this.#isCluster()
       this.#isOpen = true
       this.#isChecked = true
     } catch (error) {
@@ -178,10 +179,11 @@ export class RedisLink {
       this.#refused.reject(this.#noDatabase(error))
     }
     // Before the first answer `open` tells; later each new kind of error is told once.
-    if (this.#isOpen && error.message !== this.#lastError?.message) {
-      this.#isToldAway = true
+    const reason = outageInWords(error)
+    if (this.#isOpen && !this.#toldAway.has(reason)) {
+      this.#toldAway.add(reason)
       this.#logger.warn(
-        { redis: this.#target.shown, reason: error.message },
+        { redis: this.#target.shown, reason },
         'Redis cannot be reached; the crawl waits for it',
       )
     }
@@ -190,16 +192,20 @@ export class RedisLink {
 
   /** What it was away for may come again, and is told again. */
   #onReady(): void {
-    if (!this.#isToldAway) return
-    this.#isToldAway = false
+    if (this.#toldAway.size === 0) return
+    this.#toldAway.clear()
     this.#lastError = undefined
     this.#logger.info({ redis: this.#target.shown }, 'Redis is back; the crawl goes on')
   }
 
-  /** Its scripts and transactions name keys of several slots, which only one server has together. */
+  /** A single connection sees only a part of the keys. */
   #isCluster(): SettingsError {
+    const { shown, setting, options } = this.#target
+    const isTls = options.tls !== undefined
+    const { host = '', port = 6379 } = options
+    const url = redisUrlText({ kind: 'cluster', isTls, addresses: [{ host, port }] })
     return new SettingsError([
-      `${this.#target.shown} is a node of a Redis Cluster (cluster_enabled:1), which is not supported in this release. Name a single server, or by redis+sentinel:// the one that Sentinels keep up; roles may have servers of their own (QUEUE_REDIS_URL, DUPEFILTER_REDIS_URL, …)`,
+      `${shown} is a node of a Redis Cluster (cluster_enabled:1). Write ${setting}=${url.replace('://', '://user:password@')}, with other nodes after commas`,
     ])
   }
 
@@ -216,7 +222,9 @@ export class RedisLink {
     // ioredis's own first INFO fails by another way.
     if (error instanceof Error) this.#explain(error)
     const cause =
-      error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : 'no answer'
+      error instanceof Error
+        ? outageInWords(error) || String((error as NodeJS.ErrnoException).code)
+        : 'no answer'
     const refused = missingRightOf(error) ? cause : (this.#sentinelRefusal ?? refusalInWords(cause, setting))
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
     if (refused !== undefined)

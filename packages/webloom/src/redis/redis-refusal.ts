@@ -9,6 +9,10 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
       `it wants a password, and ${setting} gives none. Write redis://:password@host:6379, or redis://user:password@host:6379`,
   },
   {
+    pattern: /cluster support disabled/,
+    words: (setting) => `it is a single server and no Redis Cluster. Write redis:// in ${setting}`,
+  },
+  {
     pattern: /^(?:WRONGPASS|ERR invalid password)/,
     words: (setting) => `it does not know the user and password that ${setting} gives`,
   },
@@ -22,6 +26,20 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
 export function refusalInWords(message: string, setting: string): string | undefined {
   const words = REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
   return words && `${words} (Redis says: ${message})`
+}
+
+/**
+ * Why there is no connection, without what changes from try to try. Of Sentinels that are there ioredis says that they are unreachable,
+ * too, and of a cluster only that its slots could not be asked for.
+ */
+export function outageInWords(error: Error & { readonly lastNodeError?: Error | null }): string {
+  const { message, lastNodeError } = error
+  if (/^Failed to refresh slots cache/.test(message))
+    return !lastNodeError || /^Connection is closed/.test(lastNodeError.message)
+      ? 'no node of the cluster that is named answers'
+      : lastNodeError.message
+  if (!/^All sentinels are unreachable/.test(message)) return message
+  return /Last error: (.*)/s.exec(message)?.[1] ?? 'no Sentinel leads to a master that answers'
 }
 
 /**

@@ -12,6 +12,9 @@ interface Rights {
 /** What each connection does, whatever for. */
 const CONNECTION = words('client|setname eval evalsha info ping')
 
+/** What a client of a Redis Cluster does besides: it asks which node has which slots, also in the middle of a move. */
+export const CLUSTER_RIGHTS = words('asking cluster|info cluster|slots readonly readwrite')
+
 export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
   queue: {
     keys: [
@@ -53,13 +56,15 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
   },
 }
 
-/** The line that gives a user the rights of these roles, to be typed at that Redis. */
-export function aclLine(roles: readonly RedisRole[], spider = '<spider>'): string {
+/** The line that gives a user the rights of these roles, to be typed at that Redis; at each node of a cluster. */
+export function aclLine(roles: readonly RedisRole[], spider = '<spider>', isCluster = false): string {
   const all = (of: (rights: Rights) => readonly string[]) =>
     [...new Set(roles.flatMap((role) => of(REDIS_RIGHTS[role])))].sort()
   const keys = all(({ keys }) => keys).map((pattern) => `~${pattern.replace('<spider>', spider)}`)
   const channels = all(({ channels }) => channels).map((pattern) => `&${pattern.replace('<spider>', spider)}`)
-  const commands = [...new Set([...CONNECTION, ...all(({ commands }) => commands)])].sort()
+  const commands = [
+    ...new Set([...CONNECTION, ...(isCluster ? CLUSTER_RIGHTS : []), ...all(({ commands }) => commands)]),
+  ].sort()
   return [
     `ACL SETUSER <user> on ><password> resetkeys resetchannels -@all`,
     ...keys,

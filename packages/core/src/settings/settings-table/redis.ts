@@ -10,7 +10,7 @@ export const REDIS_SETTINGS = [
     default: null,
     since: 'scrapy-redis',
     summary:
-      'Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, or by Sentinels `redis+sentinel://host:port,host:port/name/db` (docs/guides/redis.md). null: no Redis.',
+      'Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, by Sentinels `redis+sentinel://host:port,host:port/name/db`, of a cluster `redis+cluster://host:port,host:port` (docs/guides/redis.md). null: no Redis.',
   },
   {
     name: 'REDIS_HOST',

@@ -1,0 +1,71 @@
+/**
+ * A Redis Cluster, as all parts of a crawl know a connection: they send commands, and each goes to the server that has its
+ * keys' slot. ioredis's client of a cluster differs from that of a server in what it tells. Here both tell the same:
+ *
+ *     error       a server is lost, or does not let us in. Commands for it wait
+ *     ready       a connection to a server is made, also to one that has become the master of a slot
+ *     duplicate   takes the options of a server's connection
+ *
+ * What asks a server about itself (`INFO`, `CONFIG`, `SCAN`) has no key, and goes to any of them: `mastersOf` has them one by one.
+ */
+
+import type { Cluster } from 'ioredis'
+import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
+
+type ClusterClass = typeof import('ioredis').Cluster
+
+/** How long a command waits until it is sent again, while a slot has no master or has just moved. */
+const ASKED_AGAIN_MS = 50
+
+/** @param tls as Node takes it */
+export function newClusterClient(
+  ClusterClient: ClusterClass,
+  options: Pick<RedisOptions, 'nodes'>,
+  behaviour: ClientBehaviour & { readonly tls?: Readonly<Record<string, unknown>> },
+): RedisClient {
+  const { lazyConnect, retryStrategy, maxRetriesPerRequest: _, ...ofEach } = behaviour
+  const cluster = new ClusterClient([...options.nodes!], {
+    ...(lazyConnect !== undefined && { lazyConnect }),
+    clusterRetryStrategy: retryStrategy ?? (() => null),
+    // A command waits for its server, as with a single one.
+    maxRedirections: Number.POSITIVE_INFINITY,
+    retryDelayOnMoved: ASKED_AGAIN_MS,
+    retryDelayOnFailover: ASKED_AGAIN_MS,
+    retryDelayOnClusterDown: ASKED_AGAIN_MS,
+    retryDelayOnTryAgain: ASKED_AGAIN_MS,
+    // A certificate names its host, and has to be asked for by that name.
+    ...(behaviour.tls && { dnsLookup: (host, found) => found(null, host) }),
+    redisOptions: ofEach,
+  })
+  const tell = (event: 'error' | 'ready', error?: Error) => {
+    // An error that nobody listens for would be thrown.
+    if (cluster.listenerCount(event) > 0) cluster.emit(event, error)
+  }
+  cluster.on('node error', (error: Error) => tell('error', error))
+  cluster.on('+node', (node) => {
+    node.on('ready', () => {
+      if (cluster.status === 'ready') tell('ready')
+    })
+  })
+  const duplicate = (more: ClientBehaviour = {}) =>
+    newClusterClient(ClusterClient, options, { ...behaviour, ...more })
+  // What of a connection's methods a cluster has otherwise is named above.
+  return Object.assign(cluster, { duplicate }) as unknown as RedisClient
+}
+
+function clusterOf(redis: RedisClient): Cluster | undefined {
+  return redis.isCluster ? (redis as unknown as Cluster) : undefined
+}
+
+/** The servers that are asked one by one: of a cluster all its masters, else the one. */
+export function mastersOf(redis: RedisClient): readonly RedisClient[] {
+  return clusterOf(redis)?.nodes('master') ?? [redis]
+}
+
+/** Returns a section of INFO, of the server that has the key. */
+export async function infoOf(redis: RedisClient, key: string, section: string): Promise<string> {
+  // Only a command with a key goes to the key's server.
+  return clusterOf(redis)
+    ? String(await redis.eval("return redis.call('INFO', ARGV[1])", 1, key, section))
+    : redis.info(section)
+}

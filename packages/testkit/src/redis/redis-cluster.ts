@@ -1,0 +1,175 @@
+/** A Redis Cluster: masters that share the 16 384 slots, each with as many replicas. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RedisMissing } from './redis-install.ts'
+import { freePort } from './redis-port.ts'
+import { findRedis } from './redis-program.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+
+export interface StartClusterOptions {
+  /** Default 3, the least that can agree that one is gone. */
+  readonly masters?: number
+  /** Of each master. Default 0. */
+  readonly replicas?: number
+  /** So many of its replicas must be there when a master takes writes (`min-replicas-to-write`). Default 0. */
+  readonly minReplicas?: number
+  /** How long a node is silent when it counts as gone. Default 3000. */
+  readonly nodeTimeoutMs?: number
+  readonly password?: string
+}
+
+const HOST = '127.0.0.1'
+const SLOTS = 16_384
+const POLL_MS = 20
+const READY_MS_MAX = 20_000
+
+/**
+ * Starts them on free loopback ports: `await using cluster = await startCluster({ replicas: 1 })`. Resolves when all nodes say that the
+ * cluster is well. With one replica each and `minReplicas` 1, a replica that has become the master takes writes only when the
+ * old master is there again as its replica. Needs a `redis-server` of version 7 in PATH.
+ */
+export async function startCluster(options: StartClusterOptions = {}): Promise<RedisCluster> {
+  const program = await findRedis()
+  if (program?.kind !== 'binary') throw new RedisMissing(['a cluster needs a redis-server in PATH'])
+  const { masters = 3, replicas = 0 } = options
+  const nodes: RedisServer[] = []
+  try {
+    const starting = Array.from({ length: masters * (1 + replicas) }, () => startNode(options))
+    for (const one of await Promise.allSettled(starting))
+      if (one.status === 'fulfilled') nodes.push(one.value.server)
+    const ports = new Map((await Promise.all(starting)).map(({ server, busPort }) => [server, busPort]))
+    const cluster = new RedisCluster(nodes, options.password)
+    await cluster.form(masters, ports)
+    return cluster
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.stop()))
+    throw error
+  }
+}
+
+/** The nodes, in the test's hands. */
+export class RedisCluster {
+  /** The masters of the start, then their replicas. */
+  readonly nodes: readonly RedisServer[]
+  /** `redis+cluster://host:port,host:port`, with the password, if there is one. */
+  readonly url: string
+
+  constructor(nodes: readonly RedisServer[], password: string | undefined) {
+    this.nodes = nodes
+    const login = password === undefined ? '' : `:${encodeURIComponent(password)}@`
+    this.url = `redis+cluster://${login}${nodes.map(({ port }) => `${HOST}:${port}`).join(',')}`
+  }
+
+  /** Makes a cluster of nodes that know nobody. */
+  async form(masters: number, busPorts: ReadonlyMap<RedisServer, number>): Promise<void> {
+    const [first, ...others] = this.nodes as [RedisServer, ...RedisServer[]]
+    const slot = (n: number) => Math.round((n * SLOTS) / masters)
+    await Promise.all([
+      ...this.nodes
+        .slice(0, masters)
+        .map((node, n) => node.command('CLUSTER', 'ADDSLOTSRANGE', slot(n), slot(n + 1) - 1)),
+      ...others.map((node, n) => node.command('CLUSTER', 'SET-CONFIG-EPOCH', n + 2)),
+      ...others.map((node) => first.command('CLUSTER', 'MEET', HOST, node.port, busPorts.get(node)!)),
+    ])
+    const ids = await Promise.all(this.nodes.slice(0, masters).map((node) => node.command('CLUSTER', 'MYID')))
+    await Promise.all(this.nodes.slice(masters).map((node, n) => replicate(node, String(ids[n % masters]))))
+    await this.untilWell()
+  }
+
+  /** The master that has the slot of a key at this moment, by the word of the nodes that answer. */
+  async masterOf(key: string, but?: RedisServer): Promise<RedisServer | undefined> {
+    for (const node of this.nodes) {
+      if (node === but) continue
+      const slots = await node.command('CLUSTER', 'SLOTS').catch(() => undefined)
+      const wanted = await node.command('CLUSTER', 'KEYSLOT', key).catch(() => undefined)
+      if (!Array.isArray(slots) || typeof wanted !== 'number') continue
+      const range = (slots as [number, number, [string, number]][]).find(
+        ([from, to]) => from <= wanted && wanted <= to,
+      )
+      return this.nodes.find(({ port }) => port === range?.[2][1])
+    }
+    return undefined
+  }
+
+  /** Resolves with the master of the key's slot once it takes writes: not with `but`. */
+  async untilWritable(key: string, but?: RedisServer): Promise<RedisServer> {
+    const until = performance.now() + READY_MS_MAX
+    while (performance.now() < until) {
+      const master = await this.masterOf(key, but)
+      const isWritten = await master?.command('DEL', key).then(
+        () => true,
+        () => false,
+      )
+      if (master && master !== but && isWritten) return master
+      await sleep(POLL_MS) // No node tells of all that must be.
+    }
+    throw new Error(`no master took writes to ${key} for ${READY_MS_MAX} ms`)
+  }
+
+  /** Resolves when each node knows all the others, and says that the cluster is well. */
+  async untilWell(): Promise<void> {
+    const until = performance.now() + READY_MS_MAX
+    while (performance.now() < until) {
+      const told = await Promise.all(
+        this.nodes.map((node) => node.command('CLUSTER', 'INFO').catch(() => '')),
+      )
+      const isWell = told.every(
+        (info) =>
+          /cluster_state:ok/.test(String(info)) &&
+          String(info).includes(`cluster_known_nodes:${this.nodes.length}`),
+      )
+      if (isWell && (await this.#takesWrites())) return
+      await sleep(POLL_MS) // The nodes tell each other ten times a second, and nobody else.
+    }
+    throw new Error(`the cluster was not well for ${READY_MS_MAX} ms`)
+  }
+
+  async #takesWrites(): Promise<boolean> {
+    const replies = await Promise.all(
+      this.nodes.map((node) => node.command('FLUSHALL').catch((error: Error) => error.message)),
+    )
+    return replies.every((reply) => !/^NOREPLICAS/.test(String(reply)))
+  }
+
+  /** Ends them all and deletes their files. The same as disposing of it. */
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+}
+
+async function startNode({ minReplicas = 0, nodeTimeoutMs = 3000, password }: StartClusterOptions) {
+  // Ten thousand above the other one it might be one that the system gives to connections.
+  const busPort = await freePort()
+  const server = await startRedis({
+    appendonly: 'everysec',
+    ...(password !== undefined && { password }),
+    config: {
+      'cluster-enabled': 'yes',
+      'cluster-node-timeout': String(nodeTimeoutMs),
+      'cluster-port': String(busPort),
+      'repl-diskless-sync-delay': '0',
+      'min-replicas-to-write': String(minReplicas),
+      'min-replicas-max-lag': '1',
+      ...(password !== undefined && { masterauth: password }),
+    },
+  })
+  return { server, busPort }
+}
+
+/** A node may follow another one as soon as it has heard of it. */
+async function replicate(node: RedisServer, master: string): Promise<void> {
+  const until = performance.now() + READY_MS_MAX
+  for (;;) {
+    try {
+      await node.command('CLUSTER', 'REPLICATE', master)
+      return
+    } catch (error) {
+      if (performance.now() > until || !/Unknown node/.test(String(error))) throw error
+      await sleep(POLL_MS) // It is told by gossip.
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { Settings, silentLogger } from '@webloom/core'
+import { type RedisCluster, startCluster, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkRedisServers } from '../doctor/redis-checkup.ts'
+import { RedisServers } from './redis-servers.ts'
+
+let cluster: RedisCluster
+beforeAll(async () => {
+  cluster = await startCluster({ password: 'p@ss/w' })
+})
+afterAll(() => cluster.stop())
+
+const settingsOf = (url: string) =>
+  Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 2 } })
+const serversAt = (url: string) => {
+  const servers = new RedisServers(settingsOf(url), silentLogger)
+  servers.connection('queue')
+  return servers
+}
+const refusalOf = async (url: string) => {
+  const servers = serversAt(url)
+  const error = await servers.open().catch((refused: Error) => refused)
+  servers.close()
+  return error
+}
+
+test('a cluster is used by the nodes that are named and those that they know', async () => {
+  const servers = serversAt(cluster.url.split(',')[0]!)
+  await servers.open()
+  const redis = servers.connection('queue')!
+  // Three slots, each on another master.
+  const keys = ['{a}', '{b}', '{c}']
+  await Promise.all(keys.map((key) => redis.set(key, key)))
+  expect(await Promise.all(keys.map((key) => redis.get(key)))).toEqual(keys)
+  const sizes = await Promise.all(cluster.nodes.map((node) => node.command('DBSIZE')))
+  expect(sizes.map(Number).reduce((sum, size) => sum + size, 0)).toBe(3)
+  expect(Math.max(...sizes.map(Number))).toBeLessThan(3)
+  // What a component makes of it listens, and waits, on its own.
+  const own = servers.redis('queue').duplicate()
+  own.on('error', () => {})
+  const popped = own.blpop('{a}list', 5)
+  const heard = Promise.withResolvers<string>()
+  const listening = servers.redis('queue').duplicate()
+  listening.on('error', () => {})
+  listening.on('message', (_channel, message) => heard.resolve(message))
+  await listening.subscribe('news')
+  await redis.publish('news', 'here')
+  await redis.rpush('{a}list', '1')
+  expect(await popped).toEqual(['{a}list', '1'])
+  expect(await heard.promise).toBe('here')
+  own.disconnect()
+  listening.disconnect()
+  servers.close()
+})
+
+test('a node named by redis:// is refused with the URL to write', async () => {
+  expect(String(await refusalOf(cluster.nodes[0]!.url))).toContain(
+    `is a node of a Redis Cluster (cluster_enabled:1). Write REDIS_URL=redis+cluster://user:password@127.0.0.1:${cluster.nodes[0]!.port}, with other nodes after commas`,
+  )
+})
+
+test('a single server named by redis+cluster:// is refused', async () => {
+  await using single = await startRedis()
+  expect(await refusalOf(single.url.replace('redis:', 'redis+cluster:'))).toMatchObject({
+    code: 'WL_REDIS_REFUSED',
+    message: expect.stringContaining(
+      'it is a single server and no Redis Cluster. Write redis:// in REDIS_URL',
+    ),
+  })
+})
+
+test('a wrong password, and nobody who answers, are told in words', async () => {
+  expect(await refusalOf(cluster.url.replace('p%40ss', 'past'))).toMatchObject({
+    code: 'WL_REDIS_REFUSED',
+    message: expect.stringMatching(/does not know the user and password that REDIS_URL gives.*WRONGPASS/),
+  })
+  expect(await refusalOf('redis+cluster://127.0.0.1:1,127.0.0.1:2')).toMatchObject({
+    code: 'WL_REDIS_UNREACHABLE',
+    message: expect.stringMatching(/no node of the cluster that is named answers|ECONNREFUSED/),
+  })
+})
+
+test('doctor looks at each master, and its lines to type are for that one', async () => {
+  const master = cluster.nodes[1]!
+  await master.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  const results = await checkRedisServers(settingsOf(cluster.url))
+  await master.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  expect(results.filter(({ check }) => check === 'Redis')).toHaveLength(3)
+  expect(results.find(({ state }) => state === 'fail')).toMatchObject({
+    check: 'Redis policy',
+    type: `redis-cli -h 127.0.0.1 -p ${master.port} --askpass CONFIG SET maxmemory-policy noeviction`,
+  })
+})

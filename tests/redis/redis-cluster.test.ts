@@ -1,0 +1,112 @@
+/** A crawl on a Redis Cluster, as a user who has the rights that docs/deploy.md names, and no others. */
+
+import { Settings } from '@webloom/core'
+import { type RedisCluster, startCluster, startFakeWeb } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { crawl, RedisSpider, type Response, type SettingsInput } from 'webloom'
+import type { Logger } from 'webloom/ports'
+import { checkRedisServers } from '../../packages/webloom/src/doctor/redis-checkup.ts'
+import { aclLine } from '../../packages/webloom/src/redis/redis-rights.ts'
+import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+
+const ROLES = ['queue', 'dupefilter', 'seeds', 'items'] as const
+
+let cluster: RedisCluster
+beforeAll(async () => {
+  cluster = await startCluster({ password: 'admin' })
+  const line = aclLine(ROLES, 'pages', true).replace('<user>', 'loom').replace('<password>', 'pw')
+  for (const node of cluster.nodes) await node.command(...line.split(' '))
+})
+afterAll(() => cluster.stop())
+
+class Pages extends RedisSpider {
+  override name = 'pages'
+  override maxIdleTime = 0.3
+  override *parse(response: Response): Generator<unknown> {
+    yield { url: response.url }
+    for (const request of response.followAll()) yield request.replace({ cookies: { seen: '1' } })
+  }
+}
+
+const WAITING = `import { RedisSpider } from 'webloom'
+export default class Pages extends RedisSpider {
+  name = 'pages'
+  async *parse() {}
+}
+`
+
+const settings = (more: SettingsInput): SettingsInput => ({
+  // Of some nodes the others are known.
+  REDIS_URL: cluster.url.replace(':admin@', 'loom:pw@').split(',')[0]!,
+  ITEM_PIPELINES: [['redis', 300]],
+  COOKIES_SHARED: true,
+  ROBOTSTXT_OBEY: true,
+  PRIVATE_ADDRESSES_ALLOWED: ['*'],
+  ...more,
+})
+
+async function onNodeOf(key: string, ...command: string[]) {
+  return (await cluster.masterOf(key))!.command(...(command as [string, ...string[]]))
+}
+
+function keepingLogger(lines: string[]): Logger {
+  const keep = (fields: object | string, text?: string) => {
+    lines.push(`${text ?? ''} ${JSON.stringify(fields)} ${(fields as { err?: Error }).err ?? ''}`)
+  }
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, child: () => logger }
+  return logger
+}
+
+test.concurrent.each([
+  { QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
+  { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
+] as const)('all pages are crawled, with $QUEUE_MODE and $DUPEFILTER_CLASS', async (mode) => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 8 })
+  const CRAWL_ID = `${mode.QUEUE_MODE}-${mode.DUPEFILTER_CLASS}`
+  const seeds = `pages:${CRAWL_ID}:start_urls`
+  await onNodeOf(seeds, 'RPUSH', seeds, ...web.seeds)
+  const lines: string[] = []
+  const { finishReason, stats } = await crawl(Pages, {
+    settings: settings({ ...mode, CRAWL_ID }),
+    logger: keepingLogger(lines),
+  })
+  expect(lines.filter((line) => /NOPERM|ACL|CROSSSLOT|MOVED|cannot be reached/.test(line))).toEqual([])
+  expect(finishReason).toBe('finished')
+  const pages = web.hits.map(({ url }) => url).filter((url) => !url.endsWith('/robots.txt'))
+  expect(new Set(pages)).toEqual(web.linked())
+  const items = `pages:${CRAWL_ID}:items`
+  expect(await onNodeOf(items, 'LLEN', items)).toBe(stats.item_scraped_count)
+})
+
+test.concurrent('commands look at the crawl and tell it something, and clear leaves nothing on any node', async () => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 1 })
+  const project = settings({ CRAWL_ID: 'told' })
+  await using folder = await ClusterFolder.of(web, project, WAITING)
+  const worker = folder.worker('a')
+  await worker.waitForOutput(/note: crawl/)
+  for (const words of [
+    ['pause', 'pages'],
+    ['seed', 'pages', 'http://a.test/'],
+    ['stop', 'pages'],
+  ]) {
+    const { code, stderr } = await folder.run(...words)
+    expect(code, `${words.join(' ')}\n${stderr}`).toBe(0)
+  }
+  expect((await worker.exited).code).toBe(0)
+  const { stdout } = await folder.run('status', 'pages', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({ state: 'stopped' })
+  expect((await folder.run('clear', 'pages')).code).toBe(0)
+  const keys = await Promise.all(cluster.nodes.map((node) => node.command('KEYS', '*told*')))
+  const isSeed = (key: unknown) => String(key).includes('start_urls')
+  expect(keys.flat().filter((key) => !isSeed(key))).toEqual(['webloom:{pages@told}:runs'])
+})
+
+test('doctor finds no right missing at any node, and tells the line for those that are', async () => {
+  const look = () => checkRedisServers(Settings.fromLayers({ command: settings({}) }), 'pages')
+  expect((await look()).filter(({ check }) => check === 'Redis rights')).toEqual([])
+  await cluster.nodes[1]!.command('ACL', 'SETUSER', 'loom', '-hset')
+  const [missing, ...more] = (await look()).filter(({ check }) => check === 'Redis rights')
+  expect(more).toEqual([])
+  expect(missing?.found).toContain(`127.0.0.1:${cluster.nodes[1]!.port} of redis+cluster:`)
+  expect(missing?.type).toMatch(/ACL SETUSER loom .*\+cluster\|slots/)
+})

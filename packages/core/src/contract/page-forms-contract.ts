@@ -45,6 +45,11 @@ const TESTS: ContractTests<SharedPageForms> = {
     assert.equal(kept.length, SHAPES_MAX)
     for (const verdicts of kept) assert.deepEqual(verdicts, { form: 'http', agreeing: 1 })
   },
+  'past the bound another shape can be learned all the same': async ({ one, other }) => {
+    for (let n = 0; n < 2 * SHAPES_MAX; n++) await one.learn(`trap.example/${'a'.repeat(n)}/#`, 'http')
+    for (let n = 0; n < 3; n++) await one.learn('a.example/#', 'rendered')
+    assert.deepEqual(await other.of('a.example/#'), { form: 'rendered', agreeing: 3 })
+  },
 }
 
 /** Every PageForms runs this. */

@@ -19,7 +19,10 @@ export interface RedisPageFormsOptions {
   readonly shapesMax?: number
 }
 
-/** The verdicts of a crawl that workers share: a hash beside the queue. Past the bound further shapes are not kept. */
+/**
+ * The verdicts of a crawl that workers share: a hash beside the queue. Past the bound
+ * each further shape has any other one forgotten: a host that makes up shapes must not keep others from being learned.
+ */
 export class RedisPageForms implements PageForms {
   readonly #redis: Redis
   readonly #key: string

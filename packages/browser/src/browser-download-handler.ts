@@ -353,7 +353,7 @@ function tooLate(request: Request, timeoutMs: number, step = 'opening a page'): 
 function tooMuch(request: Request, bytesMax: number): DownloadError {
   return new DownloadError(
     'DownloadTooLargeError',
-    `${request} loads more than ${bytesMax} bytes (BROWSER_MAXSIZE)`,
+    `${request} loads or sends more than ${bytesMax} bytes (BROWSER_MAXSIZE)`,
     { reason: 'body_size' },
   )
 }

@@ -36,7 +36,7 @@ export interface EgressRefusal {
 
 /** What one way out allows. */
 export interface EgressOptions {
-  /** Most bytes that may come in; then all connections are cut. 0: no bound. */
+  /** Most bytes that may come in, and that may go out; then all connections are cut. 0: no bound. */
   readonly bytesMax: number
   /** Called once when `bytesMax` is passed. */
   readonly onTooMuch: () => void

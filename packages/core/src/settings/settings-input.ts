@@ -542,7 +542,10 @@ export type KnownSettingsInput = {
    * Default `2048` (MiB).
    */
   readonly BROWSER_MEMORY_MB?: WrittenSetting<'BROWSER_MEMORY_MB'>
-  /** A page that loads more, all that it loads together, is cut off and dropped. 0: no limit. Default `67108864` (bytes). */
+  /**
+   * A page that loads more, or sends more, all of it together, is cut off and dropped. 0: no limit. Default `67108864`
+   * (bytes).
+   */
   readonly BROWSER_MAXSIZE?: WrittenSetting<'BROWSER_MAXSIZE'>
   /**
    * An answer that has begun and brings less than this, over DOWNLOAD_RATE_WINDOW, is cut off and retried. 0: never.

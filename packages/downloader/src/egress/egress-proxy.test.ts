@@ -129,6 +129,30 @@ describe('nothing is connected to', () => {
     expect([times, site.hits.length]).toEqual([1, 1])
   })
 
+  test('after as much has been sent', async () => {
+    let times = 0
+    const egress = await egressOf({ bytesMax: 100_000, onTooMuch: () => times++ })
+    const { hostname, port } = new URL(egress.server)
+    const posted = await new Promise((resolve) => {
+      const asked = httpRequest({
+        host: hostname,
+        port,
+        method: 'POST',
+        path: `http://a.example:${site.port}/`,
+      })
+      asked.on('error', () => resolve('cut')).on('response', () => resolve('answered'))
+      asked.end(Buffer.alloc(500_000))
+    })
+    expect([posted, times]).toEqual(['cut', 1])
+    const other = await egressOf({ bytesMax: 100_000, onTooMuch: () => times++ })
+    await throughTunnel(
+      other,
+      `a.example:${site.port}`,
+      `POST / HTTP/1.1\r\nContent-Length: 500000\r\n\r\n${'x'.repeat(500_000)}`,
+    )
+    expect(times).toBe(2)
+  })
+
   test('for whoever has no password, where others than this machine can reach the proxy', async () => {
     const egress = await egressOf({ listenAt: '127.0.0.2' })
     const url = `http://a.example:${site.port}/`

@@ -52,6 +52,7 @@ export class EgressProxy implements Egress {
   readonly #refusals: EgressRefusal[] = []
   readonly credentials?: { readonly username: string; readonly password: string }
   #bytes = 0
+  #sentBytes = 0
   #requests = 0
   #isShut = false
 
@@ -166,6 +167,7 @@ export class EgressProxy implements Egress {
     })
     onward.on('error', fail)
     answer.on('close', () => onward.destroy())
+    asked.on('data', (chunk: Buffer) => this.#countSent(chunk.length))
     asked.pipe(onward)
   }
 
@@ -184,6 +186,7 @@ export class EgressProxy implements Egress {
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     if (head.length > 0) site.write(head)
     site.on('data', (chunk: Buffer) => this.#count(chunk.length))
+    client.on('data', (chunk: Buffer) => this.#countSent(chunk.length))
     site.pipe(client)
     client.pipe(site)
     for (const [one, other] of [
@@ -244,8 +247,18 @@ export class EgressProxy implements Egress {
 
   #count(bytes: number): void {
     this.#bytes += bytes
+    this.#bound(this.#bytes)
+  }
+
+  /** A page could have others flooded by the crawl. */
+  #countSent(bytes: number): void {
+    this.#sentBytes += bytes
+    this.#bound(this.#sentBytes)
+  }
+
+  #bound(bytes: number): void {
     const { bytesMax, onTooMuch } = this.#options
-    if (bytesMax === 0 || this.#bytes <= bytesMax || this.#isShut) return
+    if (bytesMax === 0 || bytes <= bytesMax || this.#isShut) return
     this.#cut()
     onTooMuch()
   }

@@ -295,6 +295,7 @@ export const BROWSER_SETTINGS = [
     default: 67_108_864,
     min: 0,
     since: 'webloom',
-    summary: 'A page that loads more, all that it loads together, is cut off and dropped. 0: no limit.',
+    summary:
+      'A page that loads more, or sends more, all of it together, is cut off and dropped. 0: no limit.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -26,6 +26,11 @@ class Steps {
   async closes(page: { close(): Promise<void> }) {
     await page.close()
   }
+  async circle() {
+    const circle: { self?: object } = {}
+    circle.self = circle
+    return circle
+  }
 }
 
 const json = (value: unknown) => ({ type: 'application/json', body: JSON.stringify(value) })
@@ -254,9 +259,10 @@ describe('errors', () => {
     await expect(wrong({ block: ['images'] })).rejects.toThrow(
       'neither a kind nor a host. Did you mean image?',
     )
+    await expect(wrong({ viewport: { width: 20_000, height: 800 } })).rejects.toThrow('16384 at the most')
     for (const script of ['titel', 'constructor', 'start', 'valueOf'])
       await expect(wrong({ script }), script).rejects.toThrow(
-        `script "${script}" is no method of spider steps; it has title, fails, closes`,
+        `script "${script}" is no method of spider steps; it has title, fails, closes, circle`,
       )
     await expect(wrong({ waitFor: 'div[' })).rejects.toMatchObject({
       code: 'WL_REQUEST_INVALID',
@@ -266,6 +272,9 @@ describe('errors', () => {
     const url = site.html('/fails', '')
     await expect(browsing.visit(url, { meta: { browser: { script: 'fails' } } })).rejects.toThrow(
       /^fails\(\) of spider steps, as meta.browser.script names it, threw for .*: TypeError: no such thing$/,
+    )
+    await expect(browsing.visit(url, { meta: { browser: { script: 'circle' } } })).rejects.toThrow(
+      /^circle\(\) of spider steps.*: TypeError: Converting circular structure to JSON/,
     )
   })
 })

@@ -306,7 +306,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
     return async (page: Page): Promise<JsonValue | undefined> => {
       let returned: JsonValue | undefined
       try {
-        returned = (await method.call(spider, page, request)) as JsonValue | undefined
+        returned = asJson(await method.call(spider, page, request))
       } catch (cause) {
         // What the page did not do in time may go better the next time.
         if (page.isClosed() || (cause as Error)?.name === 'TimeoutError') throw cause
@@ -324,6 +324,12 @@ export class BrowserDownloadHandler implements DownloadHandler {
       return returned
     }
   }
+}
+
+/** What is returned is what a recorded page has. Throws for a circle and for a bigint. */
+function asJson(value: unknown): JsonValue | undefined {
+  const text = JSON.stringify(value)
+  return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
 }
 
 function wantedOf(request: Request): BrowserOptions {

@@ -25,12 +25,12 @@ function isClick(value: unknown): boolean {
   return isText(selector) && isCount(times) && Object.keys(others).length === 0
 }
 
-// What Chromium takes.
-const PIXELS_MAX = 10_000_000
+// Chromium draws no more at once, and ends when it is to.
+const PIXELS_MAX = 16_384
 
 function isViewport(value: unknown): boolean {
-  if (!isObject(value) || Object.keys(value).length !== 2) return false
-  return [value.width, value.height].every((pixels) => isCount(pixels) && (pixels as number) <= PIXELS_MAX)
+  const isLength = (length: unknown) => isCount(length) && (length as number) <= PIXELS_MAX
+  return isObject(value) && isLength(value.width) && isLength(value.height) && Object.keys(value).length === 2
 }
 
 const KINDS: Readonly<Record<keyof BrowserOptions, Kind>> = {
@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<keyof BrowserOptions, Kind>> = {
     is: (value) => isObject(value) && Object.values(value).every((text) => typeof text === 'string'),
   },
   block: { expected: 'a list of kinds and hosts, such as ["image", "font", "ads.example"]', is: isTextList },
-  viewport: { expected: '{ width, height } in pixels, 10000000 at the most', is: isViewport },
+  viewport: { expected: '{ width, height } in pixels, 16384 at the most', is: isViewport },
   locale: { expected: 'a language, such as "de-DE"', is: isLocale },
   screenshot: { expected: 'true or "full"', is: (value) => isFlag(value) || value === 'full' },
   pdf: { expected: 'true or false', is: isFlag },

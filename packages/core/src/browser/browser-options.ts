@@ -27,7 +27,7 @@ export type BrowserOptions = {
    * with their subdomains (`doubleclick.net`).
    */
   block?: string[]
-  /** The size of the window in CSS pixels. Default 1280 × 720. */
+  /** The size of the window in CSS pixels, each side 16 384 at the most. Default 1280 × 720. */
   viewport?: { width: number; height: number }
   /** The language of page and browser, such as `de-DE`. Default: the browser's. */
   locale?: string

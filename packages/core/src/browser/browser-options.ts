@@ -9,8 +9,9 @@ import type { JsonValue } from '@webloom/url'
  */
 export type BrowserOptions = {
   /**
-   * A CSS selector: waits until the page has such an element. A number: waits so many milliseconds. When the element does not come
-   * within DOWNLOAD_TIMEOUT, the request fails with `DownloadTimeoutError`, and is tried again.
+   * A CSS selector: waits until the page has such an element, and for what its scripts have under way then. A number: waits so many
+   * milliseconds. When the element does not come within DOWNLOAD_TIMEOUT, the request fails with `DownloadTimeoutError`, and is tried
+   * again.
    */
   waitFor?: string | number
   /**

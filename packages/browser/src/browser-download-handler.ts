@@ -224,8 +224,9 @@ export class BrowserDownloadHandler implements DownloadHandler {
     } catch (error) {
       if (options.signal.aborted) throw options.signal.reason
       if (place.browser.isDead || error instanceof WebloomError) throw error
-      // Chromium knows no more than that its proxy hung up.
-      throw visitError(request, egress?.failureOf(request.url) ?? error, false)
+      // Of a connection Chromium knows no more than that its proxy hung up.
+      const failure = isNetworkError(error) ? egress?.failureOf(request.url) : undefined
+      throw visitError(request, failure ?? error, false)
     } finally {
       clearTimeout(timer)
       options.signal.removeEventListener('abort', onAbort)
@@ -339,6 +340,11 @@ function wantedOf(request: Request): BrowserOptions {
     throw new WebloomError('WL_REQUEST_INVALID', `meta.browser of ${request} ${problem}`)
   return typeof browser === 'object' && browser !== null ? (browser as BrowserOptions) : {}
 }
+/** Whether Chromium could not have the document. */
+function isNetworkError(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('net::ERR_')
+}
+
 
 function refuseOtherSchemes(request: Request): void {
   if (/^https?:/i.test(request.url)) return

@@ -182,10 +182,8 @@ export class DocumentGate {
       this.#raw.resolve({ url, status, headers, body: new Uint8Array(0) })
       return this.#fail(paused)
     }
-    if (isRendered(status, headers) || this.#isActing) {
-      this.#head = { url, status, headers }
-      return this.#goOn(paused)
-    }
+    if (isShown(status, headers)) this.#head = { url, status, headers }
+    if (this.#isActing || isRendered(status, headers)) return this.#goOn(paused)
     const body = hasNoBody(status) ? Promise.resolve(new Uint8Array(0)) : this.#body(paused, url)
     this.#raw.resolve(body.then((bytes) => ({ url, status, headers, body: bytes })))
     await body.catch(() => {})
@@ -234,11 +232,13 @@ function hasNoBody(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }
 
-/** What comes without a type counts as HTML. */
+/** Returns false for what leaves the page as it is: a download, and an answer without a body. */
+function isShown(status: number, headers: Headers): boolean {
+  return !hasNoBody(status) && !/^\s*attachment/i.test(headers.get('content-disposition') ?? '')
+}
+
 function isRendered(status: number, headers: Headers): boolean {
-  if (hasNoBody(status)) return false
-  if (/^\s*attachment/i.test(headers.get('content-disposition') ?? '')) return false
-  return /^\s*(?:$|text\/html|application\/xhtml\+xml)/i.test(headers.get('content-type') ?? '')
+  return isShown(status, headers) && isHtmlAnswer({ headers })
 }
 
 export function withoutFragment(url: string): string {

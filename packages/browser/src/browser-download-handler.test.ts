@@ -3,10 +3,12 @@ import { Browsing, Site } from '../testing/browsing.ts'
 
 let site: Site
 let browsing: Browsing
+let spider: Steps
 
 beforeAll(async () => {
   site = await Site.start()
-  browsing = await Browsing.open({ spider: new Steps() })
+  spider = new Steps()
+  browsing = await Browsing.open({ spider })
 })
 afterAll(async () => {
   await browsing[Symbol.asyncDispose]()
@@ -31,6 +33,21 @@ class Steps {
     circle.self = circle
     return circle
   }
+  async dated() {
+    return { at: new Date() }
+  }
+  leave = async () => {}
+  /** Waits in vain, after the site has gone. */
+  async waits(page: WaitingPage) {
+    await this.leave()
+    await page.evaluate('fetch("/more").catch(() => {})')
+    await page.waitForSelector('.never', { timeout: 300 })
+  }
+}
+
+interface WaitingPage {
+  evaluate(script: string): Promise<unknown>
+  waitForSelector(selector: string, options: { timeout: number }): Promise<unknown>
 }
 
 const json = (value: unknown) => ({ type: 'application/json', body: JSON.stringify(value) })
@@ -151,6 +168,18 @@ describe('a rendered page', () => {
     expect(pages.map(({ text }) => text.includes('rest'))).toEqual([true, true, false])
   })
 
+  test('stays the page when a click begins a download', async () => {
+    site.page('/file', (_, answer) =>
+      answer
+        .writeHead(202, { 'content-type': 'text/html', 'content-disposition': 'attachment', 'x-own': 'file' })
+        .end('file'),
+    )
+    const url = site.html('/offers', '<a href="/file">file</a>', { 'x-own': 'page' })
+    const response = await browsing.visit(url, { meta: { browser: { click: 'a' } } })
+    expect(site.asked('/file')).toBe(1)
+    expect([response.status, response.url, response.headers.get('x-own')]).toEqual([200, url, 'page'])
+  })
+
   test('takes the request’s own headers, method and cookies, and gives back what cookies have changed', async () => {
     const url = site.page('/post', (asked, answer) => {
       let body = ''
@@ -253,6 +282,18 @@ describe('errors', () => {
     })
   })
 
+  test('tell of the page, and not of a connection that failed after it had come', async () => {
+    const leaving = await Site.start()
+    const url = leaving.html('/page', 'page')
+    spider.leave = async () => {
+      await leaving[Symbol.asyncDispose]()
+    }
+    await expect(browsing.visit(url, { meta: { browser: { script: 'waits' } } })).rejects.toMatchObject({
+      kind: 'DownloadTimeoutError',
+      message: expect.stringContaining('Timeout 300ms exceeded'),
+    })
+  })
+
   test('name what is wrong with options and methods', async () => {
     const wrong = (browser: object) => browsing.visit(site.origin, { meta: { browser: browser as never } })
     await expect(wrong({ waitFr: 'p' })).rejects.toThrow('has no option "waitFr". Did you mean waitFor?')
@@ -262,7 +303,7 @@ describe('errors', () => {
     await expect(wrong({ viewport: { width: 20_000, height: 800 } })).rejects.toThrow('16384 at the most')
     for (const script of ['titel', 'constructor', 'start', 'valueOf'])
       await expect(wrong({ script }), script).rejects.toThrow(
-        `script "${script}" is no method of spider steps; it has title, fails, closes, circle`,
+        `script "${script}" is no method of spider steps; it has leave, title, fails, closes, circle, dated, waits`,
       )
     await expect(wrong({ waitFor: 'div[' })).rejects.toMatchObject({
       code: 'WL_REQUEST_INVALID',
@@ -271,7 +312,10 @@ describe('errors', () => {
     await expect(wrong({ script: 'closes' })).rejects.toThrow('closes() of spider steps closed the page of')
     const url = site.html('/fails', '')
     await expect(browsing.visit(url, { meta: { browser: { script: 'fails' } } })).rejects.toThrow(
-      /^fails\(\) of spider steps, as meta.browser.script names it, threw for .*: TypeError: no such thing$/,
+      /^fails\(\) of spider steps, as meta.browser.script names it, failed for .*: TypeError: no such thing$/,
+    )
+    await expect(browsing.visit(url, { meta: { browser: { script: 'dated' } } })).rejects.toThrow(
+      'what it returned.at holds what cannot be queued: a Date does not survive JSON',
     )
     await expect(browsing.visit(url, { meta: { browser: { script: 'circle' } } })).rejects.toThrow(
       /^circle\(\) of spider steps.*: TypeError: Converting circular structure to JSON/,

@@ -17,9 +17,7 @@ import {
   type DownloadHandler,
   type DownloadOptions,
   type Egress,
-  type JsonValue,
   type Logger,
-  methodNamed,
   NoAnswer,
   type OpenEgress,
   protectionStat,
@@ -33,10 +31,10 @@ import {
   WebloomError,
   within,
 } from '@webloom/core'
-import type { Page } from 'playwright-core'
 import { type BrowserSettings, browserSettingsOf } from './browser-settings.ts'
 import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 import { startBrowser } from './chromium/start-chromium.ts'
+import { type PageScript, pageScriptOf } from './page/page-script.ts'
 import { PageVisit, type VisitedPage } from './page/page-visit.ts'
 import { blockedHosts } from './page/page-watch.ts'
 import { visitError } from './page/visit-error.ts'
@@ -56,15 +54,12 @@ export interface BrowserDownloadHandlerOptions {
   readonly delayMs: number
   /** DOWNLOAD_VERIFY_CERTIFICATES. */
   readonly verifiesCertificates: boolean
-  /** USER_AGENT where it is not the default. */
-  readonly usualUserAgent: string
+  /** The default of USER_AGENT: who has not set one has the browser's own name. */
+  readonly defaultUserAgent: string
   /** DEFAULT_REQUEST_HEADERS. */
   readonly usualHeaders: Readonly<Record<string, unknown>>
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
-
-/** The spider's method that a request names, with what it gets. */
-type PageScript = (page: Page) => Promise<JsonValue | undefined>
 
 /** A page, and how long it took, the wait for a place left out. */
 interface TimedPage extends VisitedPage {
@@ -73,7 +68,7 @@ interface TimedPage extends VisitedPage {
 
 // A page that does not close by then costs its browser.
 const CLOSE_MS_MAX = 5000
-// A browser that ends takes innocent pages with it. One page that is always there when that happens is no innocent.
+// How often a page is rendered whose browser ends under it. Another page may be the cause; after so many times it is taken to be this one.
 const RENDERINGS_MAX = 3
 
 export class BrowserDownloadHandler implements DownloadHandler {
@@ -111,7 +106,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
       bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
       delayMs: settings.getFloat('DOWNLOAD_DELAY') * 1000,
       verifiesCertificates: settings.getBool('DOWNLOAD_VERIFY_CERTIFICATES'),
-      usualUserAgent: String(settingRow('USER_AGENT')?.default),
+      defaultUserAgent: String(settingRow('USER_AGENT')?.default),
       usualHeaders: settings.getDict('DEFAULT_REQUEST_HEADERS'),
       ...(createResponse && { createResponse }),
     })
@@ -131,7 +126,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
     options.signal.throwIfAborted()
     refuseOtherSchemes(request)
     const wanted = wantedOf(request)
-    const script = this.#scriptOf(request, wanted)
+    const script = pageScriptOf(this.#options.spider, request, wanted)
     const rendered = this.#render(request, options, wanted, script)
     return options.stepAside ? options.stepAside(rendered) : rendered
   }
@@ -152,7 +147,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
     return this.#response(request, visited, options)
   }
 
-  /** Visits the page, once more when its browser ends under it. */
+  /** Visits the page, and again when its browser ends under it. */
   async #visited(
     request: Request,
     options: DownloadOptions,
@@ -288,49 +283,8 @@ export class BrowserDownloadHandler implements DownloadHandler {
   /** A name that the crawl was given, and not the one that it has by default: a browser that calls itself a program is none. */
   #userAgentOf(request: Request): { userAgent?: string } {
     const asked = request.hasHeaders ? request.headers.get('user-agent') : null
-    return asked === null || asked === this.#options.usualUserAgent ? {} : { userAgent: asked }
+    return asked === null || asked === this.#options.defaultUserAgent ? {} : { userAgent: asked }
   }
-
-  #scriptOf(request: Request, { script }: BrowserOptions) {
-    if (script === undefined) return undefined
-    const { spider } = this.#options
-    let method: (...args: unknown[]) => unknown
-    try {
-      method = methodNamed(spider, script, 'script')
-    } catch (cause) {
-      throw new WebloomError(
-        'WL_CALLBACK_UNKNOWN',
-        `meta.browser of ${request}: ${(cause as Error).message}; write  async ${script}(page, request) { … }`,
-        { cause },
-      )
-    }
-    return async (page: Page): Promise<JsonValue | undefined> => {
-      let returned: JsonValue | undefined
-      try {
-        returned = asJson(await method.call(spider, page, request))
-      } catch (cause) {
-        // What the page did not do in time may go better the next time.
-        if (page.isClosed() || (cause as Error)?.name === 'TimeoutError') throw cause
-        throw new WebloomError(
-          'WL_MIDDLEWARE_MISUSE',
-          `${script}() of spider ${spider.name}, as meta.browser.script names it, threw for ${request}: ${String(cause)}`,
-          { cause },
-        )
-      }
-      if (page.isClosed())
-        throw new WebloomError(
-          'WL_MIDDLEWARE_MISUSE',
-          `${script}() of spider ${spider.name} closed the page of ${request}; leave that out: it is closed when the method has ended`,
-        )
-      return returned
-    }
-  }
-}
-
-/** What is returned is what a recorded page has. Throws for a circle and for a bigint. */
-function asJson(value: unknown): JsonValue | undefined {
-  const text = JSON.stringify(value)
-  return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
 }
 
 function wantedOf(request: Request): BrowserOptions {
@@ -340,11 +294,6 @@ function wantedOf(request: Request): BrowserOptions {
     throw new WebloomError('WL_REQUEST_INVALID', `meta.browser of ${request} ${problem}`)
   return typeof browser === 'object' && browser !== null ? (browser as BrowserOptions) : {}
 }
-/** Whether Chromium could not have the document. */
-function isNetworkError(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('net::ERR_')
-}
-
 
 function refuseOtherSchemes(request: Request): void {
   if (/^https?:/i.test(request.url)) return
@@ -352,6 +301,11 @@ function refuseOtherSchemes(request: Request): void {
     'UnsupportedURLSchemeError',
     `${request.url.slice(0, 100)}: a browser opens http: and https: only; leave meta.browser out`,
   )
+}
+
+/** Whether Chromium could not have the document. */
+function isNetworkError(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('net::ERR_')
 }
 
 function tooLate(request: Request, timeoutMs: number, step = 'opening a page'): DownloadError {

@@ -1,8 +1,9 @@
 /** What a request asks to be done with its page, in the order that `BrowserOptions` states. */
 
-import type { BrowserClick, BrowserOptions, JsonValue, Rendered } from '@webloom/core'
+import type { BrowserClick, BrowserOptions, Rendered } from '@webloom/core'
 import type { Page } from 'playwright-core'
 import type { PageQuiet } from './page-quiet.ts'
+import type { PageScript } from './page-script.ts'
 import type { PageWorld } from './page-world.ts'
 
 /** What `scroll: true` stands for. */
@@ -20,7 +21,7 @@ export interface StepsOptions {
   /** Milliseconds until the page's time is over. */
   readonly leftMs: () => number
   /** The spider's method, bound to what it gets beside the page. */
-  readonly script?: (page: Page) => Promise<JsonValue | undefined>
+  readonly script?: PageScript
 }
 
 /** Whether a request asks for more than to look at the page. */

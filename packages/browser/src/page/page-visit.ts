@@ -9,14 +9,7 @@
  * Whoever visits ends it by its time: nothing here waits longer than the browser does, and a browser may wait for ever.
  */
 
-import {
-  type BrowserOptions,
-  type Egress,
-  Headers,
-  type JsonValue,
-  type Rendered,
-  type Request,
-} from '@webloom/core'
+import { type BrowserOptions, type Egress, Headers, type Rendered, type Request } from '@webloom/core'
 import type {
   Browser,
   BrowserContext,
@@ -29,6 +22,7 @@ import { tooLarge } from './answer-body.ts'
 import { DocumentGate, type RawAnswer } from './document-gate.ts'
 import { changedCookies, cookiesOf, giveCookies } from './page-cookies.ts'
 import { PageQuiet } from './page-quiet.ts'
+import type { PageScript } from './page-script.ts'
 import { doSteps, hasSteps } from './page-steps.ts'
 import { PageWatch } from './page-watch.ts'
 import { PageWorld } from './page-world.ts'
@@ -39,7 +33,7 @@ export interface PageVisitOptions {
   readonly request: Request
   readonly wanted: BrowserOptions
   /** The spider's method that `script` names. */
-  readonly script?: (page: Page) => Promise<JsonValue | undefined>
+  readonly script?: PageScript
   /** The name that the crawl gives itself; absent: the browser's. */
   readonly userAgent?: string
   /** DEFAULT_REQUEST_HEADERS. */

@@ -24,6 +24,7 @@ import {
   type Request,
   Response,
   type ResponseInit,
+  SettingsError,
   type SpiderLike,
   type StatsCollector,
   settingRow,
@@ -33,6 +34,7 @@ import {
 } from '@webloom/core'
 import { type BrowserSettings, browserSettingsOf } from './browser-settings.ts'
 import { refuseOpenBrowser } from './chromium/egress-probe.ts'
+import { unavailable } from './chromium/find-chromium.ts'
 import { startBrowser } from './chromium/start-chromium.ts'
 import { type PageScript, pageScriptOf } from './page/page-script.ts'
 import { PageVisit, type VisitedPage } from './page/page-visit.ts'
@@ -78,8 +80,9 @@ export class BrowserDownloadHandler implements DownloadHandler {
   readonly #closing = new Set<Promise<void>>()
 
   constructor(options: BrowserDownloadHandlerOptions) {
-    this.#options = options
-    const { settings, stats, logger, openEgress } = options
+    const { settings, stats, logger } = options
+    const openEgress = endingTheCrawl(options.openEgress)
+    this.#options = { ...options, openEgress }
     this.#pool = new BrowserPool({
       settings,
       stats,
@@ -284,6 +287,17 @@ export class BrowserDownloadHandler implements DownloadHandler {
   #userAgentOf(request: Request): { userAgent?: string } {
     const asked = request.hasHeaders ? request.headers.get('user-agent') : null
     return asked === null || asked === this.#options.defaultUserAgent ? {} : { userAgent: asked }
+  }
+}
+
+/** The same, but that a setting with which no page has a way out ends the crawl, and not each of its requests. */
+function endingTheCrawl(openEgress: OpenEgress): OpenEgress {
+  return async (request, options) => {
+    try {
+      return await openEgress(request, options)
+    } catch (error) {
+      throw error instanceof SettingsError ? unavailable(error.message, error) : error
+    }
   }
 }
 

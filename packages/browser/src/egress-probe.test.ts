@@ -114,3 +114,7 @@ test('a browser that is not there ends the crawl with the line to type', async (
   if (process.getuid?.() === 0)
     await unavailable({ BROWSER_SANDBOX: true }, /this worker is root.*BROWSER_SANDBOX=false/)
 })
+  await unavailable(
+    { BROWSER_EGRESS_HOST: '192.0.2.1' },
+    /BROWSER_EGRESS_HOST is "192.0.2.1"; expected an address of this machine/,
+  )

@@ -17,7 +17,9 @@ export async function processTree(pid: number): Promise<number[]> {
 
 async function parents(): Promise<Map<number, number[]>> {
   const children = new Map<number, number[]>()
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  // A container may have no /proc.
+  const names = await readdir('/proc').catch(() => [])
+  const pids = names.filter((name) => /^\d+$/.test(name))
   await Promise.all(
     pids.map(async (pid) => {
       const parent = await parentOf(pid)

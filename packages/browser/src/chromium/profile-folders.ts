@@ -10,9 +10,13 @@ export function newProfileFolder(root = tmpdir()): string {
   return mkdtempSync(join(root, `webloom-browser-${process.pid}-`))
 }
 
-/** Removes the folder; what Chromium still writes as it ends does not matter. */
+/** Removes the folder. A Chromium that is being killed may still write there; what is left then the next process removes. */
 export function removeProfileFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  } catch {
+    // Not empty after three tries.
+  }
 }
 
 /** A worker that was killed could not tidy up. */

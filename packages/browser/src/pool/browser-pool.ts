@@ -7,7 +7,7 @@
  * BROWSER_MEMORY_MB, and when it has crashed; the one before ends when its last page does.
  */
 
-import type { Logger, StatsCollector } from '@webloom/core'
+import { type Logger, type StatsCollector, WebloomError } from '@webloom/core'
 import type { BrowserSettings } from '../browser-settings.ts'
 import { treeMemoryMb } from '../chromium/process-memory.ts'
 import type { StartedBrowser } from '../chromium/start-chromium.ts'
@@ -46,11 +46,13 @@ export class BrowserPool {
     return this.#taken
   }
 
-  /** Resolves when a page may be opened. Rejects when `signal` fires, and when no browser can be started. */
+  /** Resolves when a page may be opened. Rejects when `signal` fires, when no browser can be started, and after `close`. */
   async acquire(signal: AbortSignal): Promise<PagePlace> {
     await this.#free(signal)
     try {
       const browser = await this.#browser()
+      // It may have fired while the browser was being started, and tells whoever listens only once.
+      signal.throwIfAborted()
       browser.enter()
       this.#options.stats.inc('browser/pages')
       if (browser.opened === this.#options.settings.retireAfter) browser.retire('count')
@@ -105,6 +107,9 @@ export class BrowserPool {
 
   async #browser(): Promise<PooledBrowser> {
     for (;;) {
+      // Pages that end with their browsers leave their places to those in line.
+      if (this.#isClosed)
+        throw new WebloomError('WL_CLOSE_SPIDER', 'the crawl ends before the page is opened')
       this.#current ??= this.#start()
       const starting = this.#current
       try {

@@ -72,7 +72,7 @@ export class PooledBrowser {
   retire(why: 'count' | 'memory'): void {
     if (this.#isRetired) return
     this.#options.stats.inc(`browser/retired/${why}`)
-    this.#takesNoMore()
+    this.#isRetired = true
     if (this.#open === 0) void this.close()
   }
 
@@ -92,7 +92,7 @@ export class PooledBrowser {
 
   /** Resolves when it has ended. */
   close(): Promise<void> {
-    this.#takesNoMore()
+    this.#isRetired = true
     this.#ending ??= this.#end()
     return this.#ending
   }
@@ -103,15 +103,10 @@ export class PooledBrowser {
     this.#died()
   }
 
-  #takesNoMore(): void {
-    if (this.#isRetired) return
-    this.#isRetired = true
-  }
-
   #died(): void {
     if (this.isDead) return
+    this.#isRetired = true
     this.#death.abort()
-    this.#takesNoMore()
     this.#options.started.tidyUp()
     this.#options.onEnded(this)
   }

@@ -9,6 +9,7 @@
  * them a try.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BrowserOptions,
   browserOptionsProblem,
@@ -159,6 +160,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
   ): Promise<TimedPage> {
     for (let time = 1; ; time++) {
       const place = await this.#pool.acquire(options.signal)
+      const beganAtMs = performance.now()
       try {
         return await this.#visit(place, request, options, wanted, script)
       } catch (error) {
@@ -166,6 +168,9 @@ export class BrowserDownloadHandler implements DownloadHandler {
         if (!place.browser.isDead || time === RENDERINGS_MAX)
           throw visitError(request, error, place.browser.isDead)
         this.#options.stats.inc('browser/rendered_again')
+        // The queue knows of no second document: the delay between both is kept here.
+        const waitMs = beganAtMs + this.#delayMsOf(options) - performance.now()
+        if (waitMs > 0) await sleep(waitMs, undefined, { signal: options.signal })
       }
     }
   }
@@ -177,7 +182,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
     wanted: BrowserOptions,
     script: PageScript | undefined,
   ): Promise<TimedPage> {
-    const { settings, bodyBytesMax, delayMs, stats, openEgress } = this.#options
+    const { settings, bodyBytesMax, stats, openEgress } = this.#options
     const beganAtMs = performance.now()
     const timeoutMs = timerMs(secondsOf(request, 'download_timeout') * 1000 || this.#options.timeoutMs)
     let egress: Egress | undefined
@@ -207,7 +212,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
         wanted,
         verifiesCertificates: this.#options.verifiesCertificates,
         bodyBytesMax: numberOf(request, 'download_maxsize') ?? bodyBytesMax,
-        delayMs: options.isPaced ? Math.max(delayMs, options.host?.delayMs ?? 0) : 0,
+        delayMs: this.#delayMsOf(options),
         usualHeaders: this.#options.usualHeaders,
         endsAtMs: beganAtMs + timeoutMs,
         onStart: options.onStart,
@@ -231,6 +236,11 @@ export class BrowserDownloadHandler implements DownloadHandler {
       death.removeEventListener('abort', onDeath)
       this.#end(place, visit, egress)
     }
+  }
+
+  /** Returns the least time between two documents of the request's host. */
+  #delayMsOf({ isPaced, host }: DownloadOptions): number {
+    return isPaced ? Math.max(this.#options.delayMs, host?.delayMs ?? 0) : 0
   }
 
   /** Closes the page while its answer is on its way already. The place is free when nothing of it is left. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserPid } from '../../testing/browser-processes.ts'
 import { Browsing, Site } from '../../testing/browsing.ts'
 
 let site: Site
@@ -39,4 +40,19 @@ test('when all is closed a page that waits for its place ends, and no browser is
   await expect.poll(() => site.asked('/never'), { timeout: 20_000 }).toBe(1)
   await Promise.all([end, browsing.handler.close()])
   expect(browsing.stats.get('browser/starts')).toBe(1)
+})
+
+test('a page whose browser is killed is rendered again when its host may be asked again', async () => {
+  await using browsing = await Browsing.open()
+  const url = site.html('/again', '<script>fetch("/never")</script>again')
+  const visit = browsing.visit(
+    url,
+    { meta: { download_timeout: 6 } },
+    { isPaced: true, host: { delayMs: 2000, failures: 0 } },
+  )
+  await expect.poll(() => site.asked('/again'), { timeout: 20_000, interval: 20 }).toBe(1)
+  process.kill(browserPid(), 'SIGKILL')
+  expect((await visit).text).toContain('again')
+  const [first, second] = site.hits.filter(({ path }) => path === '/again').map(({ atMs }) => atMs)
+  expect(second! - first!).toBeGreaterThan(1900)
 })

@@ -6,6 +6,7 @@ import { ensureChromium } from '@webloom/testkit'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browsing, Site } from '../testing/browsing.ts'
+import { WEBRTC_FLAG } from './chromium/chromium-flags.ts'
 import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 
 /** A Chromium that somebody else has started, with a port for its DevTools. */
@@ -41,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]())
 
 test('a browser that runs elsewhere renders through our proxy, and stays when the crawl is over', async () => {
-  const elsewhere = await startElsewhere()
+  const elsewhere = await startElsewhere(WEBRTC_FLAG)
   try {
     for (const BROWSER_EGRESS_HOST of ['127.0.0.1', '127.0.0.2']) {
       await using browsing = await Browsing.open({
@@ -70,6 +71,19 @@ test('one that does not take our proxy is refused, with what to do', async () =>
       message: expect.stringMatching(
         /does not ask the proxy of this worker.*BROWSER_EGRESS_HOST.*BROWSER_CDP_TRUSTED=true/s,
       ),
+    })
+  } finally {
+    elsewhere.stop()
+  }
+})
+
+test('one whose WebRTC goes past our proxy is refused, with the flag to start it with', async () => {
+  const elsewhere = await startElsewhere()
+  try {
+    await using browsing = await Browsing.open({ settings: { BROWSER_CDP_URL: elsewhere.url } })
+    await expect(browsing.visit(site.origin)).rejects.toMatchObject({
+      reason: 'browser_unavailable',
+      message: expect.stringContaining(`Start it with  ${WEBRTC_FLAG} `),
     })
   } finally {
     elsewhere.stop()
@@ -111,10 +125,10 @@ test('a browser that is not there ends the crawl with the line to type', async (
     { BROWSER_CDP_URL: 'http://127.0.0.1:1' },
     /leads to no browser: .*--remote-debugging-port=9222/,
   )
-  if (process.getuid?.() === 0)
-    await unavailable({ BROWSER_SANDBOX: true }, /this worker is root.*BROWSER_SANDBOX=false/)
-})
   await unavailable(
     { BROWSER_EGRESS_HOST: '192.0.2.1' },
     /BROWSER_EGRESS_HOST is "192.0.2.1"; expected an address of this machine/,
   )
+  if (process.getuid?.() === 0)
+    await unavailable({ BROWSER_SANDBOX: true }, /this worker is root.*BROWSER_SANDBOX=false/)
+})

@@ -1,14 +1,16 @@
 /** How Chromium is started beside what Playwright adds. */
 
+/** With it WebRTC's packets go through a proxy, or not at all. It cannot be set later, by DevTools. */
+export const WEBRTC_FLAG = '--force-webrtc-ip-handling-policy=disable_non_proxied_udp'
+
 /**
  * All that leaves goes through our proxy, which Playwright names for each context, loopback included. These close what would not
- * ask a proxy: UDP, and names that are looked up for their own sake. The last one is a second lock: whatever forgets the proxy finds no
- * name. The proxy itself is an address.
+ * ask a proxy: UDP, and names that are looked up for their own sake.
  */
 const NO_WAY_ROUND = [
   '--disable-quic',
   '--dns-prefetch-disable',
-  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  WEBRTC_FLAG,
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--no-pings',
   '--disable-domain-reliability',
@@ -18,6 +20,7 @@ const NO_WAY_ROUND = [
 export function chromiumFlags({ proxyHost, heapMb }: { proxyHost: string; heapMb: number }): string[] {
   return [
     ...NO_WAY_ROUND,
+    // A second lock: what forgets the proxy finds no name. The proxy itself is an address.
     `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${proxyHost}`,
     `--js-flags=--max-old-space-size=${heapMb}`,
     // Nobody looks; servers have none.

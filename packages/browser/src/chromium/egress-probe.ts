@@ -1,6 +1,10 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { type Egress, NoAnswer, type OpenEgress, Request, waitAtMost, within } from '@webloom/core'
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContext } from 'playwright-core'
 import type { BrowserSettings } from '../browser-settings.ts'
+import { WEBRTC_FLAG } from './chromium-flags.ts'
 import { unavailable } from './find-chromium.ts'
 
 // Nobody need answer there: whether it was asked for is all that is to be seen. At the usual port, as browsers refuse some others.
@@ -10,9 +14,12 @@ const PROBE_MS_MAX = 5000
 // Both pages, and half a minute for a machine that is busy.
 const ANSWER_MS_MAX = 2 * PROBE_MS_MAX + 30_000
 
+// A packet is there at once, or never.
+const PACKET_MS_MAX = 1000
+
 /**
- * Looks whether a browser that runs elsewhere asks our proxy, for loopback, too. Rejects with `CloseSpider` when it does not: its
- * pages could then reach whatever it can.
+ * Looks whether a browser that runs elsewhere asks our proxy, for loopback, too, and sends nothing past it by WebRTC. Rejects with
+ * `CloseSpider` when it does otherwise: its pages could then reach whatever it can.
  */
 export async function refuseOpenBrowser(
   browser: Browser,
@@ -27,30 +34,74 @@ export async function refuseOpenBrowser(
   })
   const { server } = egress
   let isSilent = false
+  let sendsPackets = false
   try {
-    await within(answerMsMax, 'the browser', askBoth(browser, egress))
+    sendsPackets = await within(answerMsMax, 'the browser', askAll(browser, egress, egressHost))
   } catch (error) {
     // A browser without contexts of their own asks nothing by our proxy, either.
     isSilent = error instanceof NoAnswer
   }
   const asked = [...egress.hosts.keys()].map((place) => place.slice(0, place.lastIndexOf(':')))
   await egress.close()
-  if (asked.includes('127.0.0.1') && asked.includes('webloom-probe.invalid')) return
+  const asksBoth = asked.includes('127.0.0.1') && asked.includes('webloom-probe.invalid')
+  if (asksBoth && !sendsPackets) return
   await waitAtMost(answerMsMax, browser.close())
   if (isSilent)
     throw unavailable(
       `the browser of BROWSER_CDP_URL was connected to, and opens no page within ${answerMsMax / 1000} s. Start it anew`,
+    )
+  if (asksBoth)
+    throw unavailable(
+      `the browser of BROWSER_CDP_URL sends what WebRTC sends past the proxy of this worker, to any address in its network. Start it with  ${WEBRTC_FLAG}  Where its network has nothing to hide:  -s BROWSER_CDP_TRUSTED=true`,
     )
   throw unavailable(
     `the browser of BROWSER_CDP_URL does not ask the proxy of this worker (${server}), so nothing would keep its pages out of its network. Where it runs on another machine, name an address of this one that it can reach:  -s BROWSER_EGRESS_HOST=10.0.0.5  Where its network has nothing to hide:  -s BROWSER_CDP_TRUSTED=true`,
   )
 }
 
-async function askBoth(browser: Browser, { server, credentials }: Egress): Promise<void> {
+/** Resolves to whether something went past the proxy. */
+async function askAll(
+  browser: Browser,
+  { server, credentials }: Egress,
+  egressHost: string,
+): Promise<boolean> {
   const context = await browser.newContext({
     proxy: { server, bypass: '<-loopback>', ...credentials },
   })
   const page = await context.newPage()
   for (const url of [OUTSIDE, INSIDE]) await page.goto(url, { timeout: PROBE_MS_MAX }).catch(() => {})
+  const sendsPackets = await sendsWebRtc(context, egressHost)
   await context.close()
+  return sendsPackets
+}
+
+/** Runs in a page, and is a text here: our types know no `RTCPeerConnection`. Resolves when all that it would send is sent. */
+const GATHER = `(url) => new Promise((resolve) => {
+  if (typeof RTCPeerConnection === 'undefined') return resolve()
+  const peer = new RTCPeerConnection({ iceServers: [{ urls: url }] })
+  peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve()
+  peer.createDataChannel('probe')
+  peer.createOffer().then((offer) => peer.setLocalDescription(offer)).catch(resolve)
+})`
+
+async function sendsWebRtc(context: BrowserContext, host: string): Promise<boolean> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
+  let hasCome = false
+  const packet = once(socket, 'message').then(() => {
+    hasCome = true
+  })
+  packet.catch(() => {})
+  try {
+    socket.bind(0, host)
+    await once(socket, 'listening')
+    const { port } = socket.address() as AddressInfo
+    const page = await context.newPage()
+    const url = `stun:${host.includes(':') ? `[${host}]` : host}:${port}`
+    const gathered = page.evaluate(`(${GATHER})(${JSON.stringify(url)})`).catch(() => {})
+    await waitAtMost(PACKET_MS_MAX, Promise.race([packet, gathered]))
+    await page.close()
+    return hasCome
+  } finally {
+    socket.close()
+  }
 }

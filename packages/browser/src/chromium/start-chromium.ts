@@ -10,7 +10,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { waitAtMost, within } from '@webloom/core'
 import type { Browser, BrowserContext } from 'playwright-core'
 import type { BrowserSettings } from '../browser-settings.ts'
-import { chromiumFlags } from './chromium-flags.ts'
+import { chromiumFlags, WEBRTC_FLAG } from './chromium-flags.ts'
 import { findChromium, unavailable } from './find-chromium.ts'
 import { withBoundMessages } from './message-bound.ts'
 import { processTree } from './process-memory.ts'
@@ -103,7 +103,7 @@ async function connect(url: string): Promise<StartedBrowser> {
     return { browser: await chromium.connectOverCDP(url, { timeout: START_MS_MAX }), tidyUp: () => {} }
   } catch (error) {
     throw unavailable(
-      `BROWSER_CDP_URL leads to no browser: ${firstLine(error as Error)}. Start one there:  chromium --headless --remote-debugging-port=9222`,
+      `BROWSER_CDP_URL leads to no browser: ${firstLine(error as Error)}. Start one there:  chromium --headless --remote-debugging-port=9222 ${WEBRTC_FLAG}`,
       error,
     )
   }

@@ -4,7 +4,7 @@ import { ensureChromium } from '@webloom/testkit'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browsing, Site } from '../testing/browsing.ts'
-import { Inside, pageOfWays, WAYS, workerOfWays } from '../testing/ways-inside.ts'
+import { Inside, serveWays, WAYS } from '../testing/ways-inside.ts'
 
 /** Stands for the internet: PRIVATE_ADDRESSES_ALLOWED lets it in, and nothing else. */
 const PUBLIC = '127.0.9.1'
@@ -12,29 +12,15 @@ const INSIDE = ['127.0.0.1', '::1']
 
 let inside: Inside
 let site: Site
-let origin: string
 
 beforeAll(async () => {
   inside = await Inside.start([...INSIDE, PUBLIC])
   site = await Site.start()
-  // Service workers need a name that browsers trust, as they do these.
-  origin = `http://outside.localhost:${site.port}`
-  site.page('/to', (asked, answer) =>
-    answer.writeHead(302, { location: asked.url!.slice(asked.url!.indexOf('?') + 1) }).end(),
-  )
 })
 afterAll(async () => {
   await site[Symbol.asyncDispose]()
   await inside[Symbol.asyncDispose]()
 })
-
-function pageTo(targets: Readonly<Record<string, string>>): string {
-  site.page('/worker.js', (_, answer) =>
-    answer.writeHead(200, { 'content-type': 'text/javascript' }).end(workerOfWays(targets)),
-  )
-  site.html('/ways', pageOfWays(targets))
-  return `${origin}/ways`
-}
 
 const hitsOf = (target: string) =>
   [...inside.hits].filter((hit) => hit.endsWith(` ${target}`)).map((hit) => hit.split(' ')[0])
@@ -50,7 +36,7 @@ test('through our proxy every way leads outside, and none inside: by address, by
     // Outside when it is looked up first, and inside from then on.
     lookup: async (hostname) => (hostname === 'rebinds.example' && lookups++ > 0 ? ['127.0.0.1'] : [PUBLIC]),
   })
-  const url = pageTo({
+  const url = serveWays(site, {
     loopback: `127.0.0.1:${port}`,
     loopback6: `[::1]:${port}`,
     metadata: `169.254.169.254:${port}`,
@@ -71,7 +57,7 @@ test('through our proxy every way leads outside, and none inside: by address, by
     'Not allowed to load local resource: file:///etc/hostname',
   )
 
-  const rebinds = pageTo({ rebinds: `rebinds.example:${port}` })
+  const rebinds = serveWays(site, { rebinds: `rebinds.example:${port}` })
   // Pinned while its page is open; the next page looks it up anew, and is refused.
   for (const expected of [WAYS.length, 0]) {
     inside.hits.clear()
@@ -85,7 +71,7 @@ test('without it the same page reaches what is inside by each of these ways', as
   const executablePath = await ensureChromium()
   await using browser = await chromium.launch({ executablePath, chromiumSandbox: false })
   const { port } = inside
-  const url = pageTo({ loopback: `127.0.0.1:${port}`, loopback6: `[::1]:${port}` })
+  const url = serveWays(site, { loopback: `127.0.0.1:${port}`, loopback6: `[::1]:${port}` })
   inside.hits.clear()
   const page = await browser.newPage()
   await page.goto(url, { waitUntil: 'commit' })

@@ -4,29 +4,22 @@
  */
 
 import { Browsing, Site } from './browsing.ts'
-import { Inside, pageOfWays, workerOfWays } from './ways-inside.ts'
+import { Inside, serveWays } from './ways-inside.ts'
 
 const METADATA = '169.254.169.254'
 const PUBLIC = '127.0.9.1'
 
 const inside = await Inside.start([METADATA, PUBLIC])
 const site = await Site.start()
-const origin = `http://outside.localhost:${site.port}`
 const targets = { metadata: `${METADATA}:${inside.port}`, public: `${PUBLIC}:${inside.port}` }
-site.page('/to', (asked, answer) =>
-  answer.writeHead(302, { location: asked.url!.slice(asked.url!.indexOf('?') + 1) }).end(),
-)
-site.page('/worker.js', (_, answer) =>
-  answer.writeHead(200, { 'content-type': 'text/javascript' }).end(workerOfWays(targets)),
-)
-site.html('/ways', pageOfWays(targets))
+const url = serveWays(site, targets)
 const allowed = [`${PUBLIC}/32`, `outside.localhost:${site.port}`]
 // The address answers whoever is let there.
 const answers = (await fetch(`http://${METADATA}:${inside.port}/hit/direct/metadata`)).status === 200
 inside.hits.clear()
 inside.contacts.clear()
 const browsing = await Browsing.open({ settings: { PRIVATE_ADDRESSES_ALLOWED: allowed } })
-await browsing.visit(`${origin}/ways`, { meta: { browser: { waitFor: 500 }, download_timeout: 30 } })
+await browsing.visit(url, { meta: { browser: { waitFor: 500 }, download_timeout: 30 } })
 console.log(JSON.stringify({ answers, hits: [...inside.hits], contacts: inside.contactsAt(METADATA) }))
 await browsing[Symbol.asyncDispose]()
 await site[Symbol.asyncDispose]()

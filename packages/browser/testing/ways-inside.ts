@@ -2,7 +2,8 @@
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import type { Site } from './browsing.ts'
 
 /** Ways that end in a request, whose path names them. */
 export const WAYS = [
@@ -26,7 +27,7 @@ export class Inside {
   readonly hits = new Set<string>()
   /** Connections and packets, by the address that they came to. */
   readonly contacts = new Map<string, number>()
-  readonly #servers: (Server | TcpServer)[] = []
+  readonly #servers: Server[] = []
   readonly #udp: UdpSocket[] = []
   port = 0
 
@@ -75,23 +76,30 @@ export class Inside {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const udp of this.#udp) udp.close()
     for (const server of this.#servers) {
-      if ('closeAllConnections' in server) server.closeAllConnections()
+      server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     }
   }
 }
 
-/** A free port of UDP and TCP may differ; this one is of TCP. */
-export async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+/**
+ * Has the site serve a page that tries all ways to the targets. Returns its URL, at a name: service workers need one that browsers trust, as
+ * they do this.
+ *
+ * @param targets `host:port` by name
+ */
+export function serveWays(site: Site, targets: Readonly<Record<string, string>>): string {
+  site.page('/to', (asked, answer) =>
+    answer.writeHead(302, { location: asked.url!.slice(asked.url!.indexOf('?') + 1) }).end(),
+  )
+  site.page('/worker.js', (_, answer) =>
+    answer.writeHead(200, { 'content-type': 'text/javascript' }).end(workerOfWays(targets)),
+  )
+  site.html('/ways', pageOfWays(targets))
+  return `http://outside.localhost:${site.port}/ways`
 }
 
-/** @param targets `host:port` by name */
-export function pageOfWays(targets: Readonly<Record<string, string>>): string {
+function pageOfWays(targets: Readonly<Record<string, string>>): string {
   return `<!doctype html><title>ways</title><body><script>
 const targets = ${JSON.stringify(targets)}
 const add = (name, parts) => document.body.append(Object.assign(document.createElement(name), parts))
@@ -123,7 +131,7 @@ navigator.serviceWorker?.register('/worker.js')
 }
 
 /** What the service worker of that page runs. */
-export function workerOfWays(targets: Readonly<Record<string, string>>): string {
+function workerOfWays(targets: Readonly<Record<string, string>>): string {
   return `oninstall = (event) => event.waitUntil(Promise.all(Object.entries(${JSON.stringify(targets)}).map(
     ([name, place]) => fetch('http://' + place + '/hit/service-worker/' + name, { mode: 'no-cors' }).catch(() => {}))))`
 }

@@ -76,7 +76,8 @@ export class EgressProxy implements Egress {
 
   listen(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
+      // Not only the first: a socket that cannot be accepted later, for want of descriptors, is an error of the server, too.
+      this.#server.on('error', reject)
       this.#server.listen(0, this.#options.listenAt ?? LOOPBACK, () => resolve())
     })
   }

@@ -53,11 +53,11 @@ export function changedCookies(
   hostname: string,
 ): string[] {
   const before = new Map(given.map(({ name, value }) => [name, value]))
-  const set = now
-    .filter(({ domain }) => isOf(hostname, domain))
+  const own = now.filter(({ domain }) => isOf(hostname, domain))
+  const set = own
     .filter(({ name, value, domain }) => domain.startsWith('.') || before.get(name) !== value)
     .map(setCookie)
-  const left = new Set(now.map(({ name }) => name))
+  const left = new Set(own.map(({ name }) => name))
   const gone = [...before.keys()]
     .filter((name) => !left.has(name))
     .map((name) => `${name}=; Path=/; Max-Age=0`)

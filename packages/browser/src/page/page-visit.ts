@@ -224,12 +224,13 @@ function headersOf(answers: Headers, given: Given, cookies: readonly Cookie[], u
   const headers = new Headers(answers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name)
   const changed = changedCookies(given, cookies, new URL(url).hostname)
-  const known = new Set(headers.getAll('set-cookie').map(nameOfCookie))
-  const missing = changed.filter((line) => !known.has(nameOfCookie(line)))
+  // A script may have changed what the answer has set: the later line is the one that counts.
+  const known = new Set(headers.getAll('set-cookie').map(nameAndValue))
+  const missing = changed.filter((line) => !known.has(nameAndValue(line)))
   for (const line of missing) headers.append('set-cookie', line)
   return headers
 }
 
-function nameOfCookie(line: string): string {
-  return line.slice(0, line.indexOf('=')).trim()
+function nameAndValue(line: string): string {
+  return line.split(';', 1)[0]!.trim()
 }

@@ -96,9 +96,10 @@ export class PageWatch {
   }
 
   async #answer(response: Response): Promise<CapturedAnswer | undefined> {
-    const text = (await response.body()).toString('utf8')
-    this.#bytes += text.length
+    const body = await response.body()
+    this.#bytes += body.length
     if (this.#bytesMax > 0 && this.#bytes > this.#bytesMax) return undefined
+    const text = body.toString('utf8')
     const json = jsonOf(text)
     return {
       url: response.url(),

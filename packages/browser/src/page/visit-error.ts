@@ -14,6 +14,8 @@ const NO_SELECTOR =
   /while parsing (?:css )?selector|Unknown engine|is not a valid (?:XPath expression|selector)/
 
 /**
+ * Returns the error that the download rejects with. Its kind decides whether the crawl tries again; what is an error of ours stays as it is.
+ *
  * @param isDead the browser has ended, and its pages with it
  */
 export function visitError(request: Request, error: unknown, isDead: boolean): unknown {

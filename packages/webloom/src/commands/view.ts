@@ -12,7 +12,7 @@ export interface ViewFlags extends PageFlags {
   readonly open?: boolean
 }
 
-/** Shows a page in the browser as the crawl gets it: without what scripts would add. */
+/** Shows a page in the browser as the crawl gets it: without what scripts add, unless `--browser` has it rendered. */
 export async function view(typed: string, flags: ViewFlags, config: LoadedConfig | undefined): Promise<void> {
   const url = typedUrl(typed)
   await using workbench = await openWorkbench(url, flags, config)

@@ -153,6 +153,7 @@ export {
   type FormVerdicts,
   isForBrowser,
   isFormOpen,
+  isHtmlAnswer,
   type PageForm,
   type PageForms,
   VERDICTS_MAX,

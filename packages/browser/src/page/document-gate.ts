@@ -14,7 +14,7 @@
  * they need. Each waits for its host's delay.
  */
 
-import { Headers, type Request } from '@webloom/core'
+import { Headers, isHtmlAnswer, type Request } from '@webloom/core'
 import type { CDPSession } from 'playwright-core'
 import { bodyOf } from './answer-body.ts'
 import { documentHeaders } from './document-headers.ts'

@@ -16,6 +16,7 @@
  * probed again: nothing here is needed for a right crawl, only for a cheap one.
  */
 
+import type { Headers } from '../requests/headers.ts'
 import type { Request } from '../requests/request.ts'
 import type { Awaitable } from '../waiting/awaitable.ts'
 import type { DownloadOptions } from './downloader.ts'
@@ -36,9 +37,9 @@ export const VERDICTS_MAX = 3
 
 /** The verdicts of a crawl, by shape; of all its workers. */
 export interface PageForms {
-  /** Resolves to what is known of a shape; undefined: nothing, and its pages must be probed. */
+  /** Resolves to what is known of a shape; undefined: nothing, and whoever has not learned it by itself must probe its pages. */
   of(shape: string): Awaitable<FormVerdicts | undefined>
-  /** Adds a verdict. Resolves to what is known now, those of other workers included. */
+  /** Adds a verdict. Resolves to what is known now, those of other workers included. A store that is full forgets another shape. */
   learn(shape: string, form: PageForm): Awaitable<FormVerdicts>
 }
 
@@ -58,4 +59,9 @@ export function isFormOpen({ meta }: Request): boolean {
 /** Returns whether a browser fetches the request. Reading `meta` creates that object: ask `hasMeta` first. */
 export function isForBrowser(request: Request, options?: Pick<DownloadOptions, 'isRendered'>): boolean {
   return isFormOpen(request) ? options?.isRendered === true : Boolean(request.meta.browser)
+}
+
+/** Returns whether an answer is HTML, which alone has two forms. What comes without a type counts as HTML, as in browsers. */
+export function isHtmlAnswer({ headers }: { readonly headers: Headers }): boolean {
+  return /^\s*(?:$|text\/html|application\/xhtml\+xml)/i.test(headers.get('content-type') ?? '')
 }

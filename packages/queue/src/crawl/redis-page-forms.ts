@@ -41,8 +41,8 @@ export class RedisPageForms implements PageForms {
 
   async learn(shape: string, form: PageForm): Promise<FormVerdicts> {
     const args = [fieldOf(shape), form, VERDICTS_MAX, this.#shapesMax]
-    const agreeing = await learnScript.run(this.#redis, [this.#key], args)
-    return { form, agreeing: Number(agreeing) }
+    const agreeing = Number(await learnScript.run(this.#redis, [this.#key], args))
+    return { form, agreeing }
   }
 
   /** Called when queue and filter are emptied: the next crawl learns anew. */

@@ -10,6 +10,7 @@
  */
 
 import {
+  type Awaitable,
   type FormVerdicts,
   type PageForm,
   type PageForms,
@@ -108,13 +109,8 @@ export class FormChooser {
   }
 
   async #learn(known: KnownShape, verdict: PageForm): Promise<void> {
-    const { shape, verdicts } = known
-    try {
-      known.verdicts = await this.#forms.learn(shape, verdict)
-    } catch (error) {
-      this.#onTrouble(error)
-      known.verdicts = withVerdict(verdicts, verdict)
-    }
+    const stored = await this.#stored(() => this.#forms.learn(known.shape, verdict))
+    known.verdicts = stored ?? withVerdict(known.verdicts, verdict)
     known.readAtMs = performance.now()
     if (labelOf(known) === undefined) known.pages = 0
   }
@@ -127,12 +123,19 @@ export class FormChooser {
     const nowMs = performance.now()
     if (nowMs - known.readAtMs < FRESH_MS) return known
     known.readAtMs = nowMs
+    const stored = await this.#stored(() => this.#forms.of(shape))
+    if (stored) known.verdicts = stored
+    return known
+  }
+
+  /** Resolves to undefined where the store does not know the shape, or cannot be reached. */
+  async #stored(ask: () => Awaitable<FormVerdicts | undefined>): Promise<FormVerdicts | undefined> {
     try {
-      known.verdicts = await this.#forms.of(shape)
+      return await ask()
     } catch (error) {
       this.#onTrouble(error)
+      return undefined
     }
-    return known
   }
 }
 

@@ -23,6 +23,7 @@ import {
   type DownloadOptions,
   type DownloadResult,
   IgnoreRequest,
+  isHtmlAnswer,
   type JsonObject,
   type Lease,
   type Logger,
@@ -117,7 +118,7 @@ export class FormFetcher {
       const { result } = http
       if (result instanceof Request || result instanceof RetryLater) return await this.#alone(http, 'http')
       const page = { ...http, result: result as Response }
-      if (!isHtml(page.result)) return await this.#alone(http, 'http')
+      if (!isHtmlAnswer(page.result)) return await this.#alone(http, 'http')
       arrived(page.result)
       return await this.#open(lease, page, { gate, departure, fetch, arrived })
     } finally {
@@ -145,7 +146,7 @@ export class FormFetcher {
     try {
       rendered = await render()
     } catch (error) {
-      if (error instanceof CloseSpider) {
+      if (error instanceof CloseSpider || lease.signal.aborted) {
         await this.#end(gate)
         throw error
       }
@@ -221,11 +222,6 @@ function isRenderable({ url, method }: Request): boolean {
   return method === 'GET' && /^https?:/.test(url)
 }
 
-/** What comes without a type counts as HTML, as in the browser. */
-function isHtml({ headers }: Response): boolean {
-  return /^\s*(?:$|text\/html|application\/xhtml\+xml)/i.test(headers.get('content-type') ?? '')
-}
-
 interface OpenPage {
   readonly gate: ProbeGate
   readonly departure: Departure
@@ -271,9 +267,11 @@ class Departure {
     this.#leftAtMs ??= performance.now()
   }
 
-  /** Resolves when the host may be asked for the second document. */
+  /** Resolves when the host may be asked for the second document. Rejects when the lease is lost. */
   async wait(delayMs: number): Promise<void> {
     const { isPaced, host, signal } = this.#lease
+    // The lease may have been lost while the page waited for what other pages show.
+    signal.throwIfAborted()
     if (!isPaced || this.#leftAtMs === undefined) return
     const waitMs = this.#leftAtMs + Math.max(delayMs, host.delayMs) - performance.now()
     if (waitMs > 0) await sleep(waitMs, undefined, { signal })

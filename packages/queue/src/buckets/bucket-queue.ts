@@ -36,7 +36,7 @@ import {
   within,
 } from '@webloom/core'
 import { failureBounds } from '../failures/failure-bounds.ts'
-import type { RedisFailures, Retried } from '../failures/redis-failures.ts'
+import type { RedisFailures } from '../failures/redis-failures.ts'
 import type { Effect } from '../frontier/frontier-effects.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
@@ -48,7 +48,7 @@ import { asItWas } from './bucket-placing.ts'
 import type { BucketQueueOptions } from './queue-options.ts'
 import { type QueueParts, queueParts } from './queue-parts.ts'
 import type { WentBack } from './scripts/said-numbers.ts'
-import { type Begun, HUNGRY_MS } from './turn-fetcher.ts'
+import { HUNGRY_MS } from './turn-fetcher.ts'
 
 const CLOSE_MS_MAX = 3000
 /** How many turns a script looks at, and how many scripts one look at requests in flight sends. */
@@ -76,10 +76,7 @@ export class BucketQueue implements RequestQueue {
       serve: () => this.#serve(),
       settle: () => this.#settle(),
       onStart: (lease) => this.#onStart(lease),
-      onBegun: (begun) => this.#onBegun(begun),
       onWentBack: (error) => this.#onWentBack(error),
-      endDoubts: (args, fresh) => this.#endDoubts(args, fresh),
-      retryFailed: (retried) => this.#retryFailed(retried),
     })
     this.doubts = this.#parts.doubts
     this.failures = this.#parts.failures
@@ -264,26 +261,6 @@ export class BucketQueue implements RequestQueue {
     })
   }
 
-  async #endDoubts(
-    args: readonly (string | number)[],
-    requests: readonly QueuedRequest[],
-  ): Promise<string[]> {
-    const queued = await this.#parts.fresh.endDoubts(args, requests)
-    // This may have been the last request of the crawl.
-    this.#parts.emptiness.heard(0)
-    this.#serve()
-    return queued
-  }
-
-  async #retryFailed(retried: readonly Retried[]): Promise<readonly string[] | 'ended'> {
-    const queued = await this.#parts.fresh.retryFailed(retried)
-    if (queued === 'ended') return queued
-    // This may have been what the crawl had left.
-    this.#parts.emptiness.heard(queued.length)
-    this.#serve()
-    return queued
-  }
-
   /** Hands out what may go, and looks for more. */
   #serve(): void {
     if (this.#isClosed) return
@@ -316,13 +293,6 @@ export class BucketQueue implements RequestQueue {
     else if (effect.kind === 'unreadable')
       this.#parts.rejected.refuseUnreadable(effect.slot, effect.taken, effect.why)
     else if (this.#parts.held.end(effect)) this.#parts.handout.turnEnded()
-  }
-
-  #onBegun({ job, bull, holder, standing, stirred }: Begun): void {
-    this.#parts.jobs.stir(stirred)
-    this.#parts.held.begun(this.#parts.machine.states.begun(job, holder, standing, performance.now()), bull)
-    if (this.#isClosed) this.#parts.sync.kick()
-    this.#serve()
   }
 
   #onStart(lease: BucketLease): void {

@@ -1,7 +1,7 @@
 /** What a queue of buckets is made of, put together. */
 
-import { PROTOCOL_TIMES, type QueuedRequest, silentLogger } from '@webloom/core'
-import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
+import { PROTOCOL_TIMES, silentLogger } from '@webloom/core'
+import { RedisFailures } from '../failures/redis-failures.ts'
 import { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { Doubts } from '../leasing/doubts.ts'
@@ -21,7 +21,7 @@ import { RequestHandout } from './request-handout.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 import { QueuedAskers } from './scripts/queued-askers.ts'
 import { SaidNumbers, type WentBack } from './scripts/said-numbers.ts'
-import { type Begun, TurnFetcher } from './turn-fetcher.ts'
+import { TurnFetcher } from './turn-fetcher.ts'
 import { TurnJobs } from './turn-jobs.ts'
 import { TurnMaintenance } from './turn-maintenance.ts'
 
@@ -36,13 +36,7 @@ export interface QueueEvents {
   /** The machine may have something to do. */
   readonly settle: () => void
   readonly onStart: (lease: BucketLease) => void
-  readonly onBegun: (begun: Begun) => void
   readonly onWentBack: (error: WentBack) => void
-  readonly endDoubts: (
-    args: readonly (string | number)[],
-    requests: readonly QueuedRequest[],
-  ) => Promise<string[]>
-  readonly retryFailed: (retried: readonly Retried[]) => Promise<readonly string[] | 'ended'>
 }
 
 export type QueueParts = ReturnType<typeof queueParts>
@@ -90,7 +84,12 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...common,
     quarantineAfter: givingUp.quarantineAfter ?? 3,
     onDrained: events.serve,
-    onBegun: events.onBegun,
+    onBegun: ({ job, bull, holder, standing, stirred }) => {
+      jobs.stir(stirred)
+      held.begun(machine.states.begun(job, holder, standing, performance.now()), bull)
+      if (events.isClosed()) sync.kick()
+      events.serve()
+    },
   })
   const sync: FrontierSync = new FrontierSync({
     ...common,
@@ -113,8 +112,29 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     },
   })
   const { mayDoubt } = options
-  const doubts = new Doubts({ ...common, ...(mayDoubt && { mayDoubt }), end: events.endDoubts })
-  const failures = new RedisFailures({ redis, keys, retry: events.retryFailed })
+  const doubts = new Doubts({
+    ...common,
+    ...(mayDoubt && { mayDoubt }),
+    end: async (args, requests) => {
+      const ended = await fresh.endDoubts(args, requests)
+      // This may have been the last request of the crawl.
+      emptiness.heard(0)
+      events.serve()
+      return ended
+    },
+  })
+  const failures = new RedisFailures({
+    redis,
+    keys,
+    retry: async (retried) => {
+      const again = await fresh.retryFailed(retried)
+      if (again === 'ended') return again
+      // This may have been what the crawl had left.
+      emptiness.heard(again.length)
+      events.serve()
+      return again
+    },
+  })
   const outcomes = new LeaseOutcomes({
     ...common,
     ...{ handout, rejected, fresh, sync, doubts, failures },

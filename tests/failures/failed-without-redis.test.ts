@@ -1,55 +1,25 @@
 /** Requests that were given up in a crawl without Redis: queued again or dropped by its dashboard while it runs, or in its JOBDIR after it. */
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { crawl, type Response, type SettingsInput, Spider } from 'webloom'
 import type { Logger } from 'webloom/ports'
 import { failedDrop, failedList, failedRetry } from '../../packages/webloom/src/commands/failed.ts'
+import { GIVES_UP_AT_ONCE, IllSite } from '../../packages/webloom/testing/ill-site.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
-const SETTINGS = {
-  RETRY_ENABLED: false,
-  HOST_FAILURES_MAX: 0,
-  HOST_BACKOFF_MAX: 0,
-  DOWNLOAD_DELAY: 0,
-  ROBOTSTXT_OBEY: false,
-}
 const WITHIN = { timeout: 30_000, interval: 20 }
 
-let site: Server
-let origin: string
-/** Paths asked for, in order. */
-let asked: string[]
-let isIll: boolean
-/** Answers /held: until then the crawl has something in flight. */
-let release: () => void
+let site: IllSite
 let folder: TempDir
 beforeEach(async () => {
-  asked = []
-  isIll = true
   folder = await tempDir()
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  site = createServer(async (request, response) => {
-    const path = request.url ?? '/'
-    asked.push(path)
-    if (path === '/held') await released
-    response.writeHead(isIll && /^\/\d/.test(path) ? 503 : 200, { 'content-type': 'text/html' })
-    response.end(
-      path === '/' ? ['1', '2', '3', 'held'].map((to) => `<a href="/${to}">${to}</a>`).join('') : '',
-    )
-  })
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  site = await IllSite.start()
 })
 afterEach(async () => {
-  site.closeAllConnections()
-  site.close()
+  await site[Symbol.asyncDispose]()
   await folder.remove()
 })
 
@@ -69,7 +39,7 @@ export default class Pages extends Spider {
 `
 
 test('its dashboard queues one again, which is crawled at once, and drops another, which never is', async () => {
-  await using project = await ClusterFolder.of({ seeds: [] }, SETTINGS, SPIDER(`${origin}/`))
+  await using project = await ClusterFolder.of({ seeds: [] }, GIVES_UP_AT_ONCE, SPIDER(`${site.origin}/`))
   const running = project.start('crawl', 'pages', '--dash', '--control')
   await vi.waitFor(() => expect(running.stderr).toMatch(/the dashboard is at http:/), WITHIN)
   const api = `${/the dashboard is at (http:[^\s"]+)/.exec(running.stderr)![1]}api/crawls/pages/failed`
@@ -81,33 +51,33 @@ test('its dashboard queues one again, which is crawled at once, and drops anothe
   }
   await vi.waitFor(async () => expect(await listed()).toHaveLength(3), WITHIN)
   const ids = new Map((await listed()).map(({ id, url }) => [new URL(url).pathname, id]))
-  isIll = false
-  asked = []
+  site.isIll = false
+  site.asked = []
   expect(await told('retry', { ids: [ids.get('/1')] })).toEqual({ queued: 1 })
   expect(await told('drop', { ids: [ids.get('/2')] })).toEqual({ dropped: 1 })
-  await vi.waitFor(() => expect(asked).toEqual(['/1']), WITHIN)
+  await vi.waitFor(() => expect(site.asked).toEqual(['/1']), WITHIN)
   // What is not there any more can be neither queued nor dropped again.
   expect(await told('retry', { ids: [ids.get('/1'), ids.get('/2')] })).toEqual({ queued: 0 })
   expect(await told('drop', { ids: [ids.get('/2')] })).toEqual({ dropped: 0 })
-  expect((await listed()).map(({ url }) => url)).toEqual([`${origin}/3`])
-  release()
+  expect((await listed()).map(({ url }) => url)).toEqual([`${site.origin}/3`])
+  site.release()
   expect((await running.exited).code).toBe(0)
-  expect(asked).toEqual(['/1'])
+  expect(site.asked).toEqual(['/1'])
 })
 
 test('in a JOBDIR that has ended: one is queued again and crawled by the next run, a dropped one is not', async () => {
   class Pages extends Spider {
     override name = 'pages'
-    override startUrls = [`${origin}/`]
+    override startUrls = [`${site.origin}/`]
     override *parse(response: Response): Generator<unknown> {
       yield* response.followAll()
     }
   }
-  const settings: SettingsInput = { ...SETTINGS, JOBDIR: folder.join('job') }
+  const settings: SettingsInput = { ...GIVES_UP_AT_ONCE, JOBDIR: folder.join('job') }
   const config = { path: folder.join('webloom.config.ts'), folder: folder.path, spiders: [], settings }
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
   const answer = () => JSON.parse(printed.mock.lastCall![0])
-  release()
+  site.release()
   await crawl(Pages, { settings, logger: silent })
   await failedList(Pages, { json: true, status: '503' }, config)
   const ids = new Map(answer().map(({ id, url }: { id: string; url: string }) => [new URL(url).pathname, id]))
@@ -123,10 +93,10 @@ test('in a JOBDIR that has ended: one is queued again and crawled by the next ru
   await failedList(Pages, { json: true }, config)
   expect(answer()).toMatchObject({ kept: 1, total: 3 })
 
-  isIll = false
-  asked = []
+  site.isIll = false
+  site.asked = []
   await crawl(Pages, { settings, logger: silent })
-  expect(asked).toEqual(['/1'])
+  expect(site.asked).toEqual(['/1'])
   await failedDrop(Pages, [], { json: true, all: true }, config)
   await failedList(Pages, { json: true }, config)
   expect(answer()).toMatchObject({ kept: 0, total: 0, groups: [] })

@@ -4,8 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { crawlRedisKeys, failedRequests, RedisFailures } from '@webloom/queue'
-import { type RedisServer, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   crawl,
@@ -17,21 +16,19 @@ import {
   Spider,
 } from 'webloom'
 import type { Logger } from 'webloom/ports'
+import { RedisBench } from '../../packages/queue/testing/redis-bench.ts'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
-let server: RedisServer
+const bench = new RedisBench()
 let redis: Redis
 let site: Server
 let origin: string
 beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.url)
+  await bench.start()
+  redis = bench.redis
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+afterAll(() => bench.stop())
 beforeEach(async () => {
   await redis.flushall()
   site = createServer((request, response) => {
@@ -94,7 +91,13 @@ async function crawled(paths: string[], settings: SettingsInput = {}) {
     override paths = paths
   }
   const { stats } = await crawl(Some, {
-    settings: { REDIS_URL: server.url, RETRY_TIMES: 1, DOWNLOAD_DELAY: 0, HOST_BACKOFF_MAX: 0, ...settings },
+    settings: {
+      REDIS_URL: bench.server.url,
+      RETRY_TIMES: 1,
+      DOWNLOAD_DELAY: 0,
+      HOST_BACKOFF_MAX: 0,
+      ...settings,
+    },
     logger: silent,
   })
   const keys = crawlRedisKeys({ spider: 'pages', crawlId: null })

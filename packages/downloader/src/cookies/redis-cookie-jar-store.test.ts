@@ -1,24 +1,21 @@
 import { MemoryStatsCollector, silentLogger } from '@webloom/core'
-import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { RedisBench } from '../../../queue/testing/redis-bench.ts'
 import { cookie, cookieJarStoreContract, PER_DOMAIN_MAX } from './cookie-jar-store-contract.ts'
 import type { KeptCookie } from './kept-cookie.ts'
 import { MemoryCookieJarStore } from './memory-cookie-jar-store.ts'
 import { RedisCookieJarStore } from './redis-cookie-jar-store.ts'
 
-let server: RedisServer
+const bench = new RedisBench()
 let redis: Redis
 let stats: MemoryStatsCollector
 
 beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.url)
+  await bench.start()
+  redis = bench.redis
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+afterAll(() => bench.stop())
 beforeEach(async () => {
   stats = new MemoryStatsCollector()
   await redis.flushall()

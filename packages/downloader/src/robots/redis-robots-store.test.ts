@@ -1,23 +1,20 @@
 import { MemoryStatsCollector, silentLogger } from '@webloom/core'
-import { type RedisServer, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RedisBench } from '../../../queue/testing/redis-bench.ts'
 import { testCrawler } from '../../testing/fetching.ts'
 import { DAY_MS, NOW_MS, rules, SHARES, site, unreachable } from '../../testing/robots-entries.ts'
 import { RedisRobotsStore } from './redis-robots-store.ts'
 import { MemoryRobotsStore, type RobotsEntry } from './robots-store.ts'
 import { robotsStoreContract } from './robots-store-contract.ts'
 
-let server: RedisServer
+const bench = new RedisBench()
 let redis: Redis
 beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.url)
+  await bench.start()
+  redis = bench.redis
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+afterAll(() => bench.stop())
 
 let keys = 0
 /** Workers of one crawl. */

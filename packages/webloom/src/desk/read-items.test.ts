@@ -1,18 +1,15 @@
-import { type RedisServer, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { RedisBench } from '../../../queue/testing/redis-bench.ts'
 import { newestItems } from './read-items.ts'
 
-let server: RedisServer
+const bench = new RedisBench()
 let redis: Redis
 beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.url)
+  await bench.start()
+  redis = bench.redis
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+afterAll(() => bench.stop())
 beforeEach(() => redis.flushall())
 
 const ITEMS = Array.from({ length: 7 }, (_, n) => `{"n":${n}}`)

@@ -1,7 +1,14 @@
 /** shell, fetch, view, parse, genspider and check as an author types them, and the helpers for an author's tests. */
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type FakeWeb, runProcess, startFakeWeb, type TempDir, tempDir } from '@webloom/testkit'
+import {
+  ensureChromium,
+  type FakeWeb,
+  runProcess,
+  startFakeWeb,
+  type TempDir,
+  tempDir,
+} from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Response, Spider } from 'webloom'
 import { SPIDER_TEMPLATES } from '../../packages/webloom/src/authoring/spider-templates.ts'
@@ -23,6 +30,14 @@ beforeAll(async () => {
     res.setHeader('content-type', 'text/html').end('<title>A book</title><p class="price">12</p>'),
   )
   web.route(null, '/moved', (_, res) => res.writeHead(302, { location: '/book' }).end())
+  web.route(null, '/drawn', (_, res) =>
+    res
+      .setHeader('content-type', 'text/html')
+      .end('<title>empty</title><script>document.title = "drawn"</script>'),
+  )
+  web.route(null, '/leads', (_, res) =>
+    res.setHeader('content-type', 'text/html').end('<script>location = "/drawn"</script>'),
+  )
   home = web.seeds[0]!
   folder = await projectFolder()
   mkdirSync(folder.join('spiders'))
@@ -108,6 +123,23 @@ test('view saves the page with a base, and says where', async () => {
   const page = readFileSync(stdout.trim(), 'utf8')
   expect(page).toContain(`<base href="${at('/book')}">`)
   expect(page).toContain('<p class="price">12</p>')
+})
+
+test('fetch, view and shell have a page rendered by --browser, and go where its scripts lead', async () => {
+  const executable = await ensureChromium()
+  const settings = { BROWSER_EXECUTABLE: executable, BROWSER_SANDBOX: process.getuid?.() !== 0 }
+  const rendered = [
+    '--browser',
+    ...Object.entries(settings).flatMap(([key, value]) => ['-s', `${key}=${value}`]),
+  ]
+  const [fetched, viewed, shown] = await Promise.all([
+    webloom(['fetch', at('/leads'), ...rendered]),
+    webloom(['view', at('/drawn'), ...rendered]),
+    webloom(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"]),
+  ])
+  expect(fetched.stdout, fetched.stderr).toContain('<title>drawn</title>')
+  expect(readFileSync(viewed.stdout.trim(), 'utf8')).toContain('<title>drawn</title>')
+  expect(shown.stdout, shown.stderr).toBe('drawn\n')
 })
 
 describe('parse', () => {

@@ -10,9 +10,9 @@ export interface Patience {
   /** What waits, for the log. */
   readonly what: string
   /** Fires when further tries have no point. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** After this time the server's error is thrown. Default: waits as long as it takes. */
-  readonly forMs?: number
+  readonly forMs?: number | undefined
 }
 
 /**

@@ -68,7 +68,7 @@ import { HighWater } from './high-water.ts'
 import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt, pushOnce } from './links-in-doubt.ts'
 import { PageForgetting, START_PAGE } from './page-forgetting.ts'
-import { isPassing, patiently } from './patience.ts'
+import { isPassing, type Patience, patiently } from './patience.ts'
 import { tellLost } from './queue-losses.ts'
 import type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
 
@@ -380,15 +380,9 @@ export class Scheduler {
   #patiently<T>(
     what: string,
     step: () => Promise<T>,
-    { signal, forMs }: { signal?: AbortSignal | undefined; forMs?: number } = {},
+    { signal, forMs }: Pick<Patience, 'signal' | 'forMs'> = {},
   ): Promise<T> {
-    return patiently(step, {
-      logger: this.#logger,
-      times: this.#times,
-      what,
-      ...(signal && { signal }),
-      ...(forMs !== undefined && { forMs }),
-    })
+    return patiently(step, { logger: this.#logger, times: this.#times, what, signal, forMs })
   }
 
   #count(what: 'enqueued' | 'dequeued', count: number): void {

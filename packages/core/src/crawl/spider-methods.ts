@@ -31,10 +31,8 @@ export function methodNamed(
 
 /** Returns a property as the language finds it, without getters and without those of `Object.prototype`. */
 function propertyNamed(spider: SpiderLike, name: string): unknown {
-  for (const object of chainOf(spider)) {
-    const property = Object.getOwnPropertyDescriptor(object, name)
-    if (property) return property.value
-  }
+  for (const object of chainOf(spider))
+    if (Object.hasOwn(object, name)) return Object.getOwnPropertyDescriptor(object, name)!.value
   return undefined
 }
 
@@ -53,12 +51,14 @@ export function* properties(spider: SpiderLike): Generator<[string, unknown]> {
   }
 }
 
-/** Yields the spider and its prototypes, without that of all objects. */
-export function* chainOf(spider: SpiderLike): Generator<object> {
+/** Returns the spider and its prototypes, without that of all objects. */
+export function chainOf(spider: SpiderLike): object[] {
+  const chain: object[] = []
   for (
     let object: object | null = spider;
     object && object !== Object.prototype;
     object = Object.getPrototypeOf(object)
   )
-    yield object
+    chain.push(object)
+  return chain
 }

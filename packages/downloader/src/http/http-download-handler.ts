@@ -113,7 +113,7 @@ export class HttpDownloadHandler implements DownloadHandler {
   async download(request: Request, options: DownloadOptions): Promise<Response> {
     const { signal, onStart, cutsBody = false, bodyTo } = options
     const target = wireTarget(request.url)
-    const limits = { ...this.#limitsOf(request), cutsBody }
+    const limits = cutsBody ? { ...this.#limitsOf(request), cutsBody } : this.#limitsOf(request)
     const seconds = numberOf(request, 'download_timeout', 0)
     const timeoutMs = timerMs(seconds > 0 ? seconds * 1000 : this.#timeoutMs)
     const lookupMs = await this.#lookupAside(request, target.origin, timeoutMs, options)

@@ -366,8 +366,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       signal: this.#closed.signal,
       onStart: () => {
         this.#clock.started(line.slot, performance.now())
-        // It is written before this runs.
-        if (isPaced) queueMicrotask(() => this.#clock.left(line.slot, performance.now()))
+        if (isPaced) queueMicrotask(() => this.#clock.left(line.slot, performance.now())) // Written by then.
         this.#lines.wake(line)
         this.#waiters.serve()
       },

@@ -354,7 +354,7 @@ export class PageFlow {
     options: { marksAll?: boolean; failure?: GivenUp } = {},
   ): Promise<void> {
     const host = this.#hostNews.get(lease)
-    return this.#options.scheduler.commit(lease, requests, { ...options, ...(host && { host }) })
+    return this.#options.scheduler.commit(lease, requests, host ? { ...options, host } : options)
   }
 
   #retry(lease: Lease, { request, when }: RetryLater): Promise<void> {

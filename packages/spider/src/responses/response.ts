@@ -195,7 +195,8 @@ export class Response extends CoreResponse implements LinkPage {
    */
   followAll(target?: string | Iterable<FollowTarget>, ...parts: [parts?: RequestParts]): Request[] {
     const init = followInit(parts, 'followAll()')
-    const requestFor = this.#memoryFor(init)?.requestsFrom(this.baseUrl, this.urlRules)
+    const memory = this.#memoryFor(init)
+    const requestFor = memory?.requestsFrom(this.baseUrl, this.urlRules)
     const isList = typeof target === 'object'
     const requests: Request[] = []
     for (const href of this.#hrefsOf(target)) {
@@ -205,7 +206,8 @@ export class Response extends CoreResponse implements LinkPage {
         const known = requestFor?.(link, init)
         const url = known ? undefined : this.urljoin(link)
         if (known) requests.push(known)
-        else if (url !== undefined && this.#isRequestable(url)) requests.push(this.#requestFor(url, init))
+        else if (url !== undefined && this.#isRequestable(url))
+          requests.push(this.#requestFor(url, init, memory))
       } catch (error) {
         if (!isUrlInvalid(error)) throw error
       }
@@ -240,8 +242,7 @@ export class Response extends CoreResponse implements LinkPage {
     return mayBeKnown(init) && urlEncodingOf(this.encoding) === 'utf-8' ? this.#urls : undefined
   }
 
-  #requestFor(url: string, init: RequestInit): Request {
-    const memory = this.#memoryFor(init)
+  #requestFor(url: string, init: RequestInit, memory = this.#memoryFor(init)): Request {
     if (memory) return memory.requestFor(url, init, this.urlRules)
     const request = requestIn(urlEncodingOf(this.encoding), url, init)
     putUnderRules(request, this.urlRules)

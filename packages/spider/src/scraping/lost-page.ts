@@ -10,7 +10,7 @@ const FOR_GOOD: readonly DownloadFailureKind[] = ['DownloadTooLargeError', 'Unsu
  * answer had one of `passingStatuses` and no callback wanted it. All retries are over by then. No such failures are a
  * callback that threw, a request that a middleware refused, and a page that does not exist (404).
  */
-export function couldNotBeHad({ error }: Failure, passingStatuses: ReadonlySet<number>): boolean {
+export function isLostPage({ error }: Failure, passingStatuses: ReadonlySet<number>): boolean {
   if (error instanceof HttpError) return passingStatuses.has(error.response.status)
   return error instanceof DownloadError && !FOR_GOOD.includes(error.kind)
 }

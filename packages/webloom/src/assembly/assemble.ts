@@ -18,7 +18,6 @@ import { HostAddresses } from '@webloom/downloader'
 import { paceOf } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
-  couldNotBeHad,
   DeclaredStartHosts,
   Engine,
   type EngineBounds,
@@ -29,6 +28,7 @@ import {
   feedsFrom,
   ItemProcessor,
   type ItemProcessorOptions,
+  isLostPage,
   isRedisSpider,
   Spider,
   type SpiderClass,
@@ -185,7 +185,7 @@ function coverageOf(settings: Settings, stats: StatsCollector): Pick<ItemProcess
 function forgetting(settings: Settings): Pick<EngineOptions, 'forgets'> {
   if (!settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE')) return {}
   const passingStatuses = new Set(settings.getList('RETRY_HTTP_CODES').map(Number))
-  return { forgets: (failure) => couldNotBeHad(failure, passingStatuses) }
+  return { forgets: (failure) => isLostPage(failure, passingStatuses) }
 }
 
 function engineBounds(spider: Spider, settings: Settings, stays: boolean | undefined): EngineBounds {

@@ -125,20 +125,18 @@ test('view saves the page with a base, and says where', async () => {
   expect(page).toContain('<p class="price">12</p>')
 })
 
-test('fetch, view and shell have a page rendered by --browser, and go where its scripts lead', async () => {
+test('fetch and shell have a page rendered by --browser, and go where its scripts lead', async () => {
   const executable = await ensureChromium()
   const settings = { BROWSER_EXECUTABLE: executable, BROWSER_SANDBOX: process.getuid?.() !== 0 }
   const rendered = [
     '--browser',
     ...Object.entries(settings).flatMap(([key, value]) => ['-s', `${key}=${value}`]),
   ]
-  const [fetched, viewed, shown] = await Promise.all([
+  const [fetched, shown] = await Promise.all([
     webloom(['fetch', at('/leads'), ...rendered]),
-    webloom(['view', at('/drawn'), ...rendered]),
     webloom(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"]),
   ])
   expect(fetched.stdout, fetched.stderr).toContain('<title>drawn</title>')
-  expect(readFileSync(viewed.stdout.trim(), 'utf8')).toContain('<title>drawn</title>')
   expect(shown.stdout, shown.stderr).toBe('drawn\n')
 })
 

@@ -23,7 +23,7 @@ export class IllSite implements AsyncDisposable {
     this.asked.push(path)
     if (path === '/held') await this.#released.promise
     response.writeHead(this.isIll && /^\/\d/.test(path) ? 503 : 200, { 'content-type': 'text/html' })
-    response.end(path === '/' ? LINKS : '')
+    response.end(path === '/' ? LINKS : this.isIll ? 'ill' : 'well')
   })
 
   static async start(): Promise<IllSite> {

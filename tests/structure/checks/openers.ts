@@ -9,7 +9,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   'node:http': ['webloom/src/bench/', 'downloader/src/egress/'],
   'node:https': [],
   'node:http2': [],
-  'node:dgram': [],
+  'node:dgram': ['browser/src/chromium/egress-probe.ts'],
   'node:worker_threads': ['queue/src/locks/'],
   'node:child_process': ['webloom/src/'],
   'node:net': ['downloader/src/egress/', 'webloom/src/doctor/'],

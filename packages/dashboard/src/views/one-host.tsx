@@ -246,7 +246,9 @@ function Sample({ seen: { sample } }: { seen: OneHostSeen }) {
         <Table caption="What waits for this host" columns={SAMPLE} rows={sample} />
       ) : (
         <Nothing>
-          {sample ? 'Nothing waits in its line.' : 'Not known: what waits is listed of crawls on Redis (REDIS_URL).'}
+          {sample
+            ? 'Nothing waits in its line.'
+            : 'Not known: what waits is listed of crawls on Redis (REDIS_URL).'}
         </Nothing>
       )}
     </Card>

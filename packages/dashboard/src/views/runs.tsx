@@ -13,7 +13,8 @@ import type { CrawlView } from './crawl-view.ts'
 export const runs: CrawlView = { path: 'runs', title: 'Runs', regions }
 
 /** A crawl of one process without Redis. */
-const NOT_KEPT = 'Not known: runs are kept by crawls on Redis (REDIS_URL), and this one ends with its process.'
+const NOT_KEPT =
+  'Not known: runs are kept by crawls on Redis (REDIS_URL), and this one ends with its process.'
 const FIELDS_MAX = 100
 const STATUSES_MAX = 6
 /** A field that so many of a hundred items less have than before. */

@@ -105,7 +105,13 @@ test('what is done is counted once: not what is tried again or given back', asyn
   for (const lease of others) await queue.commit(lease)
   expect(await seen()).toMatchObject({ done: 3, counts: { leased: 1 } })
   await queue.commit(gone!, {
-    failure: { reason: 'status', kind: 'HttpError', message: 'status 404', status: 404, signature: 'status-404' },
+    failure: {
+      reason: 'status',
+      kind: 'HttpError',
+      message: 'status 404',
+      status: 404,
+      signature: 'status-404',
+    },
   })
   expect(await seen()).toMatchObject({ done: 4, counts: { waiting: 0, leased: 0 } })
   await buckets.stop()

@@ -69,7 +69,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // One after the other in the same processes: to start one for each, with what it imports, would take three times as long.
+        // One after the other in the same processes: to start one for each, with what it imports, would take twice as long.
         test: {
           name: 'plain',
           include: PLAIN,

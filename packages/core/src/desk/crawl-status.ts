@@ -185,7 +185,7 @@ export interface CrawlStatus {
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
   readonly counts: QueueCounts
-  /** Requests that this run has done for good, given up ones too: exact at any moment. Null where it is not counted (QUEUE_MODE=job). */
+  /** Requests that this run has done for good, given up ones too: exact at any moment. Null where it is not counted (QUEUE_MODE=job, a run of an earlier release). */
   readonly done: number | null
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>

@@ -1,6 +1,7 @@
 /** `webloom mcp`: MCP over standard input and output. */
 
 import type { Readable, Writable } from 'node:stream'
+import { UsageError } from '@webloom/core'
 import type { McpOptions } from './mcp-server.ts'
 
 export interface ServeMcpOptions extends McpOptions {
@@ -13,7 +14,7 @@ export interface ServeMcpOptions extends McpOptions {
   readonly signal?: AbortSignal
 }
 
-/** Resolves when the input ends, or the signal comes. The desks are their giver's. */
+/** Resolves when the input ends, or the signal comes; rejects when a line is longer than is read. The desks are their giver's. */
 export async function serveMcp({
   input,
   output,
@@ -27,7 +28,12 @@ export async function serveMcp({
   const server = mcpServer(options)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   server.onclose = () => resolve()
-  server.onerror = (error) => onTrouble?.(troubleWords(error))
+  let tooLong: UsageError | undefined
+  server.onerror = (error) => {
+    tooLong ??= tooLongOf(error)
+    if (!tooLong)
+      onTrouble?.(`a line of the input is no message of the protocol: ${error.message.slice(0, 200)}`)
+  }
   input.once('end', () => resolve()).once('close', () => resolve())
   // Whoever reads is gone.
   output.once('error', () => resolve())
@@ -36,13 +42,14 @@ export async function serveMcp({
   if (signal?.aborted) resolve()
   await ended
   await server.close()
+  if (tooLong) throw tooLong
 }
 
 const TOO_LONG = /exceeded maximum size of (\d+)/
 
-function troubleWords({ message }: Error): string {
+function tooLongOf({ message }: Error): UsageError | undefined {
   const most = TOO_LONG.exec(message)?.[1]
-  if (most !== undefined)
-    return `a line of the input has more than ${Number(most) / 2 ** 20} MiB, and no call of a tool is that long: it ends here`
-  return `a line of the input is no message of the protocol: ${message.slice(0, 200)}`
+  if (most === undefined) return undefined
+  const words = `a line of the input has more than ${Number(most) / 2 ** 20} MiB, and no call of a tool is that long`
+  return new UsageError('WL_USAGE', words)
 }

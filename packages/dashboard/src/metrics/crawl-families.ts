@@ -9,6 +9,7 @@ import {
   type StatValue,
   statHistograms,
   statMetrics,
+  TIME_HISTOGRAMS,
 } from '@webloom/core'
 import type { MetricFamily, MetricValue } from './metric-family.ts'
 
@@ -33,15 +34,14 @@ export function statFamilies(crawl: string, stats: Readonly<Record<string, StatV
     const labels = label === undefined ? ['crawl'] : ['crawl', label]
     return { name, help, type: 'counter', labels, values }
   })
-  const histograms = statHistograms(stats).map(
-    ({ name, help, sum, counts }): MetricFamily => ({
-      name,
-      help,
-      type: 'histogram',
-      labels: ['crawl'],
-      values: [{ labels: { crawl }, sum, counts }],
-    }),
-  )
+  const seen = new Map(statHistograms(stats).map((times) => [times.name, times]))
+  // One that is not counted is named all the same: whoever looks for it finds what to set.
+  const histograms = TIME_HISTOGRAMS.map(({ name, help }): MetricFamily => {
+    const times = seen.get(name)
+    const values = times ? [{ labels: { crawl }, sum: times.sum, counts: times.counts }] : []
+    const counted = `${help} Counted where METRICS_TIMES is true.`
+    return { name, help: counted, type: 'histogram', labels: ['crawl'], values }
+  })
   return [...counters, ...histograms]
 }
 
@@ -79,6 +79,7 @@ function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
     one('webloom_paused', 'Whether the crawl is paused: 1 or 0.', status.paused),
     one('webloom_run_begin_timestamp_seconds', 'When the run began.', seconds(status.begunAt)),
     one('webloom_run_end_timestamp_seconds', 'When the run ended.', seconds(status.endedAt)),
+    doneFamily(crawl, status),
     by('webloom_queue_requests', 'Requests in the queue, by state.', 'state', {
       waiting,
       delayed,
@@ -95,6 +96,12 @@ function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
     by('webloom_seeds', 'Start URLs from outside, by state.', 'state', seeds ?? {}),
     one('webloom_items_queued', 'Items that lie where the pipeline redis writes them.', status.itemsQueued),
   ]
+}
+
+function doneFamily(crawl: string, { done }: CrawlStatus): MetricFamily {
+  const help = 'Requests done for good, given up ones too: exact, as Redis counts them.'
+  const values = done === null ? [] : [{ labels: { crawl }, value: done }]
+  return { name: 'webloom_done_requests_total', help, type: 'counter', labels: ['crawl'], values }
 }
 
 /** Of all workers together, as a label for each would be as many series as there were workers. */

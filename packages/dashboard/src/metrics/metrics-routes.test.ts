@@ -31,6 +31,7 @@ test('the figures of a crawl, of its stats and of this moment', async () => {
     'webloom_responses_total{crawl="bookshops",status="200"} 0',
     'webloom_run_state{crawl="bookshops",state="running"} 1',
     'webloom_queue_requests{crawl="bookshops",state="waiting"} 184320',
+    'webloom_done_requests_total{crawl="bookshops"} 121870',
     'webloom_workers{crawl="bookshops",state="lost"} 1',
     'webloom_worker_loop_lag_seconds{crawl="bookshops"} 1.84',
     'webloom_limit{crawl="bookshops",kind="hosts"} 1',
@@ -71,6 +72,12 @@ test('each metric has one place, and no series is there twice', async () => {
     const named = lines.map((line) => (line.startsWith('#') ? line : line.replace(/ \S+$/, '')))
     expect(new Set(named).size).toBe(named.length)
   }
+})
+
+test('a histogram that is not counted says what to set', async () => {
+  const text = await scraped(withStats({}))
+  expect(text).toMatch(/^# HELP webloom_download_seconds .* METRICS_TIMES is true\.$/m)
+  expect(text).not.toContain('webloom_download_seconds_')
 })
 
 test('a histogram has buckets that add up', async () => {

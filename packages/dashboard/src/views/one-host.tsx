@@ -1,6 +1,6 @@
 /** One host by its exact name. It is found by its hash, however many there are. */
 
-import { type OneHostSeen, type SlotView, slotNamed } from '@webloom/core'
+import { type OneHostSeen, type SlotView, slotNamed, slotTyped } from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Order } from '../parts/order.tsx'
@@ -84,57 +84,50 @@ function Host({ seen: { host, slot } }: { seen: OneHostSeen }) {
 
 /** What is told of this host holds for all workers, until it is taken back or the run ends. */
 function Steer({ id, seen: { host, slot, isBoosted } }: { id: string; seen: OneHostSeen }) {
-  const to = { id, verb: 'set_host', back: `host?name=${encodeURIComponent(host.toWellFormed())}` }
+  const name = slotTyped(host)
+  const to = { id, verb: 'set_host', back: `host?name=${encodeURIComponent(name.toWellFormed())}` }
   return (
     <section class="card host-orders" aria-label="Steer this host">
       <div class="steer">
-        <Order {...to} fields={{ name: host }}>
-          <label for="delay">Seconds between two requests</label>
-          <input
+        <Order {...to} fields={{ name }}>
+          <NumberInput
             id="delay"
             name="delaySeconds"
-            type="number"
-            min="0"
-            max="86400"
-            step="any"
-            inputmode="decimal"
-            required
+            words="Seconds between two requests"
+            min={0}
+            max={86_400}
           />
           <button type="submit" class="plain">
             Set the delay
           </button>
         </Order>
-        <Order {...to} fields={{ name: host, delayMs: 'none' }}>
+        <Order {...to} fields={{ name, delayMs: 'none' }}>
           <button type="submit" class="plain">
             As the crawl has it
           </button>
         </Order>
       </div>
       <div class="steer">
-        <Order {...to} fields={{ name: host }}>
-          <label for="pause">Minutes without a request</label>
-          <input
+        <Order {...to} fields={{ name }}>
+          <NumberInput
             id="pause"
             name="pauseMinutes"
-            type="number"
-            min="1"
-            max="43200"
-            step="any"
-            inputmode="decimal"
-            required
+            words="Minutes without a request"
+            min={1}
+            max={43_200}
           />
           <button type="submit" class="plain">
             Pause
           </button>
         </Order>
         {(slot?.pausedMs ?? 0) > 0 && (
-          <Order {...to} fields={{ name: host, pauseMs: 'none' }}>
+          <Order {...to} fields={{ name, pauseMs: 'none' }}>
             <button type="submit">Go on</button>
           </Order>
         )}
       </div>
       <div class="steer">
-        <Order {...to} fields={{ name: host, boost: String(!isBoosted) }}>
+        <Order {...to} fields={{ name, boost: String(!isBoosted) }}>
           <span class="label">Its turn {isBoosted ? 'comes before others' : 'comes as that of others'}</span>
           <button type="submit" class="plain">
             {isBoosted ? 'No longer before others' : 'Before others'}
@@ -142,6 +135,23 @@ function Steer({ id, seen: { host, slot, isBoosted } }: { id: string; seen: OneH
         </Order>
       </div>
     </section>
+  )
+}
+
+interface NumberInputProps {
+  readonly id: string
+  readonly name: string
+  readonly words: string
+  readonly min: number
+  readonly max: number
+}
+
+function NumberInput({ id, name, words, min, max }: NumberInputProps) {
+  return (
+    <>
+      <label for={id}>{words}</label>
+      <input id={id} name={name} type="number" min={min} max={max} step="any" inputmode="decimal" required />
+    </>
   )
 }
 
@@ -239,7 +249,10 @@ const SAMPLE: readonly Column<{ readonly url: string; readonly priority: number 
   { name: 'Priority', isNumber: true, cell: ({ priority }) => grouped(priority) },
 ]
 
-function Sample({ seen: { sample } }: { seen: OneHostSeen }) {
+/** Of a crawl of one process without Redis. */
+const NOT_LISTED = 'Not known: what waits is listed of crawls on Redis (REDIS_URL).'
+
+function Sample({ seen: { slot, sample } }: { seen: OneHostSeen }) {
   return (
     <Card title="What waits" aside={sample && sample.length > 0 && `the first ${sample.length}`}>
       {sample && sample.length > 0 ? (
@@ -248,7 +261,13 @@ function Sample({ seen: { sample } }: { seen: OneHostSeen }) {
         <Nothing>
           {sample
             ? 'Nothing waits in its line.'
+<<<<<<< ours
             : 'Not known: what waits is listed of crawls on Redis (REDIS_URL).'}
+=======
+            : slot
+              ? NOT_LISTED
+              : 'Not known: there are no lines of hosts.'}
+>>>>>>> theirs
         </Nothing>
       )}
     </Card>

@@ -87,7 +87,7 @@ for t, turn in ipairs(turns) do
 end
 tally()
 -- Where a new run begins at 0, and what was done is not forgotten with the queue.
-if done > 0 and said.run ~= '' then
+if done > 0 and said.done then
   redis.call('HINCRBY', KEYS[7], 'done', done)
 end
 return { replies, woken, raised, trimmed }

@@ -19,7 +19,8 @@ if ARGV[2] == '1' then
   redis.call('HSET', KEYS[1], 'startEnded', '1')
 end
 if not state then
-  redis.call('HSET', KEYS[1], 'run', ARGV[1], 'format', ARGV[3], 'firstRun', ARGV[1], 'begunAt', nowText, 'runningSince', nowText)
+  redis.call('HSET', KEYS[1], 'run', ARGV[1], 'format', ARGV[3], 'firstRun', ARGV[1], 'begunAt', nowText, 'runningSince', nowText,
+    'done', 0)
 end
 redis.call('HDEL', KEYS[1], 'emptied', 'todo', 'flush', 'keepsMet')
 redis.call('HSET', KEYS[1], 'state', 'stopped')

@@ -92,7 +92,7 @@ test('what is done is counted once: not what is tried again or given back', asyn
   await buckets.start()
   const keys = buckets.nextKeys()
   const seen = () => readCrawl({ redis: buckets.redis, keys, statsKey: `${keys.queueName}:stats` })
-  await buckets.redis.hset(keys.record, { run: 'r', state: 'running' })
+  await buckets.redis.hset(keys.record, { run: 'r', state: 'running', done: 0 })
   const queue = await buckets.queue({ keys })
   await queue.push(pages('a', 3), 'o')
   const [first, second, third] = await leasesOf(queue, 3)

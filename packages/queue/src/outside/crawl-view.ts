@@ -26,8 +26,11 @@ export interface CrawlView {
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
   readonly counts: QueueCounts
-  /** Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. */
-  readonly done: number
+  /**
+   * Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. Null
+   * for a run that an earlier release began.
+   */
+  readonly done: number | null
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>
   /** A worker was lost, or could not write its last stats: what it had counted since its last heartbeat may be missing in `stats`. */
@@ -82,7 +85,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
     errorsPerMinute: present.reduce((sum, worker) => sum + worker.errorsPerMinute, 0),
     counts: { waiting, delayed, leased, quarantined },
-    done: Number(record.get('done') ?? 0),
+    done: record.has('done') ? Number(record.get('done')) : null,
     stats: told.totals,
     statsLack: told.isUntold || workers.some(({ lost }) => lost),
     hosts: lines,

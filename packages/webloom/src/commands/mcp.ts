@@ -29,10 +29,7 @@ export async function mcp(
     input: process.stdin,
     output: process.stdout,
     signal: ending.signal,
-    onTrouble(words) {
-      process.exitCode = 1
-      console.error(visible(`webloom mcp: ${words}`))
-    },
+    onTrouble: (words) => console.error(visible(`webloom mcp: ${words}`)),
   })
   await desks.close()
 }

@@ -5,17 +5,19 @@
 -- Input    readSaid(): of ARGV: worker, number of this command, the highest whose answer the worker has, its run or "" for
 --          one that knows of none
 --          hear(said): as the first write of a command; Redis refuses it at its maxmemory
--- Output   readSaid() → said; said.run; said.isNew: it was not done before, as far as is known; said.refusal: nothing may be done, and this is the answer: -2 for a run that was cleared or
+-- Output   readSaid() → said; said.run; said.done: what is done by now, false for a run that an
+--          earlier release began; said.isNew: it was not done before, as far as is known; said.refusal: nothing may be done, and this is the answer: -2 for a run that was cleared or
 --          followed by another, else the number that Redis knows of. caller, see slots/wake.lua
 local function readSaid()
   local said = { worker = arg(), number = number() }
   local answered = number()
-  said.run = arg()
+  local run, done = unpack(redis.call('HMGET', KEYS[7], 'run', 'done'))
+  said.run, said.done = arg(), done
   caller = said.worker
   said.heard = tonumber(redis.call('HGET', KEYS[1] .. ':heard', said.worker) or 0)
   -- Of a worker that Redis knows nothing of, all may have been forgotten.
   said.isNew = said.heard > 0 and said.heard < said.number
-  if said.run ~= '' and redis.call('HGET', KEYS[7], 'run') ~= said.run then
+  if said.run ~= '' and run ~= said.run then
     said.refusal = -2
   elseif said.heard < answered then
     said.refusal = said.heard

@@ -7,7 +7,7 @@ import {
   type Response,
 } from '@webloom/core'
 import { beginningOf, refuseOtherSchemes } from './scheme.ts'
-import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
+import { bodyBytesMaxOf, type CreateResponse, tooLarge, wholeAnswer } from './whole-answer.ts'
 
 /**
  * Answers `data:` URLs: the page is in the URL itself, and no connection is made. A URL of another scheme, which
@@ -16,13 +16,16 @@ import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
  */
 export class DataDownloadHandler implements DownloadHandler {
   readonly #createResponse: CreateResponse | undefined
+  readonly #bodyBytesMax: number
 
-  constructor(createResponse?: CreateResponse) {
+  /** @param bodyBytesMax DOWNLOAD_MAXSIZE, bytes: a longer body is refused. 0: no bound */
+  constructor(createResponse?: CreateResponse, bodyBytesMax = 0) {
     this.#createResponse = createResponse
+    this.#bodyBytesMax = bodyBytesMax
   }
 
-  static fromCrawler({ createResponse }: Crawler): DataDownloadHandler {
-    return new this(createResponse)
+  static fromCrawler({ createResponse, settings }: Crawler): DataDownloadHandler {
+    return new this(createResponse, settings.getInt('DOWNLOAD_MAXSIZE'))
   }
 
   async download(request: Request, options: DownloadOptions): Promise<Response> {
@@ -42,6 +45,8 @@ export class DataDownloadHandler implements DownloadHandler {
       )
     })
     const body = new Uint8Array(await answer.arrayBuffer())
+    const bytesMax = bodyBytesMaxOf(request, this.#bodyBytesMax)
+    if (body.length > bytesMax) throw tooLarge(beginningOf(request.url), bytesMax)
     const headers = { 'content-type': answer.headers.get('content-type') ?? '' }
     return wholeAnswer(request, { headers, body }, options, this.#createResponse)
   }

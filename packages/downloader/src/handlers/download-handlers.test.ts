@@ -153,6 +153,16 @@ test.each([
   expect(await got(url)).toBe(text)
 })
 
+test('DOWNLOAD_MAXSIZE bounds what a data: URL holds, but not what meta.download_maxsize allows', async () => {
+  const url = `data:,${'a'.repeat(1000)}`
+  expect(await got(url, { DOWNLOAD_MAXSIZE: 1000 })).toHaveLength(1000)
+  const error = await got(url, { DOWNLOAD_MAXSIZE: 999 })
+  expect(error).toMatchObject({ kind: 'DownloadTooLargeError' })
+  expect((error as Error).message.length).toBeLessThan(200)
+  const wider = new Request(url, { meta: { download_maxsize: 2000 } })
+  expect(await got(wider, { DOWNLOAD_MAXSIZE: 999 })).toHaveLength(1000)
+})
+
 test('a data: URL that is none is a failed download, and the message shows its beginning', async () => {
   const error = await got(`data:text/html${';a=b'.repeat(10_000)}`)
   expect(error).toMatchObject({ kind: 'DownloadFailedError' })

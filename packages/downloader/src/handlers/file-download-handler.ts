@@ -16,7 +16,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { refuseOtherSchemes } from './scheme.ts'
-import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
+import { bodyBytesMaxOf, type CreateResponse, tooLarge, wholeAnswer } from './whole-answer.ts'
 
 export interface FileDownloadHandlerOptions {
   /** FILE_URLS_ALLOWED: folders and files that may be read. When it is empty, no file may be read. */
@@ -96,18 +96,14 @@ export class FileDownloadHandler implements DownloadHandler {
   }
 
   async #read(path: string, request: Request, signal: AbortSignal): Promise<Uint8Array> {
-    const given = request.hasMeta ? request.meta.download_maxsize : undefined
-    const bytesMax = typeof given === 'number' ? given : this.#options.bodyBytesMax
+    const bytesMax = bodyBytesMaxOf(request, this.#options.bodyBytesMax)
     const file = await openFile(path).catch((cause: Error) => {
       throw new DownloadError('DownloadFailedError', `${request.url}: ${cause.message}`, { cause })
     })
-    const reading = bytesOf(file, bytesMax > 0 ? bytesMax : Infinity, signal)
+    const reading = bytesOf(file, bytesMax, signal)
     const body = await reading.finally(() => file.close())
     if (body) return body
-    throw new DownloadError(
-      'DownloadTooLargeError',
-      `${request.url} has more than ${bytesMax} bytes (DOWNLOAD_MAXSIZE, or meta.download_maxsize)`,
-    )
+    throw tooLarge(request.url, bytesMax)
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  DownloadError,
   type DownloadOptions,
   Headers,
   type HeadersInit,
@@ -23,4 +24,19 @@ export function wholeAnswer(
   const take = bodyTo?.(200, all)
   take?.(body)
   return createResponse(request.url, { headers: all, body: take ? new Uint8Array(0) : body, request })
+}
+
+/** Returns how many bytes the body of this request may have: `meta.download_maxsize`, else DOWNLOAD_MAXSIZE. 0: no bound. */
+export function bodyBytesMaxOf(request: Request, fromSettings: number): number {
+  const given = request.hasMeta ? request.meta.download_maxsize : undefined
+  const bytesMax = typeof given === 'number' ? given : fromSettings
+  return bytesMax > 0 ? bytesMax : Infinity
+}
+
+/** @param url as it is to be shown: a long `data:` URL only by its beginning */
+export function tooLarge(url: string, bytesMax: number): DownloadError {
+  return new DownloadError(
+    'DownloadTooLargeError',
+    `${url} has more than ${bytesMax} bytes (DOWNLOAD_MAXSIZE, or meta.download_maxsize)`,
+  )
 }

@@ -1,5 +1,5 @@
 import { completeDupeFilter } from '@webloom/core'
-import { dupeFilterContract, withoutForget, withoutSharedStore } from '@webloom/core/contract'
+import { dupeFilterContract, withoutForget, withoutHas, withoutSharedStore } from '@webloom/core/contract'
 import { startFakeWeb } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { crawl, type Response, Spider } from 'webloom'
@@ -11,6 +11,7 @@ dupeFilterContract(
     name: 'ProductDupeFilter',
     deviations: [
       ...withoutForget('a product that was met is never to be fetched again'),
+      ...withoutHas('no command needs to know whether a product was met'),
       ...withoutSharedStore('it is in the memory of one process'),
     ],
     create: async () => ({ subject: completeDupeFilter(new ProductDupeFilter()), dispose: async () => {} }),

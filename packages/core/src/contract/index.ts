@@ -5,6 +5,7 @@ export {
   dupeFilterContract,
   withoutForget,
   withoutGivenBack,
+  withoutHas,
   withoutSharedStore,
 } from './dupefilter-contract.ts'
 export { failureLedgerContract, type LedgerImplementation } from './failure-ledger-contract.ts'
@@ -17,6 +18,7 @@ export type { QueueUnderTest } from './queue-under-test.ts'
 export {
   type QueueImplementation,
   requestQueueContract,
+  withoutSlotNow,
 } from './request-queue-contract.ts'
 export {
   type SharedStartHosts,

@@ -11,6 +11,8 @@ export interface QueueImplementation {
   readonly deviations?: readonly Deviation[]
 }
 
+const SLOT_NOW = 'how one slot stands is told at once'
+
 const TESTS: ContractTests<Make> = {
   'an empty queue answers at once that nothing can come': async (make) => {
     const queue = await make()
@@ -216,9 +218,9 @@ const TESTS: ContractTests<Make> = {
     await assert.rejects(queue.requeue(lease as Lease), lost)
     assert.equal((await queue.counts()).waiting, 0)
   },
-  'a queue that nobody shares tells how one slot stands': async (make) => {
+  [SLOT_NOW]: async (make) => {
     const queue = await make({ concurrency: 1 })
-    if (!queue.slotNow) return
+    assert.ok(queue.slotNow, 'it has no slotNow(): add ...withoutSlotNow(reason) to the deviations')
     assert.equal(queue.slotNow('a.test'), undefined)
     await queue.push(
       [1, 2, 3].map((n) => on('a', n)),
@@ -281,6 +283,11 @@ const TESTS: ContractTests<Make> = {
     assert.equal(seen.size, batch.length)
   },
   ...QUEUE_PACE_TESTS,
+}
+
+/** The deviation of a queue that others share: the whole cluster is asked how a slot stands. */
+export function withoutSlotNow(reason: string): Deviation[] {
+  return [{ test: SLOT_NOW, reason }]
 }
 
 /** Every RequestQueue runs this. Its delays are a tenth of a second at most; it tests order and safety. */

@@ -5,8 +5,12 @@ import type { CachedExchange, HttpCacheStorage, HttpCacheStorageOptions } from '
 /** The options that a test wants for its storage. By default entries never expire, and bodies are not compressed. */
 export type CacheUnderTest = Partial<Pick<HttpCacheStorageOptions, 'expirationMs' | 'gzip'>>
 
-/** Opens one more storage over the same place, as the next worker or the next crawl would. */
-type Open = (options?: CacheUnderTest) => HttpCacheStorage
+interface Open {
+  /** Opens one more storage over the same place, as the next worker or the next crawl would. */
+  (options?: CacheUnderTest): HttpCacheStorage
+  /** Closes one before the test ends; the others are closed then. */
+  close(storage: HttpCacheStorage): Promise<void>
+}
 
 export interface HttpCacheStorageImplementation {
   readonly name: string
@@ -105,6 +109,12 @@ const TESTS: ContractTests<Open> = {
     await storage.store(FINGERPRINT, numbered(2))
     assert.equal(numberOf((await storage.retrieve(FINGERPRINT))!), 2)
   },
+  'what was stored is there for the next crawl, when the storage is closed': async (open) => {
+    const storage = open()
+    await storage.store(FINGERPRINT, numbered(1))
+    await open.close(storage)
+    assert.equal(numberOf((await open().retrieve(FINGERPRINT))!), 1)
+  },
   'fingerprints that begin alike are two entries; one that is removed leaves the other': async (open) => {
     const storage = open()
     await storage.store(FINGERPRINT, numbered(1))
@@ -184,14 +194,18 @@ export function httpCacheStorageContract(
     ...(deviations && { deviations }),
     create: async () => {
       const { open, dispose } = await create()
-      const opened: HttpCacheStorage[] = []
-      const subject: Open = ({ expirationMs = 0, gzip = false } = {}) => {
+      const opened = new Set<HttpCacheStorage>()
+      const opens = ({ expirationMs = 0, gzip = false }: CacheUnderTest = {}) => {
         const storage = open({ expirationMs, gzip })
-        opened.push(storage)
+        opened.add(storage)
         return storage
       }
+      const close = async (storage: HttpCacheStorage) => {
+        opened.delete(storage)
+        await storage.close()
+      }
       return {
-        subject,
+        subject: Object.assign(opens, { close }),
         dispose: async () => {
           for (const storage of opened) await storage.close()
           await dispose()

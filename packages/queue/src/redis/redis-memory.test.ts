@@ -1,6 +1,6 @@
-import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
+import { type RedisServer, startRedis, startSentinels, startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { until } from '../../testing/crawl-bench.ts'
 import { RedisMemory, redisHealth } from './redis-memory.ts'
 
@@ -85,6 +85,23 @@ describe('redisHealth', () => {
       expect.stringMatching(/allkeys-lru.*maxmemory-policy noeviction/),
       expect.stringMatching(/appendonly yes/),
     ])
+  })
+
+  test('one that takes writes without its replicas has one, and one that waits for a replica another', async () => {
+    await using trio = await startSentinels({ sentinels: 1 })
+    const [master, ...replicas] = trio.servers
+    await using redis = connect(master!.url)
+    expect(await redisHealth(redis)).toMatchObject({ warnings: [] })
+    await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    expect(await redisHealth(redis)).toMatchObject({
+      replication: expect.stringMatching(/is lost when one takes its place\. Set min-replicas-to-write 1/),
+      warnings: [expect.stringContaining('min-replicas-to-write 1')],
+    })
+    await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+    await Promise.all(replicas.map((replica) => replica.kill()))
+    await vi.waitFor(async () =>
+      expect((await redisHealth(redis)).warnings).toEqual([expect.stringContaining('takes no writes')]),
+    )
   })
 
   test('snapshots alone are told, and where CONFIG is not allowed nothing is claimed', async () => {

@@ -72,7 +72,9 @@ export interface RedisHealth {
   readonly cpuSeconds: number
   /** What the eviction policy may cost a crawl, in words; undefined when Redis evicts nothing. */
   readonly eviction?: string
-  /** In words, for people; of the eviction policy, too. */
+  /** What a fail-over may cost a crawl, or why nothing is written; undefined when that is bounded, or there are no replicas. */
+  readonly replication?: string
+  /** In words, for people; of eviction and replication, too. */
   readonly warnings: readonly string[]
 }
 
@@ -86,16 +88,31 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
     cpuSeconds: Number(fields.get('used_cpu_user') ?? 0) + Number(fields.get('used_cpu_sys') ?? 0),
   }
   const eviction = evictionOf(health.maxmemoryPolicy)
+  const replication = replicationOf(fields)
   return {
     ...health,
     ...(eviction !== undefined && { eviction }),
-    warnings: [...(eviction === undefined ? [] : [eviction]), ...persistenceWarnings(health.persistence)],
+    ...(replication !== undefined && { replication }),
+    warnings: [
+      ...[eviction, replication].filter((warning) => warning !== undefined),
+      ...persistenceWarnings(health.persistence),
+    ],
   }
 }
 
 function evictionOf(policy: string): string | undefined {
   if (policy === 'noeviction' || policy === 'unknown') return undefined
   return `maxmemory-policy is ${policy}: when it is full, this Redis deletes queued requests or the right to them. Set maxmemory-policy noeviction`
+}
+
+/** With one replica alone nothing is asked for: after a fail-over the new master has none, and would take no writes. */
+function replicationOf(fields: ReadonlyMap<string, string>): string | undefined {
+  // There only with min-replicas-to-write.
+  const good = fields.get('min_slaves_good_slaves')
+  if (good === '0')
+    return 'this Redis takes no writes, as no replica is near enough (min-replicas-to-write): the crawl waits until one is. Start its replicas, or set min-replicas-to-write 0'
+  if (good !== undefined || Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
+  return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
 }
 
 async function snapshots(redis: Redis): Promise<'rdb' | 'none' | 'unknown'> {

@@ -113,7 +113,7 @@ async function localStore(
     startHosts,
     pageForms: jobDir?.pageForms ?? new MemoryPageForms(),
     ...(seeds && { seeds }),
-    connect: () => servers.open(),
+    connect: () => servers.open({ forWriting: true }),
     disconnect: () => servers.close(),
     join: async () => seeds?.open(),
     onOpen: async () => {

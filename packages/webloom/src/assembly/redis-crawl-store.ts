@@ -166,7 +166,7 @@ export async function redisStore(
     others: heartbeat,
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
-    connect: () => servers.open(),
+    connect: () => servers.open({ forWriting: true }),
     disconnect() {
       keeper.close()
       channel.close()

@@ -4,6 +4,7 @@ import {
   type CrawlStatus,
   crawlKey,
   type Moment,
+  mastersOf,
   REDIS_ROLES,
   type SeedsSeen,
   type ServerSeen,
@@ -77,10 +78,13 @@ async function serversOf({ servers }: CrawlFromOutside): Promise<ServerSeen[]> {
   const connections = byServer.map(([, uses]) => servers.to(uses[0]!.target, uses[0]!.role))
   await servers.open()
   return Promise.all(
-    byServer.map(async ([shown, uses], n) => ({
-      roles: uses.map(({ role }) => role),
-      shown,
-      ...(await redisHealth(connections[n]!)),
-    })),
+    byServer.flatMap(([shown, uses], n) =>
+      mastersOf(connections[n]!).map(async (master, _n, all) => ({
+        roles: uses.map(({ role }) => role),
+        // Of a cluster each master is a server.
+        shown: all.length === 1 ? shown : `${master.options.host}:${master.options.port} of ${shown}`,
+        ...(await redisHealth(master)),
+      })),
+    ),
   )
 }

@@ -241,12 +241,19 @@ function versionResults({ version }: RedisHealth, { named }: Server): CheckResul
 
 /** In the words of the log at a worker's start. */
 function storageResults(health: RedisHealth, { target, roles, named }: Server): CheckResults {
-  const { eviction, warnings, usedBytes, maxBytes } = health
+  const { eviction, replication, warnings, usedBytes, maxBytes } = health
   const isQueueOrFilter = roles.includes('queue') || roles.includes('dupefilter')
   const set = (name: string, value: string) => `${cliOf(target.options)} CONFIG SET ${name} ${value}`
   return [
     ...warnings.map((warning): CheckResult => {
       const found = `${named}: ${warning}, and write it into its redis.conf`
+      if (warning === replication) {
+        const isWaiting = warning.includes('takes no writes')
+        const check = 'Redis replicas'
+        return isWaiting
+          ? { check, state: 'fail', found, type: `${cliOf(target.options)} ROLE` }
+          : { check, state: 'warn', found, type: set('min-replicas-to-write', '1 min-replicas-max-lag 1') }
+      }
       return warning === eviction
         ? {
             check: 'Redis policy',

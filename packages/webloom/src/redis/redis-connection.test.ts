@@ -97,6 +97,26 @@ test('a replica that becomes the master meanwhile is used', async () => {
   link.close()
 })
 
+test('a master that takes no writes without a replica is waited for by a crawl, and then refused with what to do', async () => {
+  await using lonely = await startRedis({ config: { 'min-replicas-to-write': '1' } })
+  const refused = linkTo(0, silentLogger, { url: lonely.url, startTimeoutMs: 400 })
+  await expect(refused.open(true)).rejects.toMatchObject({
+    code: 'WL_REDIS_UNREACHABLE',
+    message: expect.stringMatching(
+      /takes no writes.*Start its replicas; or.*CONFIG SET min-replicas-to-write 0/,
+    ),
+  })
+  const looking = linkTo(0, silentLogger, { url: lonely.url })
+  await looking.open()
+  looking.close()
+  const waiting = linkTo(0, silentLogger, { url: lonely.url })
+  const isOpen = waiting.open(true)
+  await lonely.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  await isOpen
+  expect(await waiting.client.set('crawl', 'here')).toBe('OK')
+  waiting.close()
+})
+
 test('what is asked of a connection that is lost before it is ready is asked of the next one', async () => {
   await using proxy = await startTcpProxy({ target: redis.url })
   const isReadyAsked = Promise.withResolvers<void>()

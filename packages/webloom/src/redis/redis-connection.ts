@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Logger,
+  mastersOf,
   newRedisClient,
   PROTOCOL_TIMES,
   type ProtocolTimes,
@@ -56,6 +57,8 @@ export class RedisLink {
   #lastError: Error | undefined
   /** Of the replica that has answered `open`. */
   #master: MasterPlace | undefined
+  /** What has answered `open` takes no writes for want of a replica. */
+  #lacksReplicas = false
   /** Why no Sentinel tells the master, in words. */
   #sentinelRefusal: string | undefined
   /** Why Redis is away, as far as it is told; empty when it is not, or nothing of it is told. */
@@ -121,13 +124,15 @@ export class RedisLink {
    * Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT, or is a replica for all of that time,
    * WL_REDIS_REFUSED when it does not let us in, and `SettingsError` when it has no database of that number. Once it is open,
    * another call does nothing.
+   *
+   * @param forWriting a server that takes no writes until a replica is there is waited for, too
    */
-  async open(): Promise<void> {
+  async open(forWriting = false): Promise<void> {
     if (this.#isChecked) return
     const { client } = this
     const asked = async () => {
       await Promise.race([client.ping(), this.#refused.promise])
-      return this.#infoOfMaster()
+      return this.#infoOfMaster(forWriting)
     }
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
@@ -148,12 +153,13 @@ export class RedisLink {
    * Resolves to what INFO says once the server takes writes. A replica refuses them, and each command would be sent again for
    * ever: in a fail-over the address may soon lead to the new master.
    */
-  async #infoOfMaster(): Promise<string> {
+  async #infoOfMaster(forWriting: boolean): Promise<string> {
     for (;;) {
       const info = await this.client.info()
       this.#master = masterOfReplica(info)
-      if (!this.#master) return info
-      this.client.disconnect(true)
+      this.#lacksReplicas = forWriting && !this.#master && (await lacksReplicas(this.client))
+      if (!this.#master && !this.#lacksReplicas) return info
+      if (this.#master) this.client.disconnect(true)
       await sleep(REPLICA_ASKED_MS)
     }
   }
@@ -219,6 +225,11 @@ export class RedisLink {
   #unreachable(error: unknown = this.#lastError): WebloomError {
     const { shown, setting } = this.#target
     if (this.#master) return new IsReplica(shown, setting, this.#master)
+    if (this.#lacksReplicas)
+      return new WebloomError(
+        'WL_REDIS_UNREACHABLE',
+        `Redis at ${shown} cannot be used: it takes no writes, as none of its replicas is near enough (min-replicas-to-write). Start its replicas; or, to do without, type there: redis-cli CONFIG SET min-replicas-to-write 0`,
+      )
     // ioredis's own first INFO fails by another way.
     if (error instanceof Error) this.#explain(error)
     const cause =
@@ -237,4 +248,9 @@ export class RedisLink {
       { cause: error },
     )
   }
+}
+
+async function lacksReplicas(redis: Redis): Promise<boolean> {
+  const infos = await Promise.all(mastersOf(redis).map((server) => server.info('replication')))
+  return infos.some((info) => /^min_slaves_good_slaves:0\s*$/m.test(info))
 }

@@ -6,7 +6,7 @@ import { RedisServers } from './redis-servers.ts'
 
 let redis: SentinelRedis
 beforeAll(async () => {
-  redis = await startSentinels({ replicas: 1, sentinels: 1, password: 'p@ss/w', sentinelPassword: 'watch' })
+  redis = await startSentinels({ sentinels: 1, password: 'p@ss/w', sentinelPassword: 'watch' })
 })
 afterAll(() => redis.stop())
 
@@ -57,5 +57,25 @@ test('doctor looks at the master, and its lines to type are for that server', as
   expect(results.find(({ state }) => state === 'fail')).toMatchObject({
     check: 'Redis policy',
     type: `redis-cli -h 127.0.0.1 -p ${master.port} --askpass CONFIG SET maxmemory-policy noeviction`,
+  })
+})
+
+test('and at what replicas are for: a master that takes writes without them, or none', async () => {
+  const [master, ...replicas] = redis.servers
+  const look = async () =>
+    (await checkRedisServers(settingsOf(`${redis.url}?sentinel_password=watch`))).find(
+      ({ check }) => check === 'Redis replicas',
+    )
+  expect(await look()).toBe(undefined)
+  await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  expect(await look()).toMatchObject({
+    state: 'warn',
+    type: expect.stringContaining('CONFIG SET min-replicas-to-write 1 min-replicas-max-lag 1'),
+  })
+  await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+  await Promise.all(replicas.map((replica) => replica.kill()))
+  await expect.poll(look, { timeout: 10_000 }).toMatchObject({
+    state: 'fail',
+    found: expect.stringContaining('takes no writes, as no replica is near enough'),
   })
 })

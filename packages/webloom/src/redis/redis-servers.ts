@@ -101,11 +101,11 @@ export class RedisServers {
 
   /**
    * Opens those that were asked for until now. Throws WL_REDIS_UNREACHABLE when one of them does not answer within
-   * REDIS_START_TIMEOUT.
+   * REDIS_START_TIMEOUT, or with `forWriting` takes no writes for all of that time.
    */
-  async open(): Promise<void> {
+  async open({ forWriting = false } = {}): Promise<void> {
     this.#isOpen = true
-    await Promise.all([...this.#links.values()].map((link) => link.open()))
+    await Promise.all([...this.#links.values()].map((link) => link.open(forWriting)))
   }
 
   /** The crawl is closing its components: from now on a Redis that hangs lets their commands wait for a few seconds only. */

@@ -1,7 +1,10 @@
 import { Settings, silentLogger } from '@webloom/core'
+import { crawlRedisKeys, noteCrawl } from '@webloom/queue'
 import { type RedisCluster, startCluster, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RegistryDesks } from '../desk/registry-desks.ts'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
+import { deskServers } from './desk-servers.ts'
 import { RedisServers } from './redis-servers.ts'
 
 let cluster: RedisCluster
@@ -78,6 +81,28 @@ test('a wrong password, and nobody who answers, are told in words', async () => 
     code: 'WL_REDIS_UNREACHABLE',
     message: expect.stringMatching(/no node of the cluster that is named answers|ECONNREFUSED/),
   })
+})
+
+test('a dashboard finds the crawls of a cluster, and says within seconds that its node is gone', async () => {
+  await using other = await startCluster({ nodeTimeoutMs: 60_000 })
+  const servers = serversAt(other.url)
+  await servers.open()
+  const redis = servers.connection('queue')!
+  const name = { spider: 'near', crawlId: null }
+  const { record } = crawlRedisKeys(name)
+  await noteCrawl(redis, { ...name, statsKey: 'near:stats', release: '1.0.0' })
+  await redis.hset(record, { state: 'running', format: '2' })
+  servers.close()
+  const desks = new RegistryDesks(deskServers({ redis: [other.url] }, undefined))
+  try {
+    expect(await desks.crawls()).toMatchObject([{ id: 'near', state: 'running' }])
+    const desk = (await desks.desk('near'))!
+    expect((await desk.status()).servers).toHaveLength(3)
+    await (await other.masterOf(record))!.kill()
+    await expect(desk.status()).rejects.toThrow(/cannot be reached|no answer|has not answered|closed/i)
+  } finally {
+    await desks.close()
+  }
 })
 
 test('doctor looks at each master, and its lines to type are for that one', async () => {

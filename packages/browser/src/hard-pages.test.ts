@@ -40,6 +40,10 @@ beforeAll(async () => {
   site.html('/small', 'small')
   // Never answered.
   site.page('/never', () => {})
+  site.page('/stream', (_, answer) => {
+    const timer = setInterval(() => answer.write('data: 1\n\n'), 200)
+    answer.writeHead(200, { 'content-type': 'text/event-stream' }).on('close', () => clearInterval(timer))
+  })
   site.page('/download', (_, answer) =>
     answer.writeHead(200, { 'content-disposition': 'attachment; filename=a.bin' }).end('bytes'),
   )
@@ -66,6 +70,8 @@ const SCRIPTS = {
   'sockets that never end': 'new WebSocket("ws://" + location.host + "/never"); new EventSource("/never")',
 }
 const STALLING_SCRIPTS = {
+  'a slow asset beside a stream':
+    'document.body.append(Object.assign(new Image(), { src: "/never" })); new EventSource("/stream")',
   'a slow asset': 'document.body.append(Object.assign(new Image(), { src: "/never" }))',
   'a slow frame': 'document.body.append(Object.assign(document.createElement("iframe"), { src: "/never" }))',
 }

@@ -27,6 +27,8 @@ export class PageQuiet {
   readonly #page: Page
   readonly #bytes: () => number
   readonly #underWay = new Set<Request>()
+  #streams = 0
+  #ended = 0
   #lastMs = performance.now()
   #onChange = () => {}
 
@@ -35,11 +37,18 @@ export class PageQuiet {
     this.#page = page
     this.#bytes = bytes
     page.on('request', (request) => {
+      if (isStream(request)) this.#streams++
       if (!COUNTED.has(request.resourceType())) return
       this.#underWay.add(request)
       this.#changed()
     })
+    page.on('websocket', (socket) => {
+      this.#streams++
+      socket.on('close', () => this.#streams--)
+    })
     const ended = (request: Request) => {
+      this.#ended++
+      if (isStream(request)) this.#streams--
       if (this.#underWay.delete(request)) this.#changed()
     }
     page.on('requestfinished', ended)
@@ -62,16 +71,21 @@ export class PageQuiet {
 
   /** Resolves when only assets and frames are under way, and nothing has come for a while. They are not waited for any more. */
   async #stalled(over: AbortSignal): Promise<void> {
-    let bytes = this.#bytes()
+    let come = this.#come
     let sinceMs = performance.now()
     while (performance.now() - sinceMs < STALL_MS) {
       await new Promise((resolve) => setTimeout(resolve, STALL_LOOK_MS))
       if (over.aborted) return
-      if (this.#bytes() === bytes && [...this.#underWay].every((request) => this.#isFrame(request))) continue
-      bytes = this.#bytes()
+      if (this.#come === come && [...this.#underWay].every((request) => this.#isFrame(request))) continue
+      come = this.#come
       sinceMs = performance.now()
     }
     this.#underWay.clear()
+  }
+
+  /** How much has come. Beside a stream, whose bytes say nothing of the others', only what has come whole counts. */
+  get #come(): number {
+    return this.#streams > 0 ? this.#ended : this.#bytes()
   }
 
   #isFrame(request: Request): boolean {
@@ -106,4 +120,8 @@ export class PageQuiet {
       }
     })
   }
+}
+
+function isStream(request: Request): boolean {
+  return request.resourceType() === 'eventsource'
 }

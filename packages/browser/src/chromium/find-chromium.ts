@@ -32,7 +32,9 @@ const PLACES: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 export function findChromium(named: string | null, env: NodeJS.ProcessEnv = process.env): string {
   if (named !== null) {
     if (isProgram(named)) return named
-    throw unavailable(`BROWSER_EXECUTABLE is ${JSON.stringify(named)}, which is no program that can be run`)
+    throw unavailable(
+      `BROWSER_EXECUTABLE is ${JSON.stringify(named)}, which is no program that can be run; name a Chromium, or leave it out to have one looked for in PATH`,
+    )
   }
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   const inPath = PROGRAMS.flatMap((name) => folders.map((folder) => join(folder, name)))

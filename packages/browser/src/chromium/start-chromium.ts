@@ -160,6 +160,8 @@ function whyIn(error: Error): string {
     .split('\n')
     .filter((line) => !line.includes('dbus'))
   const why = lines.find((line) => /error while loading|cannot open|ERROR|FATAL|ENOENT|EACCES/.test(line))
+  if (why === undefined && /has been closed/.test(lines[0]!))
+    return 'it ended at once, as what is no Chromium does; its --version tells what it is'
   return (why ?? lines[0]!).replace(/^\s*-?\s*(\[pid=\d+\]\[err\]\s*)?/, '')
 }
 

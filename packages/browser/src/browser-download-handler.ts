@@ -222,6 +222,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
       })
       const visited = await Promise.race([visit.run(), over.promise])
       if (visited.blocked > 0) stats.inc('browser/blocked', visited.blocked)
+      if (visited.isUnfinished) stats.inc('browser/unfinished')
       if (visited.popups > 0) stats.inc('browser/popups', visited.popups)
       return { ...visited, latencyMs: performance.now() - beganAtMs }
     } catch (error) {

@@ -84,6 +84,9 @@ describe('the page comes', () => {
     expect(response.status).toBe(200)
     expect(response.text).toContain('<b>here</b>')
   })
+  test('and that its scripts had not got all that they had asked for is counted', () => {
+    expect(browsing.stats.get('browser/unfinished')).toBeGreaterThan(0)
+  })
 })
 
 describe('the page comes soon', () => {

@@ -56,6 +56,8 @@ export interface VisitedPage {
   readonly answer: RawAnswer
   /** Absent when nothing was rendered. */
   readonly rendered?: Rendered
+  /** Something was under way still that scripts had asked for. */
+  readonly isUnfinished?: boolean
   readonly popups: number
   readonly blocked: number
 }
@@ -149,6 +151,7 @@ export class PageVisit {
     if (hasSteps(wanted)) gate.act()
     const seen = await doSteps({ page, world, wanted, quiet, onStep, leftMs, ...(script && { script }) })
     if (hasSteps(wanted)) await quiet.quiet(leftMs())
+    const isUnfinished = quiet.isBusy
     onStep('reading the DOM')
     const [html, cookies] = await Promise.all([world.html(bodyBytesMax), context.cookies()])
     if (html === undefined) throw tooLarge(request.url, bodyBytesMax)
@@ -167,6 +170,7 @@ export class PageVisit {
           ...this.#options.egress.refusals.map(({ place, why }) => ({ url: place, why })),
         ],
       },
+      isUnfinished,
       popups: this.#popups,
       blocked: watch.blockedCount,
     }

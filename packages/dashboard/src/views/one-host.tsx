@@ -261,13 +261,9 @@ function Sample({ seen: { slot, sample } }: { seen: OneHostSeen }) {
         <Nothing>
           {sample
             ? 'Nothing waits in its line.'
-<<<<<<< ours
-            : 'Not known: what waits is listed of crawls on Redis (REDIS_URL).'}
-=======
             : slot
               ? NOT_LISTED
               : 'Not known: there are no lines of hosts.'}
->>>>>>> theirs
         </Nothing>
       )}
     </Card>

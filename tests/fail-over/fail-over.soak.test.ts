@@ -1,4 +1,4 @@
-/** `fail-over.test.ts` in both modes, early, in the middle and late. */
+/** The master of a crawl's Redis is killed in mid-crawl: early, in the middle and late. */
 
 import { describe, test } from 'vitest'
 import { cluster, failsOver, sentinels } from './failing-over.ts'

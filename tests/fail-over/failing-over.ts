@@ -22,7 +22,6 @@ const GOES_ON_MS_MAX = 5000
 /** A Redis with a spare. */
 export interface Spared extends AsyncDisposable {
   readonly url: string
-  /** Of a crawl: the server that has its queue. */
   /** Kills the master. Resolves to when that was, and when another one took writes, by this process's clock. */
   failOver(queueName: string): Promise<{ readonly goneAtMs: number; readonly servesAtMs: number }>
 }
@@ -59,18 +58,10 @@ export async function cluster(): Promise<Spared> {
   }
 }
 
-/**
- * @param part of the pages: so many were fetched when the master is killed
- * @param factor of the protocol's times
- */
+/** @param part of the pages: so many were fetched when the master is killed */
 export async function failsOver(
   start: () => Promise<Spared>,
-  {
-    mode,
-    seed = 1,
-    part = 0.3,
-    factor,
-  }: { mode: 'turns' | 'job'; seed?: number; part?: number; factor?: number },
+  { mode, seed, part }: { mode: 'turns' | 'job'; seed: number; part: number },
 ): Promise<void> {
   await using used = new InUse()
   const redis = used.use(await start())
@@ -95,7 +86,6 @@ export async function failsOver(
         LOG_FORMAT: 'json',
       },
       followingSpider(web),
-      factor,
     ),
   )
   const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))

@@ -63,7 +63,7 @@ export default defineConfig({
           include: TESTS,
           exclude: [...OTHERS, ...PROCESSES, ...WORLDS, ...PLAIN],
           // Most wait for Redis, or for a lock to run out.
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 2 },
         },
       },

@@ -53,11 +53,11 @@ test('its dashboard queues one again, which is crawled at once, and drops anothe
   const ids = new Map((await listed()).map(({ id, url }) => [new URL(url).pathname, id]))
   site.isIll = false
   site.asked = []
-  expect(await told('retry', { ids: [ids.get('/1')] })).toEqual({ queued: 1 })
+  expect(await told('retry', { ids: [ids.get('/1')] })).toEqual({ queued: 1, unreadable: 0 })
   expect(await told('drop', { ids: [ids.get('/2')] })).toEqual({ dropped: 1 })
   await vi.waitFor(() => expect(site.asked).toEqual(['/1']), WITHIN)
   // What is not there any more can be neither queued nor dropped again.
-  expect(await told('retry', { ids: [ids.get('/1'), ids.get('/2')] })).toEqual({ queued: 0 })
+  expect(await told('retry', { ids: [ids.get('/1'), ids.get('/2')] })).toEqual({ queued: 0, unreadable: 0 })
   expect(await told('drop', { ids: [ids.get('/2')] })).toEqual({ dropped: 0 })
   expect((await listed()).map(({ url }) => url)).toEqual([`${site.origin}/3`])
   site.release()

@@ -12,10 +12,10 @@ const CRAWL = { mode: 'turns', pagesPerHost: 100, factor: SHORT_TIMES } as const
 /** Longer than a connection may be silent, and than a lock lasts. */
 const AWAY_MS = 8000 * SHORT_TIMES
 
-test.concurrent.each(['queue', 'filter'] as const)(
-  'the Redis of the %s is killed with -9 in mid-crawl and comes back: every page is crawled',
+test.concurrent(
+  'the Redis of the queue is killed with -9 in mid-crawl and comes back: every page is crawled',
   LONG,
-  (role) => killedAndRestarted(role, CRAWL),
+  () => killedAndRestarted('queue', CRAWL),
 )
 
 test.concurrent('the Redis of the queue hangs, with its connections open: every page is crawled', LONG, () =>

@@ -59,7 +59,6 @@ describe.concurrent('a worker is killed with -9, and another is started: every p
       'after',
       { name: 'buckets/exchange', nth: 2, which: growing },
     ],
-    ['it has ended the crawl, and not left it', 'before', { name: 'crawl/leave' }],
   ]
   test.each(moments)('%s', LONG, async (what, when, command, next = {}) => {
     const name = what.replaceAll(/\W+/g, '-')

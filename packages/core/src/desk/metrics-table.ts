@@ -202,7 +202,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events('spider_output/', 'yielded_count'),
       ...events('csv/', 'invalid_row_count'),
       ...events('browser/', 'pages', 'rendered_again', 'starts', 'killed', 'requests', 'bytes'),
-      ...events('browser/', 'blocked', 'refused', 'popups', 'cookies_refused'),
+      ...events('browser/', 'blocked', 'refused', 'popups', 'cookies_refused', 'unfinished'),
       ...events('browser/auto/', 'http', 'rendered', 'probes', 'undecided', 'store_error'),
       ...events('robotstxt/', 'request_count', 'response_count', 'waited', 'forgotten', 'shared_forgotten'),
       ...events('robotstxt/', 'store_error_count'),

@@ -111,7 +111,7 @@ function Now({ status, samples }: { status: CrawlStatus; samples: readonly Histo
   )
 }
 
-function sinceWords({ begunAt, endedAt, readAt, finishReason }: CrawlStatus) {
+function sinceWords({ begunAt, endedAt, readAt, finishReason, state }: CrawlStatus) {
   if (begunAt === null) return 'no run is known yet'
   const until = endedAt ?? readAt
   const time = durationOf(Math.max(0, Date.parse(until) - Date.parse(begunAt)))
@@ -119,7 +119,9 @@ function sinceWords({ begunAt, endedAt, readAt, finishReason }: CrawlStatus) {
     <>
       {endedAt === null ? 'for ' : 'took '}
       <b>{time}</b>, begun <When at={begunAt} />
-      {endedAt !== null && finishReason !== null && <> · {shown(finishReason, 80)}</>}
+      {endedAt !== null && finishReason !== null && finishReason !== state && (
+        <> · {shown(finishReason, 80)}</>
+      )}
     </>
   )
 }

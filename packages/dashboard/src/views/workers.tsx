@@ -125,7 +125,7 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
           {lost ? '–' : told(heldHosts, grouped)}
           {!lost && longestMs > 0 && (
             <small>
-              {shown(longestHost, 40)} needs {durationOf(longestMs)}
+              {durationOf(longestMs)} of work at {shown(longestHost, 40)}
             </small>
           )}
         </>

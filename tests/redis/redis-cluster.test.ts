@@ -3,11 +3,11 @@
 import { Settings } from '@webloom/core'
 import { type RedisCluster, startCluster, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { crawl, RedisSpider, type Response, type SettingsInput } from 'webloom'
-import type { Logger } from 'webloom/ports'
+import { crawl, type SettingsInput } from 'webloom'
 import { checkRedisServers } from '../../packages/webloom/src/doctor/redis-checkup.ts'
 import { aclLine } from '../../packages/webloom/src/redis/redis-rights.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+import { keepingLogger, SEEDED_PAGES_FILE, SeededPages } from '../seeds/seeded-pages.ts'
 
 const ROLES = ['queue', 'dupefilter', 'seeds', 'items'] as const
 
@@ -18,22 +18,6 @@ beforeAll(async () => {
   for (const node of cluster.nodes) await node.command(...line.split(' '))
 })
 afterAll(() => cluster.stop())
-
-class Pages extends RedisSpider {
-  override name = 'pages'
-  override maxIdleTime = 0.3
-  override *parse(response: Response): Generator<unknown> {
-    yield { url: response.url }
-    for (const request of response.followAll()) yield request.replace({ cookies: { seen: '1' } })
-  }
-}
-
-const WAITING = `import { RedisSpider } from 'webloom'
-export default class Pages extends RedisSpider {
-  name = 'pages'
-  async *parse() {}
-}
-`
 
 const settings = (more: SettingsInput): SettingsInput => ({
   // Of some nodes the others are known.
@@ -49,14 +33,6 @@ async function onNodeOf(key: string, ...command: string[]) {
   return (await cluster.masterOf(key))!.command(...(command as [string, ...string[]]))
 }
 
-function keepingLogger(lines: string[]): Logger {
-  const keep = (fields: object | string, text?: string) => {
-    lines.push(`${text ?? ''} ${JSON.stringify(fields)} ${(fields as { err?: Error }).err ?? ''}`)
-  }
-  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, child: () => logger }
-  return logger
-}
-
 test.concurrent.each([
   { QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
   { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
@@ -66,7 +42,7 @@ test.concurrent.each([
   const seeds = `pages:${CRAWL_ID}:start_urls`
   await onNodeOf(seeds, 'RPUSH', seeds, ...web.seeds)
   const lines: string[] = []
-  const { finishReason, stats } = await crawl(Pages, {
+  const { finishReason, stats } = await crawl(SeededPages, {
     settings: settings({ ...mode, CRAWL_ID }),
     logger: keepingLogger(lines),
   })
@@ -81,7 +57,7 @@ test.concurrent.each([
 test.concurrent('commands look at the crawl and tell it something, and clear leaves nothing on any node', async () => {
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 1 })
   const project = settings({ CRAWL_ID: 'told' })
-  await using folder = await ClusterFolder.of(web, project, WAITING)
+  await using folder = await ClusterFolder.of(web, project, SEEDED_PAGES_FILE)
   const worker = folder.worker('a')
   await worker.waitForOutput(/note: crawl/)
   for (const words of [

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { requestToJson } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { crawl, RedisSpider, Request, type Response, type SettingsInput } from 'webloom'
-import type { Logger } from 'webloom/ports'
+import { crawl, Request, type SettingsInput } from 'webloom'
 import { aclLine, REDIS_RIGHTS } from '../../packages/webloom/src/redis/redis-rights.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+import { keepingLogger, SEEDED_PAGES_FILE, SeededPages } from '../seeds/seeded-pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ROLES = ['queue', 'dupefilter', 'seeds', 'items'] as const
@@ -33,30 +33,6 @@ const typed = (line: string) =>
 
 const asLoom = (role: (typeof ROLES)[number]) => servers[role].url.replace('://', '://loom:pw@')
 
-class Pages extends RedisSpider {
-  override name = 'pages'
-  override maxIdleTime = 0.3
-  override *parse(response: Response): Generator<unknown> {
-    yield { url: response.url }
-    for (const request of response.followAll()) yield request.replace({ cookies: { seen: '1' } })
-  }
-}
-
-const WAITING = `import { RedisSpider } from 'webloom'
-export default class Pages extends RedisSpider {
-  name = 'pages'
-  async *parse() {}
-}
-`
-
-function keepingLogger(lines: string[]): Logger {
-  const keep = (fields: object | string, text?: string) => {
-    lines.push(`${text ?? ''} ${JSON.stringify(fields)} ${(fields as { err?: Error }).err ?? ''}`)
-  }
-  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, child: () => logger }
-  return logger
-}
-
 const settings = (more: SettingsInput): SettingsInput => ({
   QUEUE_REDIS_URL: asLoom('queue'),
   DUPEFILTER_REDIS_URL: [asLoom('dupefilter')],
@@ -77,7 +53,7 @@ test.concurrent.each([
   const key = `pages:${mode.QUEUE_MODE}:start_urls`
   await servers.seeds.command('RPUSH', key, ...web.seeds)
   const lines: string[] = []
-  const { finishReason, stats } = await crawl(Pages, {
+  const { finishReason, stats } = await crawl(SeededPages, {
     settings: settings({ ...mode, CRAWL_ID: mode.QUEUE_MODE }),
     logger: keepingLogger(lines),
   })
@@ -92,12 +68,12 @@ test.concurrent.each([
 test.concurrent('so do the commands that look at a crawl, and tell it something', {
   timeout: 60_000,
 }, async () => {
-  class Waiting extends Pages {
+  class Waiting extends SeededPages {
     override maxIdleTime = 600
   }
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 1 })
   const project = settings({ CRAWL_ID: 'told' })
-  await using folder = await ClusterFolder.of(web, project, WAITING)
+  await using folder = await ClusterFolder.of(web, project, SEEDED_PAGES_FILE)
   const lines: string[] = []
   const crawling = crawl(Waiting, { settings: project, logger: keepingLogger(lines) })
   const workers = 'webloom:{pages@told}:workers'
@@ -137,7 +113,7 @@ test.concurrent('a command that Redis refuses ends with exit code 2, without a s
   await redis.command(...typed(aclLine(['queue', 'dupefilter', 'seeds', 'items'])))
   await redis.command('ACL', 'SETUSER', 'loom', '-eval', '-evalsha')
   const url = redis.url.replace('://', '://loom:pw@')
-  await using folder = await ClusterFolder.of(web, { REDIS_URL: url }, WAITING)
+  await using folder = await ClusterFolder.of(web, { REDIS_URL: url }, SEEDED_PAGES_FILE)
   const wrong = redis.url.replace('://', '://loom:other@')
   const [worker, cleared, refused] = await Promise.all([
     folder.run('worker', 'pages'),
@@ -158,7 +134,7 @@ test('a right that is taken away in mid-crawl is named, with the line that gives
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 60, latencyMs: 20 })
   await servers.seeds.command('RPUSH', 'pages:later:start_urls', ...web.seeds)
   const lines: string[] = []
-  const crawling = crawl(Pages, {
+  const crawling = crawl(SeededPages, {
     settings: settings({ CRAWL_ID: 'later', CONCURRENT_REQUESTS: 2 }),
     logger: keepingLogger(lines),
   })

@@ -20,10 +20,12 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
   readonly unreadable = 0
   readonly failures = new MemoryFailures()
   readonly #order: QueueOrder
-  readonly #compact = new CompactRequests()
+  readonly #kept: KeptRequests
 
-  constructor(order: QueueOrder) {
+  /** @param wholeMax how many requests are kept as they are; those beyond are made compact */
+  constructor(order: QueueOrder, wholeMax = WHOLE_MAX) {
     this.#order = order
+    this.#kept = new KeptRequests(wholeMax)
   }
 
   open(): StoredBefore<MemoryStored, MemoryDelayed> {
@@ -32,14 +34,16 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
 
   close(): void {}
 
-  clear(): void {}
+  clear(): void {
+    this.#kept.clear()
+  }
 
   atomically<T>(step: () => T): T {
     return step()
   }
 
   line(): MemoryLine {
-    return new MemoryLine(this.#order, this.#compact)
+    return new MemoryLine(this.#order, this.#kept)
   }
 
   done(): void {}
@@ -55,13 +59,53 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
   handedOn(): void {}
 }
 
-/** A request as it waits. What was handed out before, and comes back, is not made compact again. */
+/** A request as it waits. */
 type Waiting = CompactRequest | MemoryStored
+
+// 2 ** 14: some 10 MB.
+const WHOLE_MAX = 16_384
+
+/**
+ * The requests that wait in all lines: so many as they are, which costs no time, and those beyond compact, in a third of the memory.
+ */
+class KeptRequests {
+  readonly #wholeMax: number
+  readonly #compact = new CompactRequests()
+  #whole = 0
+
+  constructor(wholeMax: number) {
+    this.#wholeMax = wholeMax
+  }
+
+  /** Returns the request as it is to wait. */
+  added(stored: StoredRequest): Waiting {
+    const { attempt, redelivered } = stored
+    const isNew = attempt === undefined && redelivered === undefined
+    return isNew && this.#whole >= this.#wholeMax ? this.#compact.of(stored) : this.whole(stored)
+  }
+
+  /** Returns the request as it is: what was handed out before, and comes back, is not made compact again. */
+  whole(stored: MemoryStored): MemoryStored {
+    this.#whole++
+    return stored
+  }
+
+  /** Returns a request that has waited. */
+  taken(waiting: Waiting): MemoryStored {
+    if (waiting instanceof CompactRequest) return waiting.unpacked()
+    this.#whole--
+    return waiting
+  }
+
+  clear(): void {
+    this.#whole = 0
+  }
+}
 
 /** The waiting requests of one host, in the order of SCHEDULER_QUEUE_CLASS. */
 class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
   readonly #order: QueueOrder
-  readonly #compact: CompactRequests
+  readonly #kept: KeptRequests
   // In a broad crawl most hosts have one request waiting, for which no list is made.
   #only: Waiting | undefined
   #onlyPriority = 0
@@ -69,9 +113,9 @@ class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
   #taken = 0
   length = 0
 
-  constructor(order: QueueOrder, compact: CompactRequests) {
+  constructor(order: QueueOrder, kept: KeptRequests) {
     this.#order = order
-    this.#compact = compact
+    this.#kept = kept
   }
 
   get headPriority(): number {
@@ -79,13 +123,12 @@ class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
   }
 
   add(stored: StoredRequest): void {
-    const { attempt, redelivered, request } = stored
-    const isNew = attempt === undefined && redelivered === undefined
-    const waiting = isNew ? this.#compact.of(stored) : stored
+    const waiting = this.#kept.added(stored)
+    const priority = this.#priorityOf(stored.request)
     if (this.length === 0) {
       this.#only = waiting
-      this.#onlyPriority = this.#priorityOf(request)
-    } else this.#bucket(this.#priorityOf(request)).push(waiting)
+      this.#onlyPriority = priority
+    } else this.#bucket(priority).push(waiting)
     this.length++
   }
 
@@ -99,7 +142,8 @@ class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
     let next = this.#next(bucket)
     for (; next && takenAt(next) < taken; next = this.#next(bucket)) earlier.push(next)
     if (next) this.#goesNext(bucket, next)
-    for (const one of [...earlier, { ...changed, taken }].reverse()) this.#goesNext(bucket, one)
+    const back = this.#kept.whole({ ...changed, taken })
+    for (const one of [...earlier, back].reverse()) this.#goesNext(bucket, one)
     this.length++
   }
 
@@ -107,7 +151,7 @@ class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
     const waiting = this.#takeNext()
     if (!waiting) return undefined
     this.length--
-    const stored: MemoryStored = waiting instanceof CompactRequest ? waiting.unpacked() : waiting
+    const stored = this.#kept.taken(waiting)
     return { ...stored, taken: stored.taken ?? ++this.#taken }
   }
 

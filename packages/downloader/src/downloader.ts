@@ -11,8 +11,8 @@ import {
   type SpiderLike,
 } from '@webloom/core'
 import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
-import { handlerAnswer } from './handlers/handler-answer.ts'
-import { type DownloadDeadline, downloadDeadlineOf } from './handlers/in-time.ts'
+import { checkedAnswer } from './handlers/handler-answer.ts'
+import { type DownloadDeadline, downloadDeadlineOf, inTime } from './handlers/in-time.ts'
 import { composeMiddlewares } from './middleware-onion.ts'
 
 export interface DownloaderOptions {
@@ -112,7 +112,8 @@ export class Downloader {
       await this.#signals.send('requestReachedDownloader', { request, spider })
     }
     try {
-      const response = await handlerAnswer(handler, request, options, this.#deadline)
+      const answer = await inTime(handler, request, options, this.#deadline)
+      const response = checkedAnswer(answer, handler, request)
       if (this.#signals.listened('responseDownloaded')) {
         await this.#signals.send('responseDownloaded', { request, response, spider })
       }

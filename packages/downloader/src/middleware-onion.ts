@@ -28,15 +28,6 @@ export function composeMiddlewares<Options>(
   const inward = middlewares.filter(({ component }) => component.processResponse).reverse()
   const rescue = middlewares.filter(({ component }) => component.processException).reverse()
 
-  async function outAndFetch(request: Request, options: Options): Promise<DownloadResult> {
-    for (const { name, component } of outward) {
-      const hook = component.processRequest!(request)
-      const answer = isPromise(hook) ? await hook : hook
-      if (answer !== undefined) return checked(answer, name, 'processRequest')
-    }
-    return network(request, options)
-  }
-
   async function rescued(request: Request, error: unknown): Promise<DownloadResult> {
     for (const { name, component } of rescue) {
       const answer = await component.processException!(request, error)
@@ -46,9 +37,16 @@ export function composeMiddlewares<Options>(
   }
 
   return async (request, options) => {
-    let result: DownloadResult
+    let result: DownloadResult | undefined
     try {
-      result = await outAndFetch(request, options)
+      for (const { name, component } of outward) {
+        const hook = component.processRequest!(request)
+        const answer = isPromise(hook) ? await hook : hook
+        if (answer === undefined) continue
+        result = checked(answer, name, 'processRequest')
+        break
+      }
+      result ??= await network(request, options)
     } catch (error) {
       result = await rescued(request, error)
     }

@@ -17,20 +17,29 @@ export class HandingOn {
   /** By id. */
   readonly #pages = new Map<string, Page>()
 
-  /** Runs `step` when no other lease of the same page hands its links on. Rejects when the lease is lost before that. */
-  async alone({ id, signal }: Lease, step: () => Promise<void>): Promise<void> {
+  /**
+   * Notes that the page's links are on their way, until `end`. Returns a promise when another lease of the same page is handing its
+   * links on: it resolves when this one is noted, and rejects when its lease is lost before that.
+   */
+  begin({ id, signal }: Lease): Promise<void> | undefined {
+    if (this.#pages.has(id)) return this.#afterOthers(id, signal)
+    this.#pages.set(id, {})
+    return undefined
+  }
+
+  /** The page's links are queued, or will not be. */
+  end({ id }: Lease): void {
+    const page = this.#pages.get(id)
+    this.#pages.delete(id)
+    page?.over?.resolve()
+  }
+
+  async #afterOthers(id: string, signal: AbortSignal): Promise<void> {
     for (let other = this.#pages.get(id); other; other = this.#pages.get(id)) {
       other.over ??= Promise.withResolvers()
       await unlessAborted(signal, other.over.promise)
       signal.throwIfAborted()
     }
-    const page: Page = {}
-    this.#pages.set(id, page)
-    try {
-      await step()
-    } finally {
-      this.#pages.delete(id)
-      page.over?.resolve()
-    }
+    this.#pages.set(id, {})
   }
 }

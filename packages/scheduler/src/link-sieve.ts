@@ -78,7 +78,7 @@ export class LinkSieve {
     }
     if (met.length > 0) this.drop(met)
     if (inDoubt > 0) stats.inc('dupefilter/in_doubt', inDoubt)
-    await this.scheduled(fresh)
+    if (fresh.length > 0) await this.scheduled(fresh)
     return fresh
   }
 

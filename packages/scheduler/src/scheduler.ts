@@ -245,13 +245,14 @@ export class Scheduler {
 
   /** Resolves to up to `max` requests to fetch now; to none when no request may go for a while, or none can come any more. */
   async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const leases = await this.#patiently('taking requests', () => this.#queue.lease(max, signal), {
-      signal,
-    }).catch((error: unknown) => {
+    let leases: Lease[]
+    try {
+      leases = await this.#patiently('taking requests', () => this.#queue.lease(max, signal), { signal })
+    } catch (error) {
       // A crawl that is told to end does not wait for a server that is away.
       if (signal?.aborted && isPassing(error)) return []
       throw error
-    })
+    }
     this.#count('dequeued', leases.length)
     for (const { redelivered, request } of leases) {
       if (redelivered) this.#stats.inc('scheduler/redelivered')
@@ -273,14 +274,16 @@ export class Scheduler {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
+    const others = this.#handingOn.begin(lease)
+    if (others) await others
     try {
-      await this.#handingOn.alone(lease, () =>
-        this.#commitWithLinks(lease, requests, { marksAll, ...options }),
-      )
+      await this.#commitWithLinks(lease, requests, { marksAll, ...options })
     } catch (error) {
       // A lease that was lost while a full server was waited for is lost, whatever the server said last.
       if (isPassing(error)) lease.signal.throwIfAborted()
       throw error
+    } finally {
+      this.#handingOn.end(lease)
     }
   }
 
@@ -313,7 +316,9 @@ export class Scheduler {
     } finally {
       keptEnds?.()
     }
-    const more = await this.#pushOutdated(lease.id, requests, children, marksAll)
+    const more = this.#filter.mayBeOutdated
+      ? await this.#pushOutdated(lease.id, requests, children, marksAll)
+      : 0
     await this.#filter.settled(lease.id)
     this.#doubtsMayEnd(children)
     this.#count('enqueued', children.filter(({ inDoubt }) => !inDoubt).length + more)

@@ -1,7 +1,7 @@
 import { valueShown } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
 import type { DupeFilter, DupeFilterDescription, Seen } from '../ports/dupefilter.ts'
-import { redisError, withRedisCodes } from '../redis/store-trouble.ts'
+import { redisError } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
 import { requireMethods } from './component.ts'
 
@@ -71,8 +71,12 @@ function asHas<Given extends unknown[], Answer>(
 }
 
 /** Turns errors of Redis into codes: a crawl waits for a Redis that is away or full, whichever filter asks it. */
-function told<T>(ask: () => T | Promise<T>): Promise<T> {
-  return withRedisCodes((async () => ask())())
+async function told<T>(ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw redisError(error)
+  }
 }
 
 async function oneByOne(own: SimpleDupeFilter, requests: readonly Request[]): Promise<Seen[]> {

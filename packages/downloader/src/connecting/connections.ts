@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import {
+  type Awaitable,
   type Crawler,
   type HostLookup,
   hostNameOf,
@@ -8,7 +9,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
-import { proxyOf } from '../proxies/proxy-address.ts'
+import { type ProxyAddress, proxyOf } from '../proxies/proxy-address.ts'
 import { AddressGuard } from './address-guard.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
 import { ConnectedSites } from './connected-sites.ts'
@@ -103,19 +104,26 @@ export class Connections {
   }
 
   /**
-   * Resolves to the dispatcher that sends the request. Rejects with WL_ADDRESS_REFUSED when a proxy would be asked for an
-   * address inside. For a request that goes out directly the dispatcher checks the address itself.
+   * The dispatcher that sends the request. Rejects with WL_ADDRESS_REFUSED when a proxy would be asked for an address inside. For
+   * a request that goes out directly the dispatcher checks the address itself.
    */
-  async dispatcherFor(request: Request, origin: string): Promise<Pick<Dispatcher, 'dispatch'>> {
+  dispatcherFor(request: Request, origin: string): Awaitable<Pick<Dispatcher, 'dispatch'>> {
     const localAddress = bindAddressOf(request) ?? this.#bindAddress
     const proxy = proxyOf(request)
-    if (!proxy) return this.#sites.to(origin, localAddress)
-    await this.#guard?.permittedByProxy(origin)
-    return this.#proxies.agent(proxy, localAddress)
+    return proxy ? this.#proxyFor(origin, proxy, localAddress) : this.#sites.to(origin, localAddress)
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#sites.close(), this.#proxies.close()])
+  }
+
+  async #proxyFor(
+    origin: string,
+    proxy: ProxyAddress,
+    localAddress: string | undefined,
+  ): Promise<Pick<Dispatcher, 'dispatch'>> {
+    await this.#guard?.permittedByProxy(origin)
+    return this.#proxies.agent(proxy, localAddress)
   }
 }
 

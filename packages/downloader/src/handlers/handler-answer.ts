@@ -17,19 +17,23 @@ export function ownHandlerOf(url: string, handlers: DownloadHandlers): string | 
   return isOurs ? undefined : handler?.constructor.name
 }
 
-/**
- * The handler's answer, with the request that it answers.
- *
- * Throws WL_MIDDLEWARE_MISUSE for anything but a Response: a forgotten `return` in somebody's handler then costs the requests
- * that meet with it, and the crawl goes on.
- */
+/** The handler's answer, as `checkedAnswer` returns it. */
 export async function handlerAnswer(
   handler: DownloadHandler,
   request: Request,
   options: DownloadOptions,
   deadline: DownloadDeadline,
 ): Promise<Response> {
-  const answer = await inTime(handler, request, options, deadline)
+  return checkedAnswer(await inTime(handler, request, options, deadline), handler, request)
+}
+
+/**
+ * Returns the answer of a handler, with the request that it answers.
+ *
+ * Throws WL_MIDDLEWARE_MISUSE for anything but a Response: a forgotten `return` in somebody's handler then costs the requests
+ * that meet with it, and the crawl goes on.
+ */
+export function checkedAnswer(answer: unknown, handler: DownloadHandler, request: Request): Response {
   if (answer instanceof Response) return answer.hasRequest ? answer : answer.replace({ request })
   const given = answer instanceof globalThis.Response ? 'a Response of fetch()' : valueShown(answer)
   throw new WebloomError(

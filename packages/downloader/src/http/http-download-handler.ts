@@ -13,11 +13,13 @@
  */
 
 import {
+  type Awaitable,
   type Crawler,
   DownloadError,
   type DownloadHandler,
   type DownloadOptions,
   Headers,
+  isPromise,
   type JsonValue,
   type Logger,
   protectionStat,
@@ -43,8 +45,8 @@ import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 export interface HttpConnections {
   /** Asks for the site's addresses before a connection is made. Undefined or absent: there is nothing to wait for. */
   addressesAhead?(request: Request, origin: string): Promise<unknown> | undefined
-  /** Of the site, or of the proxy that `meta.proxy` names. Rejects for a request that may not be made. */
-  dispatcherFor(request: Request, origin: string): Promise<Pick<Dispatcher, 'dispatch'>>
+  /** Of the site, or of the proxy that `meta.proxy` names. Throws or rejects for a request that may not be made. */
+  dispatcherFor(request: Request, origin: string): Awaitable<Pick<Dispatcher, 'dispatch'>>
   /** Ends all connections. */
   close(): Promise<void>
 }
@@ -116,8 +118,11 @@ export class HttpDownloadHandler implements DownloadHandler {
     const limits = cutsBody ? { ...this.#limitsOf(request), cutsBody } : this.#limitsOf(request)
     const seconds = numberOf(request, 'download_timeout', 0)
     const timeoutMs = timerMs(seconds > 0 ? seconds * 1000 : this.#timeoutMs)
-    const lookupMs = await this.#lookupAside(request, target.origin, timeoutMs, options)
-    const dispatcher = await this.#connections.dispatcherFor(request, target.origin)
+    // For nearly every page there is nothing to wait for.
+    const lookup = this.#lookupAside(request, target.origin, timeoutMs, options)
+    const lookupMs = lookup ? await lookup : 0
+    const found = this.#connections.dispatcherFor(request, target.origin)
+    const dispatcher = isPromise(found) ? await found : found
     const answer = await new Promise<Answer>((resolve, reject) => {
       const exchange = new HttpExchange(
         {
@@ -159,16 +164,16 @@ export class HttpDownloadHandler implements DownloadHandler {
   /**
    * Waits for the addresses of the request's site, and lets other requests go meanwhile. Resolves to how long the look-up took,
    * milliseconds: it counts for DOWNLOAD_TIMEOUT, and the wait for a place afterwards does not. Rejects with the same errors as the
-   * exchange, which then need not begin.
+   * exchange, which then need not begin. Undefined when the addresses are known, or not needed.
    */
-  async #lookupAside(
+  #lookupAside(
     request: Request,
     origin: string,
     timeoutMs: number,
     { signal, stepAside }: DownloadOptions,
-  ): Promise<number> {
+  ): Promise<number> | undefined {
     const lookup = stepAside && this.#connections.addressesAhead?.(request, origin)
-    if (!lookup) return 0
+    if (!lookup) return undefined
     const askedAtMs = performance.now()
     const late = () => {
       const error = tooLate(request, timeoutMs)

@@ -3,7 +3,6 @@
  * in memory or on disk; a store does what belongs together in one step.
  *
  * Each host has a line (`HostLine`); which of them may be asked now, and when the others may, `HostLines` knows.
- *
  * Requests with a time of their own (a retry's back-off) wait in a heap of their own and join their line when it has come.
  */
 
@@ -174,7 +173,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   }
 
   async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
-    await this.#slots.prepare(children)
+    const preparing = this.#slots.prepare(children)
+    if (preparing) await preparing
     const { line, held } = this.#end(lease, host)
     this.#store.atomically(() => {
       this.#store.done(held)

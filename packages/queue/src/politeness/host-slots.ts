@@ -68,9 +68,15 @@ export class HostSlots {
     return addressIn(host) ?? this.#resolved.get(host)?.slot ?? host
   }
 
-  /** By address, looks up the names of which no address is known; takes RESOLVE_MS_MAX at the longest. */
-  async prepare(batch: readonly { readonly request: Request }[]): Promise<void> {
-    if (this.#groupBy !== 'ip') return
+  /**
+   * By address, looks up the names of which no address is known; takes RESOLVE_MS_MAX at the longest. Undefined when there is
+   * nothing to wait for.
+   */
+  prepare(batch: readonly { readonly request: Request }[]): Promise<void> | undefined {
+    return this.#groupBy === 'ip' ? this.#lookUpAll(batch) : undefined
+  }
+
+  async #lookUpAll(batch: readonly { readonly request: Request }[]): Promise<void> {
     const nowMs = performance.now()
     const names = new Set(batch.map(({ request }) => hostName(request.url)))
     const unknown = [...names].filter((name) => !addressIn(name) && !this.#isKnown(name, nowMs))

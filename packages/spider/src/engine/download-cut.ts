@@ -31,15 +31,18 @@ export class DownloadCut {
   }
 
   /** Settles as `download` does; rejects at once when it is cut off. */
-  async over<T>(download: Promise<T>): Promise<T> {
-    try {
-      return await new Promise<T>((resolve, reject) => {
-        this.#reject = reject
-        if (this.signal.aborted) reject(this.signal.reason)
-        download.then(resolve, reject)
-      })
-    } finally {
-      this.#reject = undefined
-    }
+  over<T>(download: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const fail = (reason: unknown) => {
+        this.#reject = undefined
+        reject(reason)
+      }
+      this.#reject = fail
+      if (this.signal.aborted) fail(this.signal.reason)
+      download.then((result) => {
+        this.#reject = undefined
+        resolve(result)
+      }, fail)
+    })
   }
 }

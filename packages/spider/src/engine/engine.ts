@@ -115,7 +115,7 @@ export class Engine {
       downloadsMax: options.bounds.downloadsMax,
       onStop,
       onFailure,
-      onRoom: () => this.#pulse.fire(),
+      onRoom: () => this.#onRoom(),
     })
     this.#stallWatch = new StallWatch({
       isBusy: () => this.#isPaused || this.#pages.size > 0,
@@ -220,6 +220,11 @@ export class Engine {
       // No request can be leased now, but start() may bring more, or pages in flight may.
       if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
     }
+  }
+
+  /** Most pages that end make no room: another has begun in the place that they left. */
+  #onRoom(): void {
+    if (this.#room() > 0 || this.#stopping.signal.aborted) this.#pulse.fire()
   }
 
   #room(): number {

@@ -319,28 +319,37 @@ export class PageFlow {
     let itemsHandedOn = 0
     let part = 0
     const itemsOut = async (output: CallbackOutput) => {
-      if (this.#isClosed)
-        throw new WebloomError('WL_LEASE_LOST', `${lease.request} was given up when the crawl was closed`)
-      if (output.items.length === 0) return
       const batch = output.items.splice(0)
       await items.process(batch, lease.id, itemsHandedOn, output.response ?? response)
       itemsHandedOn += batch.length
     }
-    const output = await closingKept(
-      run(async (early) => {
+    let output: CallbackOutput
+    try {
+      output = await run(async (early) => {
         if (this.#abortReason) throw this.#abortReason
-        await itemsOut(early)
+        this.#throwIfClosed(lease)
+        if (early.items.length > 0) await itemsOut(early)
         // Each part has an asker of its own, which is the same when the page runs again.
         await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
         await eventLoopTurn()
-      }),
-      this.#options.onStop,
-    )
-    await itemsOut(output)
+      })
+    } catch (error) {
+      if (!(error instanceof SpiderClosing)) throw error
+      // What the callback had yielded before is kept.
+      this.#options.onStop(error.reason)
+      output = error.output
+    }
+    this.#throwIfClosed(lease)
+    if (output.items.length > 0) await itemsOut(output)
     const { givenUp } = output
     await this.#commit(lease, output.requests, givenUp && { failure: givenUp })
     if (givenUp) this.#countGivenUp(givenUp)
     if (output.failure && this.#options.forgets?.(output.failure)) await scheduler.forget(lease)
+  }
+
+  #throwIfClosed({ request }: Lease): void {
+    if (this.#isClosed)
+      throw new WebloomError('WL_LEASE_LOST', `${request} was given up when the crawl was closed`)
   }
 
   #countGivenUp({ reason }: GivenUp): void {
@@ -381,18 +390,4 @@ export class PageFlow {
 
 function weightOf({ body }: Response): number {
   return Math.max(RESPONSE_BYTES_MIN, body.length)
-}
-
-/** Resolves to the output of a callback, also when the callback ended by `CloseSpider`. */
-async function closingKept(
-  running: Promise<CallbackOutput>,
-  close: (reason: string) => void,
-): Promise<CallbackOutput> {
-  try {
-    return await running
-  } catch (error) {
-    if (!(error instanceof SpiderClosing)) throw error
-    close(error.reason)
-    return error.output
-  }
 }

@@ -21,7 +21,7 @@
 --                           <frontier>:started:<worker>     set   "<unit>~<lane> <token>" of requests in flight that have started
 --                           <frontier>:paused               zset  slot → until when it is paused (ms)
 --                           <frontier>:due                  zset  "<unit>~<lane>~<generation>" → since when its job is owed to BullMQ; 30 s later than when it was last there
---                           <frontier>:lost:<holder>        requests that this holder had were reclaimed
+--                           <frontier>:lost:<holder>        string of tokens: requests of this holder that were reclaimed
 --                           <frontier>:heard                hash  worker → its latest command, see buckets/steps/said.lua
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted

@@ -46,8 +46,9 @@ export class FrontierAnswers {
     for (const [turn, says] of message.says) {
       const answer = answers[n++]!
       const isLost = answer.status === 'lost'
+      const isInVain = ({ ended }: Ending) => isLost && (answer.reclaimed?.includes(ended.token) ?? true)
       for (const ending of message.endings)
-        if (ending.slot.turn === turn) this.#ended(ending, isLost ? turn : undefined, nowMs)
+        if (ending.slot.turn === turn) this.#ended(ending, isInVain(ending), nowMs)
       if (!this.#turns.has(turn)) continue
       if (asksAny(says.asked)) turn.batch = undefined
       if (isLost) this.#states.lose(turn, `another worker has taken over ${turn.job.unit}`)
@@ -128,9 +129,9 @@ export class FrontierAnswers {
     turn.told.add(slot)
   }
 
-  #ended(ending: Ending, lostTo: HeldTurn | undefined, nowMs: number): void {
+  #ended(ending: Ending, isInVain: boolean, nowMs: number): void {
     const { slot, lease, ended } = ending
-    if (lostTo) {
+    if (isInVain) {
       this.#endings.failed(ending, leaseLost(lease?.request, `another worker has taken over ${slot.name}`))
       return
     }

@@ -118,11 +118,15 @@ export interface TurnSays extends TurnName {
   readonly leaves: boolean
 }
 
-/** `left`: the next worker may have it. `over`: nothing is left to do. `lost`: another worker has had it meanwhile. */
+/**
+ * `left`: the next worker may have it. `over`: nothing is left to do. `lost`: another worker has had it meanwhile; `reclaimed` are
+ * the tokens of the requests that were in flight then, absent where they are not known. What the holder says has ended, and
+ * was in flight no more, had been done by an earlier sending of the same message.
+ */
 export type TurnAnswer =
   | { readonly status: 'held' | 'left'; readonly standing: Standing; readonly taken: readonly Taken[] }
   | { readonly status: 'over' }
-  | { readonly status: 'lost' }
+  | { readonly status: 'lost'; readonly reclaimed?: readonly string[] }
 
 export interface Taken {
   readonly token: string

@@ -49,6 +49,34 @@ describe.each([
     await expect(renew()).rejects.toMatchObject(isLost)
   })
 
+  test('what Redis had taken before the worker was cut off is done, though its other requests are another’s by then', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const keys = bench.nextKeys()
+    const queue = await open({ keys, url: proxy.url, times })
+    await queue.push([page('1'), page('2')], 'start/0')
+    const [done, held] = await leased(queue, 2)
+    const isCommit = (command: readonly string[]) =>
+      command.some((arg) => arg.includes('http://a.test/child'))
+    proxy.judgeBy((command) => (isCommit(command) ? { holdReplyMs: 60_000 } : 'forward'))
+    const committing = queue.commit(done!, { children: [page('child')] })
+    const other = await open({ keys, times })
+    await vi.waitUntil(async () => (await other.counts()).leased === 1, { timeout: 10_000, interval: 5 })
+    await proxy.down()
+    // One after the other: a suspect runs alone.
+    const taken: string[] = []
+    while (taken.length < 2) {
+      const [lease] = await leased(other, 1)
+      taken.push(lease!.id)
+      await other.commit(lease!)
+    }
+    expect(taken.sort()).toEqual([held!.id, 'child'].sort())
+    proxy.judgeBy(() => 'forward')
+    await proxy.up()
+    await committing
+    await expect(queue.commit(held!, { children: [page('other child')] })).rejects.toMatchObject(isLost)
+    expect(await other.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
+  })
+
   test('nothing is pushed to a crawl that has finished', async () => {
     const keys = bench.nextKeys()
     const redis = new Redis(bench.server.url)

@@ -115,7 +115,7 @@ export interface FrontierState {
   readonly paused: ScoredSet
   readonly due: ScoredSet
   /** Holder → until when it is known that requests of it were reclaimed. */
-  readonly lost: Map<string, number>
+  readonly lost: Map<string, { readonly untilMs: number; readonly tokens: readonly string[] }>
   readonly heard: Map<string, number>
   readonly noted: Map<string, Set<string>>
   readonly owners: ScoredSet

@@ -292,7 +292,8 @@ export class TurnStep extends SlotsStep {
   }
 
   answeredBefore(turn: Turn): TurnAnswer {
-    if ((this.state.lost.get(turn.holder) ?? 0) >= this.nowMs) return { status: 'lost' }
+    const lost = this.state.lost.get(turn.holder)
+    if (lost && lost.untilMs >= this.nowMs) return { status: 'lost', reclaimed: lost.tokens }
     const { unit, lane, generation } = turn
     if (unit.generations[lane] === generation && unit.holders[lane] === undefined)
       return { status: 'left', standing: this.standingOf(turn), taken: [] }
@@ -309,7 +310,8 @@ export class TurnStep extends SlotsStep {
       return 0
     }
     this.state.flight.delete(`${turn.lane}:${turn.unit.name}`)
-    this.state.lost.set(before, this.nowMs + LOST_KEPT_MS)
+    const tokens = held.map(({ token }) => token)
+    this.state.lost.set(before, { untilMs: this.nowMs + LOST_KEPT_MS, tokens })
     this.state.counts.leased -= held.length
     for (const { token, slot, priority, text } of held) {
       if (turn.unit.bucket === undefined) this.unmix(slot)

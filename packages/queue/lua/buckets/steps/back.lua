@@ -50,10 +50,11 @@ local function takeBack(turn, before)
   if #entries > 0 then
     local noted, started = redis.call('HGET', KEYS[3], worker), startedOf(worker, turn, entries)
     redis.call('DEL', flight)
-    redis.call('SET', KEYS[1] .. ':lost:' .. before, 1, 'PX', 3600000)
     moved.leased = moved.leased - #entries
-    for _, entry in ipairs(entries) do
+    local tokens = {}
+    for i, entry in ipairs(entries) do
       local text, kills = entry.text, 0
+      tokens[i] = entry.token
       if not turn.unit.bucket then
         unmix(entry.slot)
       end
@@ -67,6 +68,7 @@ local function takeBack(turn, before)
         putBack(bucketOf(turn.unit), entry.slot, entry.priority, { text })
       end
     end
+    redis.call('SET', KEYS[1] .. ':lost:' .. before, table.concat(tokens, ' '), 'PX', 3600000)
   end
   slotsBack(turn)
   return #entries

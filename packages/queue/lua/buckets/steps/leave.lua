@@ -3,7 +3,7 @@
 -- Input    leave(turn, standing): a turn that holds nothing
 --          answeredBefore(turn): one that is not the worker's any more: another's, or this command is sent again
 -- Output   leave → "over" when nothing is left for it, "left" when its worker leaves it, or "held"
---          answeredBefore → {"lost"}, or what was replied then
+--          answeredBefore → {"lost", tokens of what was reclaimed: all else that the worker ended was done}, or what was replied then
 local function hasSlots(unit)
   return not unit.bucket and redis.call('EXISTS', key('with', unit.name)) == 1
 end
@@ -28,8 +28,9 @@ local function leave(turn, standing)
 end
 
 local function answeredBefore(turn)
-  if redis.call('EXISTS', KEYS[1] .. ':lost:' .. turn.owner) == 1 then
-    return { 'lost' }
+  local reclaimed = redis.call('GET', KEYS[1] .. ':lost:' .. turn.owner)
+  if reclaimed then
+    return { 'lost', reclaimed }
   end
   local unit = turn.unit
   if unit['g' .. turn.lane] == turn.generation and not unit['o' .. turn.lane] then

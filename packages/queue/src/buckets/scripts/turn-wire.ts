@@ -21,9 +21,9 @@ export type StirredReply = [woken: string[], raised: string[]]
 /** Of one slot; `texts`: priority and text of each request. */
 type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
 export type TurnReply =
-  | ['over' | 'lost']
+  | ['over']
+  | ['lost', reclaimed: string]
   | ['held' | 'left', StandingReply, TakenReply[]]
-  | ['over', StandingReply, []]
 
 export function addTurn(args: Argument[], turn: TurnSays): void {
   const { unit, lane, generation, holder, ended, told, released, asked } = turn
@@ -59,9 +59,16 @@ function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
   args.push(wholeMs(delayMs), failures, wholeMs(pauseMs), pauseReason)
 }
 
-export function answerOf([status, standing, taken]: TurnReply, { asked }: TurnSays): TurnAnswer {
-  if (status === 'over' || status === 'lost') return { status }
-  return { status, standing: standingOf(standing!), taken: takenOf(taken!, asked.batch) }
+export function answerOf(reply: TurnReply, { asked }: TurnSays): TurnAnswer {
+  if (reply[0] === 'over') return { status: 'over' }
+  if (reply[0] === 'lost') return lostOf(reply[1])
+  const [status, standing, taken] = reply
+  return { status, standing: standingOf(standing), taken: takenOf(taken, asked.batch) }
+}
+
+/** Workers of earlier releases note that something was reclaimed, and not what. */
+function lostOf(reclaimed: string): TurnAnswer {
+  return { status: 'lost', ...(reclaimed !== '1' && { reclaimed: reclaimed.split(' ') }) }
 }
 
 /** The n-th request of a take has the token `<batch>.<n>`. */

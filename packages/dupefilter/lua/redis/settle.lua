@@ -4,7 +4,7 @@
 --          attempt "*": whichever asked; settles only. "!": its queue has come back older, and has lost what it had queued
 -- Output   settled: from now on no other asker is told "new", and members that an earlier attempt of this asker asked about and
 --          this one did not are un-marked. Gone back: members of this attempt are un-marked, unless another worker has settled
---          the asker since, or was told that they are new as well. Caches are then out of date. Lost: an asker that was settled in
+--          the asker since, or was told that they are new as well, or the asker is stale. Caches are then out of date. Lost: an asker that was settled in
 --          another run than the present one, `run`, is unsettled, as if it had asked just now
 local function unmarkWhere(owner, isUnwanted)
   local list, own = membersOf(owner), ':' .. owner .. '\n'
@@ -26,8 +26,9 @@ local function noteSettled(owner, run)
 end
 
 local function giveBack(owner, attempt)
-  local kind, _, tag, _, settledIn = stateOf(owner)
-  if kind == 's' then
+  local kind, ms, tag, _, settledIn = stateOf(owner)
+  -- One that is stale may be of a worker that stood still after its page was done. Its members are the next asker's, which is counted.
+  if kind == 's' or (kind == 'u' and now - tonumber(ms) > header.staleMs) then
     return
   end
   unmarkWhere(owner, function(heldBy, held, member)

@@ -280,6 +280,19 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(await filter.requestsSeen(pages(0, 2), 'x')).toEqual(seen(2))
   })
 
+  test('a page that goes back when it is stale leaves its links to the next asker, which counts them', async () => {
+    const key = bench.nextKey()
+    const stats = { inc: vi.fn() }
+    const shared = { key, pendingStaleMs: 300 }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, { ...shared, stats })]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    // Until its asker is stale.
+    await wait(350)
+    await filter.givenBack('page')
+    expect(await other.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
+    expect(stats.inc.mock.calls).toEqual(new Array(3).fill(['dupefilter/taken_over']))
+  })
+
   test('a page that goes back takes nothing from the worker that runs it again', async () => {
     const key = bench.nextKey()
     const [filter, other] = [await bench.open(make, { key }), await bench.open(make, { key })]

@@ -6,6 +6,7 @@
 --          ARGV[6…] job id, data, priority, number of the element or "", …; of one in doubt: id, packed request, "doubt", …
 -- Output   how many were added, none for an element before the cursor; -1 for elements that leave out others: those before
 --          them were lost with an older state of Redis; -2 for a run that has finished, was cleared, or is followed by another
+local NOTED_MS = 604800000
 local from, to, added = tonumber(ARGV[3]), tonumber(ARGV[4]), 0
 local run, state = unpack(redis.call('HMGET', KEYS[11], 'run', 'state'))
 if ARGV[2] ~= '' and (run ~= ARGV[2] or state == 'finished') then
@@ -19,6 +20,7 @@ if to and to > cursor then
   redis.call('HSET', KEYS[11], 'startCursor', to)
 elseif not to and #ARGV > 5 then
   redis.call('SADD', KEYS[12], ARGV[1])
+  redis.call('PEXPIRE', KEYS[12], NOTED_MS)
 end
 for i = 6, #ARGV, 4 do
   local isBefore = to and tonumber(ARGV[i + 3]) < cursor
@@ -29,5 +31,8 @@ for i = 6, #ARGV, 4 do
       added = added + add(ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[5] == '1')
     end
   end
+end
+if not to then
+  redis.call('PEXPIRE', KEYS[13], NOTED_MS)
 end
 return added

@@ -48,6 +48,23 @@ test('webloom clear --force: the workers’ leases are lost, nothing of theirs i
   expect(await other.push(pages('a', 1), 'start/0')).toBe(1)
 })
 
+test('a worker that stood still until the others had ended and emptied its crawl is not told that Redis has gone back', async () => {
+  const keys = bench.nextKeys()
+  const { logger, warnings } = listening()
+  await bench.redis.hset(keys.record, { run: 'n.1', state: 'running' })
+  const queue = await bench.queue({ keys, logger })
+  await queue.push(pages('a', 1), 'start/0')
+  const [held] = await queue.lease(1)
+  const other = await bench.queue({ keys })
+  await bench.redis.hset(keys.record, { state: 'finished' })
+  await other.clear()
+  await expect(queue.commit(held!, { children: pages('b', 2) })).rejects.toMatchObject({
+    code: 'WL_LEASE_LOST',
+  })
+  expect(warnings).toEqual([])
+  expect(await other.counts()).toEqual(EMPTY)
+})
+
 test('what is in flight in a worker’s name is told of turns, too, that the worker does not have', async () => {
   const keys = bench.nextKeys()
   const queue = await bench.queue({ keys })

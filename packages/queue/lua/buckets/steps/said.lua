@@ -6,8 +6,8 @@
 --          one that knows of none
 --          hear(said): as the first write of a command; Redis refuses it at its maxmemory
 -- Output   readSaid() → said; said.run; said.done: what is done by now, false for a run that an
---          earlier release began; said.isNew: it was not done before, as far as is known; said.refusal: nothing may be done, and this is the answer: -2 for a run that was cleared or
---          followed by another, else the number that Redis knows of. caller, see slots/wake.lua
+--          earlier release began; said.isNew: it was not done before, as far as is known; said.refusal: nothing may be done, and this is the answer: -2 for a run that has finished, was
+--          cleared or is followed by another, else the number that Redis knows of. caller, see slots/wake.lua
 local function readSaid()
   local said = { worker = arg(), number = number() }
   local answered = number()
@@ -20,7 +20,8 @@ local function readSaid()
   if said.run ~= '' and run ~= said.run then
     said.refusal = -2
   elseif said.heard < answered then
-    said.refusal = said.heard
+    -- Whoever has ended the crawl has emptied it, and forgot the numbers, too.
+    said.refusal = redis.call('HGET', KEYS[7], 'state') == 'finished' and -2 or said.heard
   end
   return said
 end

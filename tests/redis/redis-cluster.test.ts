@@ -14,7 +14,9 @@ const ROLES = ['queue', 'dupefilter', 'seeds', 'items'] as const
 let cluster: RedisCluster
 beforeAll(async () => {
   cluster = await startCluster({ password: 'admin' })
-  const line = aclLine(ROLES, 'pages', true).replace('<user>', 'loom').replace('<password>', 'pw')
+  const line = aclLine(ROLES, { spider: 'pages', isCluster: true })
+    .replace('<user>', 'loom')
+    .replace('<password>', 'pw')
   for (const node of cluster.nodes) await node.command(...line.split(' '))
 })
 afterAll(() => cluster.stop())

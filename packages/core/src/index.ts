@@ -113,7 +113,15 @@ export type { SpiderLike } from './crawl/spider-like.ts'
 export { chainOf, methodNamed, properties as spiderProperties } from './crawl/spider-methods.ts'
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './crawl/stats.ts'
 export { type ProtectionReason, protectionStat } from './errors/protection-reason.ts'
-export { type CrawlName, checkKeyPattern, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
+export {
+  type CrawlName,
+  checkKeyPattern,
+  crawlKey,
+  crawlNameOf,
+  crawlQueueName,
+  type KeyPrefixes,
+  keyPrefixesOf,
+} from './redis/crawl-keys.ts'
 export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './waiting/protocol-times.ts'
 
 // Failures

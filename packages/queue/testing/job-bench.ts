@@ -13,7 +13,7 @@ import {
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
 import type { HostSlots } from '../src/politeness/host-slots.ts'
 import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 import { RedisBench } from './redis-bench.ts'
 
 export interface JobQueueUnderTest {
@@ -100,7 +100,7 @@ export class JobBench extends RedisBench {
 
 /** A key of BullMQ's: a list, or a job by its id. */
 export function bullKey(keys: CrawlRedisKeys, name: string): string {
-  return `${BULL_PREFIX}:${keys.queueName}:${name}`
+  return `${keys.base}:${name}`
 }
 
 /** Leases until it has got as many; fails when that takes too long. */

@@ -207,6 +207,11 @@ export type KnownSettingsInput = {
    * docs/guides/redis.md) or of ioredis. Default `{}`.
    */
   readonly REDIS_PARAMS?: WrittenSetting<'REDIS_PARAMS'>
+  /**
+   * Stands before every key on a Redis that others use, too, such as `team7:`. Crawls see only those with the same prefix.
+   * Default empty.
+   */
+  readonly REDIS_KEY_PREFIX?: WrittenSetting<'REDIS_KEY_PREFIX'>
   /** How long a Redis may take to answer before the crawl gives up (exit code 3). Default `15` (s). */
   readonly REDIS_START_TIMEOUT?: WrittenSetting<'REDIS_START_TIMEOUT'>
   /**
@@ -314,6 +319,8 @@ export type KnownSettingsInput = {
    * a request, and each worker keeps its own pace. Default `turns`.
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
+  /** BullMQ’s prefix, which the keys of the queue begin with. REDIS_KEY_PREFIX stands before it. Default `webloom`. */
+  readonly QUEUE_PREFIX?: WrittenSetting<'QUEUE_PREFIX'>
   /** Redis of the request queue and the crawl record, where it is not that of REDIS_URL. Default `null`. */
   readonly QUEUE_REDIS_URL?: WrittenSetting<'QUEUE_REDIS_URL'>
   /** Redis from which start URLs are taken, where it is not that of REDIS_URL. Default `null`. */

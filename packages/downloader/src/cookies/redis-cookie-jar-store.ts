@@ -1,4 +1,11 @@
-import { type Crawler, crawlKey, type Logger, MemoryStatsCollector, type StatsCollector } from '@webloom/core'
+import {
+  type Crawler,
+  crawlKey,
+  crawlNameOf,
+  type Logger,
+  MemoryStatsCollector,
+  type StatsCollector,
+} from '@webloom/core'
 import type { CookieJarStore } from './cookie-jar-store.ts'
 import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
 import { MemoryCookieJarStore } from './memory-cookie-jar-store.ts'
@@ -56,7 +63,7 @@ export class RedisCookieJarStore implements CookieJarStore {
     const { redis, settings, spider, stats, logger } = crawler
     return new this({
       redis: redis('queue', 'COOKIES_SHARED is true'),
-      key: crawlKey(COOKIES_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+      key: crawlKey(COOKIES_KEY, crawlNameOf(settings, spider.name)),
       perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
       // What the local jars drop is not lost, so it is not counted.
       local: MemoryCookieJarStore.fromCrawler({ ...crawler, stats: new MemoryStatsCollector() }),

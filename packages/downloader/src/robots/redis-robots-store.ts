@@ -18,6 +18,7 @@ import { hash } from 'node:crypto'
 import {
   type Crawler,
   crawlKey,
+  crawlNameOf,
   type Logger,
   luaScriptsIn,
   RecentBytes,
@@ -94,7 +95,7 @@ export class RedisRobotsStore implements RobotsStore {
     const { redis, settings, spider, stats, logger } = crawler
     return new this({
       redis: redis('queue'),
-      key: crawlKey(ROBOTS_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+      key: crawlKey(ROBOTS_KEY, crawlNameOf(settings, spider.name)),
       bytesMax: settings.getInt('ROBOTSTXT_CACHE_MAXSIZE'),
       local: MemoryRobotsStore.fromCrawler(crawler),
       stats,

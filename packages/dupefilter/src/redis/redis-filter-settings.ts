@@ -1,6 +1,12 @@
 /** What all filters on Redis read from the settings and take from the crawl. */
 
-import { type Crawler, crawlKey, type FingerprintAlgorithm, filterFingerprinterOf } from '@webloom/core'
+import {
+  type Crawler,
+  crawlKey,
+  crawlNameOf,
+  type FingerprintAlgorithm,
+  filterFingerprinterOf,
+} from '@webloom/core'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 
 /** @param auto what FINGERPRINTER=auto means: what the crawlers of that filter use */
@@ -30,7 +36,7 @@ export function redisFilterOptionsOf(
 export function filterKeyOf({ settings, spider }: Crawler, fallback?: string): string {
   const isFallback = fallback !== undefined && !settings.isSet('SCHEDULER_DUPEFILTER_KEY')
   const pattern = isFallback ? fallback : settings.getString('SCHEDULER_DUPEFILTER_KEY')
-  return crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') })
+  return crawlKey(pattern, crawlNameOf(settings, spider.name))
 }
 
 /** Returns the key of a Bloom filter for this crawl. */

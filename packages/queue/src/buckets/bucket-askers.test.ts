@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
-import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())
@@ -69,9 +68,7 @@ describe('askers', () => {
     const left = await bench.redis.keys(`*${keys.queueName}*`)
     const expected = ['frontier:counts', 'meta', 'id', 'stalled-check', 'frontier:owners', 'frontier:workers']
     expect(
-      left
-        .map((key) => key.replace(`${BULL_PREFIX}:${keys.queueName}:`, ''))
-        .filter((key) => !expected.includes(key)),
+      left.map((key) => key.replace(`${keys.base}:`, '')).filter((key) => !expected.includes(key)),
     ).toEqual([])
   })
 })

@@ -5,7 +5,6 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
-import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())
@@ -106,7 +105,7 @@ describe('several workers', () => {
 
   test('the end of a crawl that stays deletes jobs that nobody will begin, and nothing of one that goes on', async () => {
     const keys = bench.nextKeys()
-    const bull = (name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
+    const bull = (name: string) => `${keys.base}:${name}`
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 0), page('a', 1)], 'o')
     const [first, second] = await queue.lease(2)

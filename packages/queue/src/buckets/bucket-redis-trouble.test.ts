@@ -3,7 +3,6 @@ import { PROTOCOL_TIMES, type QueuedRequest, WebloomError } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
-import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
 const TURN_LOCK_MS = PROTOCOL_TIMES.turns.lockMs
 const bench = new BucketBench()
@@ -74,13 +73,10 @@ describe.concurrent('Redis', () => {
     const writer = await bench.queue({ keys })
     await writer.push([page('a', 1)], 'o')
     const [unit] = await vi.waitUntil(async () => {
-      const found = await bench.redis.zrange(`${BULL_PREFIX}:${keys.queueName}:prioritized`, '0', '-1')
+      const found = await bench.redis.zrange(`${keys.base}:prioritized`, '0', '-1')
       return found.length > 0 && found
     })
-    await bench.redis.del(
-      `${BULL_PREFIX}:${keys.queueName}:prioritized`,
-      `${BULL_PREFIX}:${keys.queueName}:${unit}`,
-    )
+    await bench.redis.del(`${keys.base}:prioritized`, `${keys.base}:${unit}`)
     const [lease] = await vi.waitUntil(async () => {
       const found = await writer.lease(1)
       return found.length > 0 && found

@@ -53,7 +53,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const placing = new BucketPlacing({ order, slots, boostOf: (slot) => ordered.boostOf(slot) })
   const channel = options.channel ?? new CrawlChannel({ redis, keys })
   const onWoken = () => onPoint('woken')
-  const jobs = new TurnJobs({ redis, queueName: keys.queueName, workerId, times, logger, onWoken })
+  const jobs = new TurnJobs({ redis, keys, workerId, times, logger, onWoken })
   const machine = new FrontierMachine({
     ...ordered.forMachine,
     times: times.turns,

@@ -5,7 +5,7 @@ import { scaledTimes } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const bench = new BucketBench()
@@ -19,7 +19,7 @@ const UNIT = 'a.test~0~1'
 
 let keys: CrawlRedisKeys
 let scripts: BucketScripts
-const bull = (name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
+const bull = (name: string) => `${keys.base}:${name}`
 const active = () => bench.redis.lrange(bull('active'), 0, -1)
 const waiting = () => bench.redis.lrange(bull('wait'), 0, -1)
 

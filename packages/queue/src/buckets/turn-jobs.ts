@@ -17,7 +17,7 @@ import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Stirred, Wake } from '../frontier/turn-protocol.ts'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
-import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 const CLOSE_MS_MAX = 2000
 const EVENTS_MAX = 100
@@ -42,7 +42,7 @@ export interface TurnJob {
 
 export interface TurnJobsOptions {
   readonly redis: Redis
-  readonly queueName: string
+  readonly keys: Pick<CrawlRedisKeys, 'queueName' | 'bullPrefix'>
   readonly workerId: string
   readonly times: ProtocolTimes
   readonly logger: Logger
@@ -64,12 +64,12 @@ export class TurnJobs {
   }
 
   async open(): Promise<void> {
-    const { redis, queueName } = this.#options
+    const { redis, keys } = this.#options
     this.#bullmq = await import('bullmq')
     this.#queue = new this.#bullmq.Queue(
-      queueName,
-      { connection: redis, prefix: BULL_PREFIX, streams: { events: { maxLen: EVENTS_MAX } } },
-      bullBackend(this.#bullmq),
+      keys.queueName,
+      { connection: redis, prefix: keys.bullPrefix, streams: { events: { maxLen: EVENTS_MAX } } },
+      bullBackend(this.#bullmq, keys.bullPrefix),
     )
     this.#queue.on('error', (error) => this.#onError(error))
     this.#worker = this.#newWorker()
@@ -178,20 +178,20 @@ export class TurnJobs {
   }
 
   #newWorker(): Worker {
-    const { redis, queueName, times } = this.#options
+    const { redis, keys, times } = this.#options
     const { lockMs, blockMsMax, blockLateMs } = times.turns
     const bullmq = this.#bullmq!
     const worker = new bullmq.Worker(
-      queueName,
+      keys.queueName,
       null,
       {
         connection: redis,
-        prefix: BULL_PREFIX,
+        prefix: keys.bullPrefix,
         lockDuration: lockMs,
         skipStalledCheck: true,
         drainDelay: blockMsMax / 1000,
       },
-      bullBackend(bullmq, (given, connectionName) =>
+      bullBackend(bullmq, keys.bullPrefix, (given, connectionName) =>
         given.duplicate({ ...KEEPS_TRYING, socketTimeout: blockMsMax + blockLateMs, connectionName }),
       ),
     )

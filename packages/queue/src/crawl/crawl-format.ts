@@ -5,7 +5,7 @@
 
 import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { BULL_PREFIX, type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
+import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
@@ -41,8 +41,8 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
 }
 
 /** Where the release before this one had the queue of QUEUE_MODE=turns. */
-export function formerBase({ queueName }: CrawlRedisKeys): string {
-  return `${BULL_PREFIX}:${queueName}:turns`
+export function formerBase({ base }: CrawlRedisKeys): string {
+  return `${base}:turns`
 }
 
 /** The keys under which a crawl in an earlier form is counted; those that were given for any other. */

@@ -4,7 +4,6 @@ import { startTcpProxy } from '@webloom/testkit'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, ids, JobBench, leased, listeningLogger, page, pages } from '../../testing/job-bench.ts'
-import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 import type { BullJobQueue } from './bull-job-queue.ts'
 
 const bench = new JobBench()
@@ -44,7 +43,7 @@ describe('jobs', () => {
     await queue.push([page('1/2:3%', { priority: 7 }), page(2), page(3)], 'o')
     const [urgent, second] = await leased(queue, 2)
     await queue.retry(second!, second!.request, 60_000)
-    const bull = new Queue(keys.queueName, { prefix: BULL_PREFIX, connection: bench.connect() })
+    const bull = new Queue(keys.queueName, { prefix: keys.bullPrefix, connection: bench.connect() })
     expect(await bull.getJobCounts('prioritized', 'delayed', 'active')).toEqual({
       prioritized: 1,
       delayed: 1,
@@ -102,7 +101,7 @@ describe('jobs', () => {
     await expect(queue.commit(leases[1]!)).rejects.toMatchObject(lostLease)
     const redis = bench.connect()
     const left: string[] = []
-    for (const key of await redis.keys(`${BULL_PREFIX}:${keys.queueName}*`)) {
+    for (const key of await redis.keys(`${keys.base}*`)) {
       if ((await redis.pttl(key)) === -1) left.push(key)
     }
     expect(left.map((key) => key.replace(/^.*:/, '')).sort()).toEqual(['stalled-check'])

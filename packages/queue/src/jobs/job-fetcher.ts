@@ -7,7 +7,7 @@ import { type Logger, NoAnswer, type ProtocolTimes, silentLogger, waitAtMost, wi
 import type { Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
 
 /** A job that this worker has taken and holds. */
@@ -75,14 +75,14 @@ export class JobFetcher {
       null,
       {
         connection: this.#connection,
-        prefix: BULL_PREFIX,
+        prefix: this.#keys.bullPrefix,
         autorun: false,
         // Kept with each job it takes: whose leases they are, when it dies.
         name: this.#workerId,
         lockDuration: lockMs,
         drainDelay: blockMs / 1000,
       },
-      bullBackend(this.#bullmq!, (given, connectionName) =>
+      bullBackend(this.#bullmq!, this.#keys.bullPrefix, (given, connectionName) =>
         given.duplicate({ connectionName: `${connectionName}:w:${this.#workerId}` }),
       ),
     )

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { bullKey, ids, JobBench, leased, listeningLogger, page } from '../../testing/job-bench.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { historyKey } from '../leasing/quarantine-history.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 const bench = new JobBench()
 beforeAll(() => bench.start())
@@ -75,7 +75,7 @@ describe('requests that no worker can do', () => {
     await queue.push([page(1), page(2)], 'o')
     const newer = JSON.stringify('1\n\n{"v":9,"url":"http://a.test/1"}')
     await bench.connect().hset(bullKey(keys, 'r-1'), 'data', newer)
-    const bull = new Queue(keys.queueName, { prefix: BULL_PREFIX, connection: bench.connect() })
+    const bull = new Queue(keys.queueName, { prefix: keys.bullPrefix, connection: bench.connect() })
     await bull.add('mail', { to: 'me' })
     const leases = await leased(queue, 1)
     expect(ids(leases)).toEqual(['2'])

@@ -21,7 +21,7 @@ import type { StartSpan } from '../crawl/start-span.ts'
 import { idsOf } from '../leasing/doubts.ts'
 import { historyKey } from '../leasing/quarantine-history.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
-import { BULL_PREFIX, type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
+import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { bullData } from './bull-job.ts'
@@ -294,7 +294,7 @@ export class JobScripts {
   }
 
   #bullKey(name: string): string {
-    return `${BULL_PREFIX}:${this.#keys.queueName}:${name}`
+    return `${this.#keys.base}:${name}`
   }
 }
 

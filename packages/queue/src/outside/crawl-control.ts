@@ -7,7 +7,7 @@ import { CRAWL_FORMAT, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
 import { newRunId, runNameOf } from '../crawl/run-name.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
-import { BULL_PREFIX, type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
+import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
@@ -121,7 +121,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     await clear()
     await new RedisFailures({ redis, keys }).clear()
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
-    const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
+    const own = present > 0 ? `${keys.noted}:` : `${keys.base}:`
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs]
     for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)

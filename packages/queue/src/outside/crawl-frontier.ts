@@ -11,7 +11,7 @@ import { formerBase } from '../crawl/crawl-format.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { bucketOf, isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 /** A request that waits, is delayed, or is in flight. `unreadable` says why this release cannot read it. */
 export type FrontierEntry =
@@ -163,7 +163,7 @@ const LANES_MAX = 16
 
 /** QUEUE_MODE=job. */
 async function* textsOfJobs({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
-  const key = (name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
+  const key = (name: string) => `${keys.base}:${name}`
   const ids = async function* () {
     for (const list of ['active', 'wait', 'paused']) yield* listed(redis, key(list))
     for (const set of ['prioritized', 'delayed']) yield* membersOf(redis, key(set))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
-import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { CRAWLS_KEY, forgetCrawl, noteCrawl, readCrawls } from './crawl-registry.ts'
+import { crawlRedisKeys, crawlsKey } from '../redis/crawl-redis-keys.ts'
+import { forgetCrawl, noteCrawl, readCrawls } from './crawl-registry.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -13,7 +13,7 @@ const noted = (spider: string, crawlId: string | null = null) =>
 test('a crawl that was joined is known by its name until it is forgotten; what cannot be read is left out', async () => {
   await noted('quotes')
   await noted('quotes', '2026-11')
-  await bench.redis.hset(CRAWLS_KEY, '{odd}', 'no JSON')
+  await bench.redis.hset(crawlsKey({}), '{odd}', 'no JSON')
   const crawls = await readCrawls(bench.redis)
   expect(crawls.map(({ queueName }) => queueName).sort()).toEqual(['{quotes@2026-11}', '{quotes}'])
   expect(crawls[0]).toMatchObject({ spider: 'quotes', statsKey: 'quotes:stats', release: '1.2.3' })
@@ -22,12 +22,12 @@ test('a crawl that was joined is known by its name until it is forgotten; what c
 })
 
 test('of more than a thousand crawls those are known that were joined last', async () => {
-  await bench.redis.del(CRAWLS_KEY)
+  await bench.redis.del(crawlsKey({}))
   const old = Array.from({ length: 1000 }, (_, n) => [
     `{old@${n}}`,
     JSON.stringify({ spider: 'old', crawlId: `${n}`, joinedAt: n }),
   ])
-  await bench.redis.hset(CRAWLS_KEY, ...old.flat())
+  await bench.redis.hset(crawlsKey({}), ...old.flat())
   await noted('quotes')
   const crawls = await readCrawls(bench.redis)
   expect(crawls).toHaveLength(1000)

@@ -5,12 +5,9 @@
  * crawls; so it is no part of any script, and a worker goes on without it.
  */
 
-import type { CrawlName } from '@webloom/core'
+import type { CrawlName, KeyPrefixes } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-
-/** Hash: name of a crawl's queue → what is noted of the crawl, as JSON. */
-export const CRAWLS_KEY = 'webloom:crawls'
+import { type CrawlRedisKeys, crawlRedisKeys, crawlsKey } from '../redis/crawl-redis-keys.ts'
 
 /** A crawl that workers of this Redis have joined, whatever has become of it since. */
 export interface KnownCrawl extends CrawlName {
@@ -38,32 +35,37 @@ interface Noted {
 /** Notes that a worker has joined the crawl. */
 export async function noteCrawl(
   redis: Redis,
-  { spider, crawlId, statsKey, release }: CrawlName & Pick<KnownCrawl, 'statsKey' | 'release'>,
+  { statsKey, release, ...name }: CrawlName & Pick<KnownCrawl, 'statsKey' | 'release'>,
 ): Promise<void> {
+  const { spider, crawlId } = name
+  const { crawls, queueName } = crawlRedisKeys(name)
   const noted: Noted = { spider, crawlId, statsKey, joinedAt: Date.now(), release }
-  const isNew = await redis.hset(
-    CRAWLS_KEY,
-    crawlRedisKeys({ spider, crawlId }).queueName,
-    JSON.stringify(noted),
-  )
-  if (isNew === 1 && (await redis.hlen(CRAWLS_KEY)) > CRAWLS_MAX) await forgetOldest(redis)
+  const isNew = await redis.hset(crawls, queueName, JSON.stringify(noted))
+  if (isNew === 1 && (await redis.hlen(crawls)) > CRAWLS_MAX) await forgetOldest(redis, name)
 }
 
 /** Deletes the note, and what the crawl's runs came to. A worker that joins the crawl notes it anew. */
-export async function forgetCrawl(redis: Redis, { queueName, runs }: CrawlRedisKeys): Promise<void> {
+export async function forgetCrawl(redis: Redis, { queueName, runs, crawls }: CrawlRedisKeys): Promise<void> {
   await redis.unlink(runs)
-  await redis.hdel(CRAWLS_KEY, queueName)
+  await redis.hdel(crawls, queueName)
 }
 
-/** The crawl that was joined last comes first. */
-export async function readCrawls(redis: Redis): Promise<KnownCrawl[]> {
-  const noted = Object.entries(await redis.hgetall(CRAWLS_KEY))
-  return noted.flatMap(([queueName, text]) => knownOf(queueName, text) ?? []).sort(latestFirst)
+/** Those whose keys have these prefixes. The crawl that was joined last comes first. */
+export async function readCrawls(
+  redis: Redis,
+  { keyPrefix = '', queuePrefix = 'webloom' }: KeyPrefixes = {},
+): Promise<KnownCrawl[]> {
+  const prefixes = { keyPrefix, queuePrefix }
+  const noted = Object.entries(await redis.hgetall(crawlsKey(prefixes)))
+  return noted
+    .flatMap(([queueName, text]) => knownOf(queueName, text) ?? [])
+    .map((crawl) => ({ ...crawl, ...prefixes }))
+    .sort(latestFirst)
 }
 
-async function forgetOldest(redis: Redis): Promise<void> {
-  const old = (await readCrawls(redis)).slice(CRAWLS_MAX).map(({ queueName }) => queueName)
-  if (old.length > 0) await redis.hdel(CRAWLS_KEY, ...old)
+async function forgetOldest(redis: Redis, prefixes: KeyPrefixes): Promise<void> {
+  const old = (await readCrawls(redis, prefixes)).slice(CRAWLS_MAX).map(({ queueName }) => queueName)
+  if (old.length > 0) await redis.hdel(crawlsKey(prefixes), ...old)
 }
 
 function latestFirst(a: KnownCrawl, b: KnownCrawl): number {

@@ -5,7 +5,6 @@
 
 import type { BackendFactory, RedisConnection, RedisQueueBackend } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { BULL_PREFIX } from './crawl-redis-keys.ts'
 
 type BullMQ = typeof import('bullmq')
 
@@ -16,20 +15,22 @@ type BullMQ = typeof import('bullmq')
 export const KEEPS_TRYING = { lazyConnect: false }
 
 /**
+ * @param prefix BullMQ's, which its own options have, too
  * @param blockingOf makes the connection that a worker waits with, which BullMQ closes; absent for what never waits
  */
 export function bullBackend(
   bullmq: BullMQ,
+  prefix: string,
   blockingOf?: (redis: Redis, name: string) => Redis,
 ): BackendFactory<RedisQueueBackend> {
   const { QueueKeys, RedisQueueBackend } = bullmq
   return (name, options) => {
-    const opts = { ...options, prefix: BULL_PREFIX }
+    const opts = { ...options, prefix }
     const redis = opts.connection as Redis
-    const blocking = blockingOf?.(redis, `${BULL_PREFIX}:${Buffer.from(name).toString('base64')}`)
+    const blocking = blockingOf?.(redis, `${prefix}:${Buffer.from(name).toString('base64')}`)
     // BullMQ listens until it closes the connection; what comes after that is of no interest.
     blocking?.on('error', () => {})
-    const keys = new QueueKeys(BULL_PREFIX)
+    const keys = new QueueKeys(prefix)
     return new RedisQueueBackend(
       silent(bullmq, redis, { shared: true, blocking: false }),
       name,

@@ -1,7 +1,4 @@
-import { type CrawlName, crawlQueueName } from '@webloom/core'
-
-/** BullMQ's prefix. With the queue's name it starts every key of a crawl's queue. */
-export const BULL_PREFIX = 'webloom'
+import { type CrawlName, crawlQueueName, type KeyPrefixes } from '@webloom/core'
 
 /**
  * The keys that a crawl has on the queue's Redis beside BullMQ's own, all in one slot with them, so that one script sees
@@ -12,6 +9,12 @@ export const BULL_PREFIX = 'webloom'
 export interface CrawlRedisKeys {
   /** BullMQ's name of the queue, e.g. `{quotes}`. */
   readonly queueName: string
+  /** BullMQ's prefix: `webloom` unless REDIS_KEY_PREFIX or QUEUE_PREFIX says otherwise. */
+  readonly bullPrefix: string
+  /** What every key of the queue begins with, BullMQ's and ours: `webloom:{quotes}`. */
+  readonly base: string
+  /** Hash of all crawls with this prefix, in a slot of its own: outside/crawl-registry.ts. */
+  readonly crawls: string
   /** Hash: state, start cursor and who runs start(), times, why it was stopped, whether it is paused. */
   readonly record: string
   /** Hash: worker id → heartbeat as JSON. */
@@ -52,9 +55,15 @@ export interface CrawlRedisKeys {
 
 export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
   const queueName = crawlQueueName(name)
-  const key = (pattern: string) => pattern.replaceAll('%(queue)s', () => queueName)
+  const bullPrefix = bullPrefixOf(name)
+  const base = `${bullPrefix}:${queueName}`
+  // As docs/redis-keys.md has them.
+  const key = (pattern: string) => pattern.replace('webloom:%(queue)s', () => base)
   return {
     queueName,
+    bullPrefix,
+    base,
+    crawls: crawlsKey(name),
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
     hostLists: key('webloom:%(queue)s:host-lists'),
@@ -76,6 +85,15 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
   }
 }
 
+/** The hash of all crawls that have these prefixes. */
+export function crawlsKey(prefixes: KeyPrefixes): string {
+  return `${bullPrefixOf(prefixes)}:crawls`
+}
+
+function bullPrefixOf({ keyPrefix = '', queuePrefix = 'webloom' }: KeyPrefixes): string {
+  return keyPrefix + queuePrefix
+}
+
 /** Returns what messages call the crawl: `crawl "quotes"`, or `crawl "quotes" (CRAWL_ID 2026-11)`. */
 export function crawlShown({ queueName }: Pick<CrawlRedisKeys, 'queueName'>): string {
   const [spider, id] = queueName.slice(1, -1).split('@').map(decodeURIComponent)
@@ -90,7 +108,7 @@ export function stateKeys(keys: CrawlRedisKeys): string[] {
     keys.workers,
     keys.frontierCounts,
     keys.quarantine,
-    ...bull.map((list) => `${BULL_PREFIX}:${keys.queueName}:${list}`),
+    ...bull.map((list) => `${keys.base}:${list}`),
     keys.doubts,
   ]
 }

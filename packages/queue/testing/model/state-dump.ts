@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import { historyKey } from '../../src/leasing/quarantine-history.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 import { dumpOfLedger } from './failure-ledger.ts'
 import type { FrontierState, Line, ScoredSet, Unit } from './frontier-state.ts'
 
@@ -79,7 +79,7 @@ export function dumpOfModel(state: FrontierState, keys: CrawlRedisKeys, nowMs: n
 
 /** BullMQ's part. */
 export function dumpOfJobs({ jobs }: FrontierState, keys: CrawlRedisKeys, nowMs: number): Dump {
-  const prefix = `${BULL_PREFIX}:${keys.queueName}:`
+  const prefix = `${keys.base}:`
   const dump: Dump = {}
   for (const [job, { priority, delay }] of jobs.jobs)
     dump[prefix + job] = { priority: `${priority}`, delay: `${delay}` }

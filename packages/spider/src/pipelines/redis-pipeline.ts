@@ -17,6 +17,7 @@ import {
   type Crawler,
   checkKeyPattern,
   crawlKey,
+  crawlNameOf,
   type ItemContext,
   type ItemPipeline,
   isRedisFull,
@@ -87,10 +88,7 @@ export class RedisPipeline implements ItemPipeline {
     checkKeyPattern(settings.getString('REDIS_ITEMS_KEY'), 'REDIS_ITEMS_KEY')
     return new this({
       redis: redis('items', 'ITEM_PIPELINES names redis'),
-      key: crawlKey(settings.getString('REDIS_ITEMS_KEY'), {
-        spider: spider.name,
-        crawlId: settings.get('CRAWL_ID'),
-      }),
+      key: crawlKey(settings.getString('REDIS_ITEMS_KEY'), crawlNameOf(settings, spider.name)),
       as: settings.get('REDIS_ITEMS_AS'),
       itemsMax: settings.getInt('REDIS_ITEMS_MAX'),
       idField: settings.get('REDIS_ITEMS_ID_FIELD'),

@@ -2,6 +2,7 @@ import {
   type Awaitable,
   checkKeyPattern,
   crawlKey,
+  crawlNameOf,
   Request,
   type Settings,
   SettingsError,
@@ -98,7 +99,7 @@ export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOpt
   const idleS =
     numberIn(spider, 'maxIdleTime', maxIdleTime, 0) ?? settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE')
   return {
-    key: crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+    key: crawlKey(pattern, crawlNameOf(settings, spider.name)),
     // CONCURRENT_REQUESTS may be 0, which means no bound.
     batchSize: batchSize || BATCH_SIZE_MAX,
     maxIdleTimeMs: idleS === 0 ? Number.POSITIVE_INFINITY : idleS * 1000,

@@ -1,6 +1,6 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
-import { type Crawler, type CrawlName, crawlKey, UsageError } from '@webloom/core'
+import { type Crawler, type CrawlName, crawlKey, crawlNameOf, UsageError } from '@webloom/core'
 import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
 import { isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
@@ -59,7 +59,7 @@ export function crawlFromOutside(crawler: CrawlerFromOutside, folder: string): C
       'no Redis is named, so there is no crawl that could be seen from outside its process. Set REDIS_URL=redis://host:6379, or QUEUE_REDIS_URL',
     )
   const { shown } = servers.targets('queue')[0]!
-  const name = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
+  const name = crawlNameOf(settings, spider.name)
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
   const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
   return { crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, seedKey, name, folder }

@@ -2,9 +2,9 @@
 
 import {
   type Crawler,
-  type CrawlName,
   type CrawlRun,
   crawlKey,
+  crawlNameOf,
   type DupeFilter,
   infoOf,
   type Logger,
@@ -73,7 +73,7 @@ export async function redisStore(
 ): Promise<CrawlStore> {
   const { settings, stats, logger, hostLists } = crawler
   const times = crawler.times && { times: crawler.times }
-  const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
+  const name = crawlNameOf(settings, spider.name)
   const keys = crawlRedisKeys(name)
   const redisRunId = () => runIdOf(queueRedis, keys)
   const run: CrawlRun = {

@@ -1,16 +1,21 @@
 /** The queue of scrapy-redis that a crawl of the same spider has left: where it is, and whether anything waits in it. */
 
-import { type Logger, type Settings, type SpiderLike, UsageError } from '@webloom/core'
+import {
+  crawlKey,
+  keyPrefixesOf,
+  type Logger,
+  type Settings,
+  type SpiderLike,
+  UsageError,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { typedSpider } from '../loading/typed-spider.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 
-/** Python knows no CRAWL_ID. */
+/** Python knows no CRAWL_ID, and no prefix: where it has the key, SCHEDULER_QUEUE_KEY names it whole. */
 export function scrapyQueueKey(settings: Settings, spider: string): string {
-  return settings
-    .getString('SCHEDULER_QUEUE_KEY')
-    .replaceAll('%(spider)s', () => spider)
-    .replaceAll('%(name)s', () => spider)
+  const { keyPrefix = '' } = settings.isSet('SCHEDULER_QUEUE_KEY') ? {} : keyPrefixesOf(settings)
+  return crawlKey(settings.getString('SCHEDULER_QUEUE_KEY'), { spider, crawlId: null, keyPrefix })
 }
 
 /** Opens the Redis on which it is: that of our own queue. Throws WL_USAGE when none is named. */

@@ -1,6 +1,13 @@
 /** `webloom seed`: puts start URLs where a RedisSpider takes them from. */
 
-import { type RedisTarget, redisTargets, type Settings, SettingsError, UsageError } from '@webloom/core'
+import {
+  crawlNameOf,
+  type RedisTarget,
+  redisTargets,
+  type Settings,
+  SettingsError,
+  UsageError,
+} from '@webloom/core'
 import { RedisSeedPush, type SeedType, seedTypeOf } from '@webloom/queue'
 import { createSpider, isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { spiderSettings } from '../assembly/crawl-base.ts'
@@ -41,7 +48,7 @@ export async function seed(
   const target = seedsTarget(settings)
   const link = new RedisLink(target, {
     roles: ['seeds'],
-    spider: spider.name,
+    whose: crawlNameOf(settings, spider.name),
     startTimeoutMs: settings.getFloat('REDIS_START_TIMEOUT') * 1000,
     logger: loggerOf(settings),
   })

@@ -80,7 +80,7 @@ export class RegistryDesks implements CrawlDesks {
     const before = this.#listed.filter((one) => one.server === server)
     try {
       if (isAway(redis)) throw new Error(`Redis at ${shown} cannot be reached`)
-      const known = await within(ANSWER_MS_MAX, `Redis at ${shown}`, readCrawls(redis))
+      const known = await within(ANSWER_MS_MAX, `Redis at ${shown}`, readCrawls(redis, server.prefixes))
       const listed = known
         .filter(({ spider }) => this.#spiders.length === 0 || this.#spiders.includes(spider))
         .slice(0, LISTED_MAX)

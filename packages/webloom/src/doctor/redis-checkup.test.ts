@@ -147,7 +147,7 @@ describe('one that cannot be used', () => {
 
 describe('rights', () => {
   beforeAll(async () => {
-    const line = aclLine(['queue', 'dupefilter', 'seeds', 'items'], 'pages')
+    const line = aclLine(['queue', 'dupefilter', 'seeds', 'items'], { spider: 'pages' })
     await redis.command(...line.replace('<user>', 'loom').replace('<password>', 'planted').split(' '))
   })
 

@@ -6,6 +6,7 @@
 import { connect } from 'node:net'
 import {
   environmentVariable,
+  keyPrefixesOf,
   luaScriptsIn,
   mastersOf,
   REDIS_ROLES,
@@ -24,7 +25,7 @@ import { type RedisHealth, redisHealth } from '@webloom/queue'
 import type { Redis } from 'ioredis'
 import { RedisLink } from '../redis/redis-connection.ts'
 import { IsReplica, missingRightOf } from '../redis/redis-refusal.ts'
-import { aclLine, REDIS_RIGHTS } from '../redis/redis-rights.ts'
+import { aclLine, patternFor, REDIS_RIGHTS, type RightsFor } from '../redis/redis-rights.ts'
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
@@ -69,7 +70,11 @@ export async function checkRedisServers(
     const found = 'none is named: a crawl runs in one process. For many workers name one'
     return [{ check: 'Redis', state: 'info', found, type: 'export REDIS_URL=redis://127.0.0.1:6379' }]
   }
-  return (await Promise.all(servers.map((server) => checkServer(server, spider, answerMsMax)))).flat()
+  return (
+    await Promise.all(
+      servers.map((server) => checkServer(server, { spider, ...keyPrefixesOf(settings) }, answerMsMax)),
+    )
+  ).flat()
 }
 
 function serversOf(settings: Settings): Server[] {
@@ -82,29 +87,25 @@ function serversOf(settings: Settings): Server[] {
   })
 }
 
-async function checkServer(
-  server: Server,
-  spider: string | undefined,
-  answerMsMax: number,
-): Promise<CheckResults> {
+async function checkServer(server: Server, whose: RightsFor, answerMsMax: number): Promise<CheckResults> {
   const { target, roles } = server
   const link = new RedisLink(target, {
     startTimeoutMs: answerMsMax,
     logger: silentLogger,
     roles,
-    spider,
+    whose,
   })
   try {
     await Promise.race([link.open(), hopeless(link.client)])
     const masters = mastersOf(link.client)
     return (
-      await Promise.all(masters.map((master) => checkOpen(master, foundAt(master, server), spider)))
+      await Promise.all(masters.map((master) => checkOpen(master, foundAt(master, server), whose)))
     ).flat()
   } catch (error) {
     return [
       isUnanswered(error) && (await isListening(target.options, answerMsMax))
         ? silent(server, answerMsMax)
-        : unusable(error as Error & { code?: string }, server, spider),
+        : unusable(error as Error & { code?: string }, server, whose),
     ]
   } finally {
     link.close()
@@ -173,13 +174,13 @@ function silent({ target, named }: Server, answerMsMax: number): CheckResult {
   }
 }
 
-function unusable(error: Error & { code?: string }, server: Server, spider: string | undefined): CheckResult {
+function unusable(error: Error & { code?: string }, server: Server, whose: RightsFor): CheckResult {
   const { target, roles, named } = server
   const fail = (found: string, type: string): CheckResult => ({ check: 'Redis', state: 'fail', found, type })
   if (error instanceof SettingsError)
     return fail(error.problems.join('; '), `webloom settings --explain ${target.setting}`)
   const missing = missingRightOf(error)
-  if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, spider))
+  if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, whose))
   if (error.code === 'WL_REDIS_REFUSED')
     return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
   if (error instanceof IsReplica) {
@@ -204,11 +205,7 @@ function unusable(error: Error & { code?: string }, server: Server, spider: stri
     : fail(`${named} does not answer: ${why}`, startLine(target))
 }
 
-async function checkOpen(
-  redis: Redis,
-  server: Server,
-  spider: string | undefined,
-): Promise<readonly CheckResult[]> {
+async function checkOpen(redis: Redis, server: Server, whose: RightsFor): Promise<readonly CheckResult[]> {
   const health = await redisHealth(redis)
   const pingMs = await shortestPingMs(redis)
   return [
@@ -221,7 +218,7 @@ async function checkOpen(
     ...storageResults(health, server),
     ...(pingMs > PING_MS_MAX ? [farAway(pingMs, server)] : []),
     ...(await clockResults(redis, server)),
-    ...(await rightsResults(redis, server, spider)),
+    ...(await rightsResults(redis, server, whose)),
   ]
 }
 
@@ -306,15 +303,11 @@ async function clockResults(redis: Redis, { named }: Server): Promise<CheckResul
 }
 
 /** A right that is missing ends a crawl in its middle. Before Redis 7 a user cannot ask for its own rights. */
-async function rightsResults(
-  redis: Redis,
-  server: Server,
-  spider: string | undefined,
-): Promise<CheckResults> {
+async function rightsResults(redis: Redis, server: Server, whose: RightsFor): Promise<CheckResults> {
   const { roles, named } = server
   const commands = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].commands))]
   const patterns = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].keys))]
-  const keys = spider === undefined ? [] : patterns.map((pattern) => keyOf(pattern, spider))
+  const keys = whose.spider === undefined ? [] : patterns.map((pattern) => keyOf(pattern, whose))
   // `type` is a right of every role.
   const asked = [
     ...commands.flatMap((command) => askedFor(command, keys[0])),
@@ -326,7 +319,7 @@ async function rightsResults(
   const more =
     missing.length > MISSING_SHOWN_MAX ? ` and ${missing.length - MISSING_SHOWN_MAX} others more` : ''
   const found = `${named}: its user has no right to ${shown}${more}; a crawl that needs one of them ends there`
-  return [{ check: 'Redis rights', state: 'warn', found, type: rightsLine(server, spider) }]
+  return [{ check: 'Redis rights', state: 'warn', found, type: rightsLine(server, whose) }]
 }
 
 /** What these do to their key depends on their arguments, so Redis refuses them without. */
@@ -339,14 +332,14 @@ function askedFor(command: string, key: string | undefined): string[] {
   return key === undefined ? [] : [`${command} ${key} ${words}`]
 }
 
-function keyOf(pattern: string, spider: string): string {
-  return pattern.replace('<spider>', spider).replace('*', 'doctor')
+function keyOf(pattern: string, whose: RightsFor): string {
+  return patternFor(pattern, whose).replace('*', 'doctor')
 }
 
 /** What an administrator types; the crawl's own user has no right to it. */
-function rightsLine({ target, roles, isCluster }: Server, spider: string | undefined): string {
+function rightsLine({ target, roles, isCluster }: Server, whose: RightsFor): string {
   const { username, ...others } = target.options
-  const line = aclLine(roles, spider, isCluster).replace('<user>', username ?? '<user>')
+  const line = aclLine(roles, { ...whose, isCluster }).replace('<user>', username ?? '<user>')
   return [cliOf({ ...others, password: '' }), ...line.split(' ').map(shellQuoted)].join(' ')
 }
 

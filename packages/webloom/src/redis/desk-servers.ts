@@ -1,6 +1,13 @@
 /** The Redis servers whose crawls somebody looks at, whatever these crawls are. */
 
-import { Settings, silentLogger, UsageError, type WrittenSettings } from '@webloom/core'
+import {
+  type KeyPrefixes,
+  keyPrefixesOf,
+  Settings,
+  silentLogger,
+  UsageError,
+  type WrittenSettings,
+} from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { settingsLayers } from '../loading/crawl-flags.ts'
 import { RedisServers } from './redis-servers.ts'
@@ -14,6 +21,8 @@ export interface DeskServerFlags {
 /** A server of queues, with those of the other roles as they are named here. */
 export interface DeskServer {
   readonly servers: RedisServers
+  /** Crawls with others are not seen. */
+  readonly prefixes: KeyPrefixes
   /** The settings that name them. */
   readonly named: WrittenSettings
   /** Where `./file.ts#Export` in settings starts. */
@@ -38,11 +47,11 @@ export function deskServers(
     const servers = new RedisServers(settings, silentLogger)
     if (servers.targets('queue').length === 0) throw noRedisNamed(line)
     const named = redisNamesIn({ ...layers.config, ...layers.environment, ...command })
-    return { servers, named, folder: config?.folder ?? process.cwd() }
+    return { servers, prefixes: keyPrefixesOf(settings), named, folder: config?.folder ?? process.cwd() }
   })
 }
 
-const NAMES_REDIS = /REDIS_URL$|^REDIS_(?:HOST|PORT|PARAMS)$/
+const NAMES_REDIS = /REDIS_URL$|^REDIS_(?:HOST|PORT|PARAMS|KEY_PREFIX)$|^QUEUE_PREFIX$/
 
 function redisNamesIn(settings: WrittenSettings): WrittenSettings {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => NAMES_REDIS.test(name)))

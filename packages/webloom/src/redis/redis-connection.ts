@@ -27,7 +27,7 @@ import {
   refusalInWords,
   sentinelRefusalInWords,
 } from './redis-refusal.ts'
-import { aclLine } from './redis-rights.ts'
+import { aclLine, type RightsFor } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
 
 /** As ioredis makes it; `command` is absent when it was no command that failed. */
@@ -73,7 +73,7 @@ export class RedisLink {
       startTimeoutMs,
       logger,
       roles,
-      spider,
+      whose = {},
       times = PROTOCOL_TIMES,
       isLate = false,
     }: {
@@ -81,8 +81,8 @@ export class RedisLink {
       logger: Logger
       /** What it is for: the rights that its user needs there follow. */
       roles: readonly RedisRole[]
-      /** Whose crawl it is for; absent: a message leaves its place open. */
-      spider?: string | undefined
+      /** Whose crawl it is for. */
+      whose?: RightsFor
       times?: ProtocolTimes | undefined
       /** Opened by its first command while the crawl runs, and not by `open` before it. */
       isLate?: boolean
@@ -91,7 +91,7 @@ export class RedisLink {
     this.#isOpen = isLate
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
-    this.#aclLine = aclLine(roles, spider, target.options.nodes !== undefined)
+    this.#aclLine = aclLine(roles, { ...whose, isCluster: target.options.nodes !== undefined })
     this.#logger = logger
     // Loaded by the first who has a Redis: others start sooner without it.
     const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')

@@ -1,9 +1,12 @@
 /** What Webloom does on a Redis, by role: the rights that a user of its own needs there, and no others. */
 
-import type { RedisRole } from '@webloom/core'
+import type { KeyPrefixes, RedisRole } from '@webloom/core'
 
 interface Rights {
-  /** `<spider>` stands for the spider's name: a key of another pattern, such as a literal REDIS_ITEMS_KEY, takes its place. */
+  /**
+   * `<spider>` stands for the spider's name: a key of another pattern, such as a literal REDIS_ITEMS_KEY, takes its place. `patternFor` adds
+   * prefixes.
+   */
   readonly keys: readonly string[]
   readonly channels: readonly string[]
   readonly commands: readonly string[]
@@ -56,14 +59,37 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
   },
 }
 
+/** Whose crawls a user is for. */
+export interface RightsFor extends KeyPrefixes {
+  /** Absent: a line leaves its place open. */
+  readonly spider?: string | undefined
+  readonly isCluster?: boolean
+}
+
+/** Returns a pattern of a role's keys or channels for a spider of these prefixes. */
+export function patternFor(
+  pattern: string,
+  { spider = '<spider>', keyPrefix = '', queuePrefix = 'webloom' }: RightsFor,
+): string {
+  // A companion has the whole key for its hash tag.
+  return pattern
+    .replace(/^webloom(?=:)/, () => queuePrefix)
+    .replace(/^\{?/, (brace) => brace + keyPrefix)
+    .replace('<spider>', () => spider)
+}
+
 /** The line that gives a user the rights of these roles, to be typed at that Redis; at each node of a cluster. */
-export function aclLine(roles: readonly RedisRole[], spider = '<spider>', isCluster = false): string {
+export function aclLine(roles: readonly RedisRole[], whose: RightsFor = {}): string {
   const all = (of: (rights: Rights) => readonly string[]) =>
     [...new Set(roles.flatMap((role) => of(REDIS_RIGHTS[role])))].sort()
-  const keys = all(({ keys }) => keys).map((pattern) => `~${pattern.replace('<spider>', spider)}`)
-  const channels = all(({ channels }) => channels).map((pattern) => `&${pattern.replace('<spider>', spider)}`)
+  const keys = all(({ keys }) => keys).map((pattern) => `~${patternFor(pattern, whose)}`)
+  const channels = all(({ channels }) => channels).map((pattern) => `&${patternFor(pattern, whose)}`)
   const commands = [
-    ...new Set([...CONNECTION, ...(isCluster ? CLUSTER_RIGHTS : []), ...all(({ commands }) => commands)]),
+    ...new Set([
+      ...CONNECTION,
+      ...(whose.isCluster ? CLUSTER_RIGHTS : []),
+      ...all(({ commands }) => commands),
+    ]),
   ].sort()
   return [
     `ACL SETUSER <user> on ><password> resetkeys resetchannels -@all`,

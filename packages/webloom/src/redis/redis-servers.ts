@@ -1,6 +1,7 @@
 import {
   asksFor,
   checkRedisRole,
+  keyPrefixesOf,
   type Logger,
   noRedis,
   type ProtocolTimes,
@@ -77,7 +78,7 @@ export class RedisServers {
       startTimeoutMs: this.#settings.getFloat('REDIS_START_TIMEOUT') * 1000,
       logger: this.#logger,
       roles: this.#rolesAt(target),
-      spider: this.#spider,
+      whose: { spider: this.#spider, ...keyPrefixesOf(this.#settings) },
       times: this.#times,
       isLate: this.#isOpen,
     })

@@ -21,6 +21,13 @@ export const CLUSTER_SETTINGS = [
       'With Redis: `turns`, a BullMQ job is a turn at a bucket of hosts and pace holds for the cluster; `job`, one BullMQ job a request, and each worker keeps its own pace.',
   },
   {
+    name: 'QUEUE_PREFIX',
+    type: 'string',
+    default: 'webloom',
+    since: 'webloom',
+    summary: 'BullMQ’s prefix, which the keys of the queue begin with. REDIS_KEY_PREFIX stands before it.',
+  },
+  {
     name: 'QUEUE_REDIS_URL',
     type: 'string',
     secret: true,

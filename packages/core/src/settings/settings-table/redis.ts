@@ -47,6 +47,14 @@ export const REDIS_SETTINGS = [
       'More for the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and others, docs/guides/redis.md) or of ioredis.',
   },
   {
+    name: 'REDIS_KEY_PREFIX',
+    type: 'string',
+    default: '',
+    since: 'webloom',
+    summary:
+      'Stands before every key on a Redis that others use, too, such as `team7:`. Crawls see only those with the same prefix.',
+  },
+  {
     name: 'REDIS_START_TIMEOUT',
     type: 'float',
     unit: 's',

@@ -1,5 +1,5 @@
 import { historyKey } from '../../leasing/quarantine-history.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
 
 /** KEYS of all scripts of buckets, in the order of `lua/slots/keys.lua`. */
 export function keyListOf(keys: CrawlRedisKeys): readonly string[] {
@@ -9,7 +9,7 @@ export function keyListOf(keys: CrawlRedisKeys): readonly string[] {
     keys.alone,
     keys.quarantine,
     historyKey(keys),
-    `${BULL_PREFIX}:${keys.queueName}:`,
+    `${keys.base}:`,
     keys.record,
     keys.noted,
   ]

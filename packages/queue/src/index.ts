@@ -109,7 +109,7 @@ export {
   orderHost,
   readHostOrders,
 } from './outside/host-orders.ts'
-export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
+export { DISK_CURE, diskFailureIn, type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,
   type ImportStep,

@@ -34,6 +34,7 @@ export type { FakeWebTruth, PageTruth } from './web/truth.ts'
 
 export { type RedisCluster, type StartClusterOptions, startCluster } from './redis/redis-cluster.ts'
 export { ensureRedisServer, RedisMissing } from './redis/redis-install.ts'
+export { freePort } from './redis/redis-port.ts'
 export { findRedis, type RedisProgram } from './redis/redis-program.ts'
 export type { RedisReply } from './redis/redis-resp.ts'
 export {

@@ -74,7 +74,9 @@ export interface RedisHealth {
   readonly eviction?: string
   /** What a fail-over may cost a crawl, or why nothing is written; undefined when that is bounded, or there are no replicas. */
   readonly replication?: string
-  /** In words, for people; of eviction and replication, too. */
+  /** What it could not write to its disk, in words; undefined when all is written that is to be. */
+  readonly disk?: string
+  /** In words, for people; of eviction, replication and disk, too. */
   readonly warnings: readonly string[]
 }
 
@@ -89,12 +91,17 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
   }
   const eviction = evictionOf(health.maxmemoryPolicy)
   const replication = replicationOf(fields)
+  const failed = diskFailureIn(fields)
+  const disk =
+    failed &&
+    `${failed}. Writes may be refused (MISCONF), and a restart loses what is not there. ${DISK_CURE}`
   return {
     ...health,
     ...(eviction !== undefined && { eviction }),
     ...(replication !== undefined && { replication }),
+    ...(disk !== undefined && { disk }),
     warnings: [
-      ...[eviction, replication].filter((warning) => warning !== undefined),
+      ...[eviction, replication, disk].filter((warning) => warning !== undefined),
       ...persistenceWarnings(health.persistence),
     ],
   }
@@ -113,6 +120,20 @@ function replicationOf(fields: ReadonlyMap<string, string>): string | undefined 
     return 'this Redis takes no writes, as no replica is near enough (min-replicas-to-write): the crawl waits until one is. Start its replicas, or set min-replicas-to-write 0'
   if (good !== undefined || Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
   return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
+}
+
+/** What is to be done where a disk fails. */
+export const DISK_CURE =
+  'Its log says why: mostly the disk is full, or its folder may not be written. Make room, then type there: redis-cli BGSAVE'
+
+/** Returns what a server failed to write when it last tried, by what INFO says; undefined when nothing. */
+export function diskFailureIn(info: string | ReadonlyMap<string, string>): string | undefined {
+  const fields = typeof info === 'string' ? fieldsOf(info) : info
+  if (fields.get('aof_last_write_status') === 'err')
+    return 'this Redis could not write to its append-only file (aof_last_write_status:err)'
+  return fields.get('rdb_last_bgsave_status') === 'err'
+    ? 'this Redis could not write its last snapshot (rdb_last_bgsave_status:err)'
+    : undefined
 }
 
 async function snapshots(redis: Redis): Promise<'rdb' | 'none' | 'unknown'> {

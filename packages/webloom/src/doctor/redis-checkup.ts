@@ -24,6 +24,7 @@ import {
 import { type RedisHealth, redisHealth } from '@webloom/queue'
 import type { Redis } from 'ioredis'
 import { RedisLink } from '../redis/redis-connection.ts'
+import { IsNotReady, oldVersionIn } from '../redis/redis-readiness.ts'
 import { IsReplica, missingRightOf } from '../redis/redis-refusal.ts'
 import { aclLine, patternFor, REDIS_RIGHTS, type RightsFor } from '../redis/redis-rights.ts'
 import { byteSize } from '../terminal/figures.ts'
@@ -40,7 +41,6 @@ const CLOCK_MS_MAX = 2000
 /** Above this part of its maxmemory a Redis has no room for what one crawl adds. */
 const USED_MAX = 0.9
 const MISSING_SHOWN_MAX = 12
-const VERSION_MIN = [6, 2] as const
 /** The image that compose files and docs name, too. */
 const IMAGE = 'redis:8-alpine'
 
@@ -141,7 +141,8 @@ function isHopeless({ code = '' }: NodeJS.ErrnoException): boolean {
 
 /** Nothing came, no error either. */
 function isUnanswered(error: unknown): boolean {
-  if (!(error instanceof WebloomError) || error instanceof IsReplica) return false
+  if (!(error instanceof WebloomError) || error instanceof IsReplica || error instanceof IsNotReady)
+    return false
   return error.code === 'WL_REDIS_UNREACHABLE' && error.cause === undefined
 }
 
@@ -181,6 +182,8 @@ function unusable(error: Error & { code?: string }, server: Server, whose: Right
     return fail(error.problems.join('; '), `webloom settings --explain ${target.setting}`)
   const missing = missingRightOf(error)
   if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, whose))
+  if (error instanceof IsNotReady)
+    return fail(`${error.message} (${roles.join(', ')})`, `${cliOf(target.options)} INFO persistence`)
   if (error.code === 'WL_REDIS_REFUSED')
     return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
   if (error instanceof IsReplica) {
@@ -229,20 +232,23 @@ function memoryOf({ usedBytes, maxBytes }: RedisHealth): string {
 }
 
 function versionResults({ version }: RedisHealth, { named }: Server): CheckResults {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isOld = major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])
-  if (!isOld || version === 'unknown') return []
-  const found = `${named} is ${version}; dupefilters and start URLs need ${VERSION_MIN.join('.')} or later`
-  return [{ check: 'Redis version', state: 'fail', found, type: startedBy() }]
+  const old = oldVersionIn(`redis_version:${version}`)
+  return old === undefined
+    ? []
+    : [{ check: 'Redis version', state: 'fail', found: `${named}: ${old}`, type: startedBy() }]
 }
 
 /** In the words of the log at a worker's start. */
 function storageResults(health: RedisHealth, { target, roles, named }: Server): CheckResults {
-  const { eviction, replication, warnings, usedBytes, maxBytes } = health
+  const { eviction, replication, disk, warnings, usedBytes, maxBytes } = health
   const isQueueOrFilter = roles.includes('queue') || roles.includes('dupefilter')
   const set = (name: string, value: string) => `${cliOf(target.options)} CONFIG SET ${name} ${value}`
   return [
     ...warnings.map((warning): CheckResult => {
+      if (warning === disk) {
+        const type = `${cliOf(target.options)} BGSAVE`
+        return { check: 'Redis on disk', state: 'fail', found: `${named}: ${warning}`, type }
+      }
       const found = `${named}: ${warning}, and write it into its redis.conf`
       if (warning === replication) {
         const isWaiting = warning.includes('takes no writes')
@@ -278,7 +284,7 @@ async function shortestPingMs(redis: Redis): Promise<number> {
   let shortest = Number.POSITIVE_INFINITY
   for (let n = 0; n < PINGS; n++) {
     const before = performance.now()
-    await redis.ping()
+    await redis.ping().catch(() => {}) // One whose disk fails refuses it.
     shortest = Math.min(shortest, performance.now() - before)
   }
   return shortest

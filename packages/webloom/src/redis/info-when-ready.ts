@@ -8,13 +8,20 @@ import type { Redis } from 'ioredis'
 /**
  * From now on an INFO of a section waits until the connection is ready or lost; a lost one is made anew, and ioredis keeps the command
  * for it. An INFO without a section is let pass: ioredis itself asks so whether the connection is ready.
+ *
+ * @param onOwn hears what that says
  */
-export function infoWhenReady(client: Redis): void {
+export function infoWhenReady(client: Redis, onOwn: (info: string) => void = () => {}): void {
   const send = client.sendCommand.bind(client)
   client.sendCommand = (...sent) => {
     const [{ name, args, promise }, stream] = sent
     const mayPass =
       client.status !== 'connect' || stream !== undefined || name !== 'info' || args.length === 0
+    if (client.status === 'connect' && name === 'info' && args.length === 0)
+      promise.then(
+        (info) => onOwn(String(info)),
+        () => {},
+      )
     if (mayPass) return send(...sent)
     const go = () => {
       client.off('ready', go).off('close', go)

@@ -15,10 +15,12 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { infoWhenReady } from './info-when-ready.ts'
+import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
   explain,
   IsReplica,
   isClusterNode,
+  isTlsRefusal,
   type MasterPlace,
   masterOfReplica,
   missingRight,
@@ -26,6 +28,7 @@ import {
   outageInWords,
   refusalInWords,
   sentinelRefusalInWords,
+  tlsRefusalInWords,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
@@ -57,8 +60,8 @@ export class RedisLink {
   #lastError: Error | undefined
   /** Of the replica that has answered `open`. */
   #master: MasterPlace | undefined
-  /** What has answered `open` takes no writes for want of a replica. */
-  #lacksReplicas = false
+  /** Why what has answered `open` cannot be used, and what to do. */
+  #notReady: NotReady | undefined
   /** Why no Sentinel tells the master, in words. */
   #sentinelRefusal: string | undefined
   /** Why Redis is away, as far as it is told; empty when it is not, or nothing of it is told. */
@@ -109,7 +112,11 @@ export class RedisLink {
         return READ_ONLY.test(error.message) ? 2 : false
       },
     })
-    if (!target.options.nodes) infoWhenReady(this.client)
+    if (!target.options.nodes)
+      infoWhenReady(this.client, (info) => {
+        const why = loadingIn(info)
+        this.#notReady = why === undefined ? undefined : { why, isFinal: false }
+      })
     this.shared = new SharedClient(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
     this.client.on('sentinelError', ({ message }: Error) => {
@@ -131,7 +138,7 @@ export class RedisLink {
     if (this.#isChecked) return
     const { client } = this
     const asked = async () => {
-      await Promise.race([client.ping(), this.#refused.promise])
+      await Promise.race([ponged(client), this.#refused.promise])
       return this.#infoOfMaster(forWriting)
     }
     try {
@@ -157,11 +164,20 @@ export class RedisLink {
     for (;;) {
       const info = await this.client.info()
       this.#master = masterOfReplica(info)
-      this.#lacksReplicas = forWriting && !this.#master && (await lacksReplicas(this.client))
-      if (!this.#master && !this.#lacksReplicas) return info
+      this.#notReady = forWriting && !this.#master ? await this.#trouble(info) : undefined
+      if (this.#notReady?.isFinal) throw this.#unreachable()
+      if (!this.#master && !this.#notReady) return info
       if (this.#master) this.client.disconnect(true)
       await sleep(REPLICA_ASKED_MS)
     }
+  }
+
+  async #trouble(info: string): Promise<NotReady | undefined> {
+    const { client } = this
+    const infos = client.isCluster
+      ? await Promise.all(mastersOf(client).map((server) => server.info()))
+      : [info]
+    return notReady(infos, async () => (await ponged(client)) !== 'MISCONF')
   }
 
   /**
@@ -184,6 +200,7 @@ export class RedisLink {
       this.client.disconnect(true)
       this.#refused.reject(this.#noDatabase(error))
     }
+    if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)
     if (this.#isOpen && !this.#toldAway.has(reason)) {
@@ -222,35 +239,41 @@ export class RedisLink {
     ])
   }
 
+  #refusal(why: string, cause: unknown): WebloomError {
+    return new WebloomError('WL_REDIS_REFUSED', `Redis at ${this.#target.shown} cannot be used: ${why}`, {
+      cause,
+    })
+  }
+
   #unreachable(error: unknown = this.#lastError): WebloomError {
-    const { shown, setting } = this.#target
+    const { shown, setting, options } = this.#target
     if (this.#master) return new IsReplica(shown, setting, this.#master)
-    if (this.#lacksReplicas)
-      return new WebloomError(
-        'WL_REDIS_UNREACHABLE',
-        `Redis at ${shown} cannot be used: it takes no writes, as none of its replicas is near enough (min-replicas-to-write). Start its replicas; or, to do without, type there: redis-cli CONFIG SET min-replicas-to-write 0`,
-      )
+    if (this.#notReady) return new IsNotReady(shown, this.#notReady)
     // ioredis's own first INFO fails by another way.
     if (error instanceof Error) this.#explain(error)
     const cause =
       error instanceof Error
         ? outageInWords(error) || String((error as NodeJS.ErrnoException).code)
         : 'no answer'
-    const refused = missingRightOf(error) ? cause : (this.#sentinelRefusal ?? refusalInWords(cause, setting))
+    const refused = missingRightOf(error)
+      ? cause
+      : (this.#sentinelRefusal ?? refusalInWords(cause, setting) ?? tlsRefusalInWords(cause, setting))
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
-    if (refused !== undefined)
-      return new WebloomError('WL_REDIS_REFUSED', `Redis at ${shown} cannot be used: ${refused}`, {
-        cause: error,
-      })
+    if (refused !== undefined) return this.#refusal(refused, error)
     return new WebloomError(
       'WL_REDIS_UNREACHABLE',
-      `Redis at ${shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; TLS needs rediss://)`,
+      `Redis at ${shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; ${options.tls ? 'rediss:// needs a port where TLS is spoken' : 'TLS needs rediss://'})`,
       { cause: error },
     )
   }
 }
 
-async function lacksReplicas(redis: Redis): Promise<boolean> {
-  const infos = await Promise.all(mastersOf(redis).map((server) => server.info('replication')))
-  return infos.some((info) => /^min_slaves_good_slaves:0\s*$/m.test(info))
+/** A server whose disk fails refuses PING, too, and answers what only reads. */
+async function ponged(client: Redis): Promise<'PONG' | 'MISCONF'> {
+  try {
+    return await client.ping()
+  } catch (error) {
+    if (/^MISCONF/.test((error as Error).message)) return 'MISCONF'
+    throw error
+  }
 }

@@ -1,0 +1,69 @@
+/**
+ * Whether a Redis that answers will do for a crawl that writes, by what it says of itself: of one that does not, why, and the line to type.
+ * What may pass (a replica that is starting, a disk that is full) is waited for; an old version does not.
+ */
+
+import { WebloomError } from '@webloom/core'
+import { DISK_CURE, diskFailureIn } from '@webloom/queue'
+
+/** Commands of ours are as old as that: LPOP with a count, SMISMEMBER, HRANDFIELD, ZRANGE … BYSCORE. */
+const VERSION_MIN = [6, 2] as const
+
+/** What keeps a server from being used. */
+export interface NotReady {
+  /** Follows “cannot be used”: why, and what to do. */
+  readonly why: string
+  /** True: it will not be otherwise in a moment. */
+  readonly isFinal: boolean
+}
+
+/** A server that answers, and will not do. */
+export class IsNotReady extends WebloomError {
+  constructor(shown: string, { why, isFinal }: NotReady) {
+    const code = isFinal ? 'WL_REDIS_REFUSED' : 'WL_REDIS_UNREACHABLE'
+    super(code, `Redis at ${shown} cannot be used: ${why}`)
+  }
+}
+
+/**
+ * @param infos what INFO says, of each master
+ * @param isWritten whether commands that write are let pass; asked only where a server says that its disk fails
+ */
+export async function notReady(
+  infos: readonly string[],
+  isWritten: () => Promise<boolean>,
+): Promise<NotReady | undefined> {
+  for (const info of infos) {
+    const old = oldVersionIn(info)
+    if (old !== undefined) return { why: old, isFinal: true }
+    if (/^min_slaves_good_slaves:0\s*$/m.test(info)) return { why: LACKS_REPLICAS, isFinal: false }
+    const failure = diskFailureIn(info)
+    if (failure !== undefined && !(await isWritten()))
+      return {
+        why: `it takes no writes (MISCONF): ${failure}. ${DISK_CURE}; or, to do without snapshots: redis-cli CONFIG SET stop-writes-on-bgsave-error no`,
+        isFinal: false,
+      }
+  }
+  return undefined
+}
+
+const LACKS_REPLICAS =
+  'it takes no writes, as none of its replicas is near enough (min-replicas-to-write). Start its replicas; or, to do without, type there: redis-cli CONFIG SET min-replicas-to-write 0'
+
+/** Returns in words that a server is too old; undefined when it is not, or does not tell. */
+export function oldVersionIn(info: string): string | undefined {
+  const [, version] = /^redis_version:(\S+)/m.exec(info) ?? []
+  if (version === undefined) return undefined
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOld = major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])
+  return isOld
+    ? `it is version ${version}, and Webloom needs Redis ${VERSION_MIN.join('.')} or later, or Valkey. Install one (docs/guides/redis.md has those that were tried)`
+    : undefined
+}
+
+/** How much of its file a server has read that is starting; undefined of any other. */
+export function loadingIn(info: string): string | undefined {
+  if (!/^loading:1\s*$/m.test(info)) return undefined
+  const [, part = '0'] = /^loading_loaded_perc:(\S+)/m.exec(info) ?? []
+  return `it is still reading its file, ${Math.round(Number(part))} % so far. Wait, or give it longer by REDIS_START_TIMEOUT`
+}

@@ -1,0 +1,122 @@
+/** A Redis that speaks TLS alone, with certificates of an authority of its own; it asks for one of ours, too. */
+
+import { execFileSync } from 'node:child_process'
+import { redisTargets, Settings, silentLogger } from '@webloom/core'
+import { freePort, type RedisServer, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RedisServers } from './redis-servers.ts'
+
+let folder: TempDir
+let redis: RedisServer
+let port: number
+
+const openssl = (...args: string[]) =>
+  execFileSync('openssl', args, { cwd: folder.path, stdio: ['ignore', 'ignore', 'pipe'] })
+
+/** `<name>.pem` and `<name>.key`, signed by that authority; by itself: an authority. */
+function certificate(name: string, by = name, host = '127.0.0.1'): void {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`]
+  const signed = by === name ? [] : ['-CA', `${by}.pem`, '-CAkey', `${by}.key`]
+  const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=IP:${host}`]
+  openssl('req', '-x509', ...key, ...signed, ...names, '-days', '2', '-out', `${name}.pem`)
+}
+
+beforeAll(async () => {
+  folder = await tempDir('webloom-tls-')
+  for (const authority of ['ca', 'stranger']) certificate(authority)
+  certificate('server', 'ca')
+  certificate('elsewhere', 'ca', '127.0.0.9')
+  certificate('worker', 'ca')
+  certificate('impostor', 'stranger')
+  port = await freePort()
+  redis = await startRedis({
+    config: {
+      'tls-port': String(port),
+      'tls-cert-file': folder.join('server.pem'),
+      'tls-key-file': folder.join('server.key'),
+      'tls-ca-cert-file': folder.join('ca.pem'),
+    },
+  })
+})
+afterAll(async () => {
+  await redis.stop()
+  await folder.remove()
+})
+
+const file = (name: string) => encodeURIComponent(folder.join(name))
+const TRUSTED = () => `ssl_ca_certs=${file('ca.pem')}`
+const KNOWN = () => `${TRUSTED()}&ssl_certfile=${file('worker.pem')}&ssl_keyfile=${file('worker.key')}`
+
+/** Through all that a crawl goes: settings, options, the crawl's own connections and one that a component makes of it. */
+async function ping(url: string, startTimeoutS = 30): Promise<string> {
+  const command = { REDIS_URL: url, REDIS_START_TIMEOUT: startTimeoutS }
+  const settings = Settings.fromLayers({ command })
+  expect(redisTargets(settings, 'queue')[0]!.shown).not.toContain('ssl_')
+  const servers = new RedisServers(settings, silentLogger)
+  const client = servers.redis('queue')
+  try {
+    await servers.open({ forWriting: true })
+    const own = client.duplicate()
+    try {
+      return await own.ping()
+    } finally {
+      own.disconnect()
+    }
+  } finally {
+    servers.close()
+  }
+}
+
+/** At once: nothing is tried again for REDIS_START_TIMEOUT. */
+async function refusal(url: string): Promise<string> {
+  const startedAt = performance.now()
+  const error = await ping(url).catch((refused: Error) => refused)
+  expect(error).toMatchObject({ code: 'WL_REDIS_REFUSED' })
+  expect(performance.now() - startedAt).toBeLessThan(20_000)
+  return (error as Error).message
+}
+
+test('with the file of who signed its certificate, and a certificate of ours, it is used', async () => {
+  expect(await ping(`rediss://127.0.0.1:${port}?${KNOWN()}`)).toBe('PONG')
+  await redis.command('CONFIG', 'SET', 'tls-auth-clients', 'no')
+  expect(await ping(`rediss://127.0.0.1:${port}?${TRUSTED()}`)).toBe('PONG')
+  expect(await ping(`rediss://127.0.0.1:${port}?ssl_cert_reqs=none`)).toBe('PONG')
+  await redis.command('CONFIG', 'SET', 'tls-auth-clients', 'yes')
+})
+
+test('without the file, or with that of another, it is refused with the parameter to set', async () => {
+  const nameFile =
+    /signed by nobody whom this machine trusts.*\?ssl_ca_certs=\/path\/ca\.pem behind REDIS_URL/
+  expect(await refusal(`rediss://127.0.0.1:${port}`)).toMatch(nameFile)
+  expect(await refusal(`rediss://127.0.0.1:${port}?ssl_ca_certs=${file('stranger.pem')}`)).toMatch(nameFile)
+})
+
+test('without a certificate of ours, or with one that it does not believe, it says which', async () => {
+  expect(await refusal(`rediss://127.0.0.1:${port}?${TRUSTED()}`)).toMatch(
+    /asks for a certificate of ours.*\?ssl_certfile=/,
+  )
+  const impostor = `ssl_certfile=${file('impostor.pem')}&ssl_keyfile=${file('impostor.key')}`
+  expect(await refusal(`rediss://127.0.0.1:${port}?${TRUSTED()}&${impostor}`)).toMatch(
+    /does not believe our own certificate, which ssl_certfile names/,
+  )
+  const mixed = `ssl_certfile=${file('worker.pem')}&ssl_keyfile=${file('impostor.key')}`
+  expect(await refusal(`rediss://127.0.0.1:${port}?${TRUSTED()}&${mixed}`)).toMatch(
+    /the key that ssl_keyfile names is not that of the certificate/,
+  )
+})
+
+test('a certificate of another host is refused unless the host is not to be looked at', async () => {
+  const [cert, key] = [folder.join('elsewhere.pem'), folder.join('elsewhere.key')]
+  await redis.command('CONFIG', 'SET', 'tls-cert-file', cert, 'tls-key-file', key)
+  expect(await refusal(`rediss://127.0.0.1:${port}?${KNOWN()}`)).toMatch(
+    /is of another host than REDIS_URL names.*\?ssl_check_hostname=false/,
+  )
+  expect(await ping(`rediss://127.0.0.1:${port}?${KNOWN()}&ssl_check_hostname=false`)).toBe('PONG')
+})
+
+test('TLS where none is spoken is told, after a while: a server that is starting ends connections, too', async () => {
+  await expect(ping(`rediss://127.0.0.1:${redis.port}`, 1)).rejects.toMatchObject({
+    code: 'WL_REDIS_UNREACHABLE',
+    message: expect.stringContaining('rediss:// needs a port where TLS is spoken'),
+  })
+})

@@ -5,7 +5,9 @@
  *     FrontierState   what Redis holds           model/frontier-state.ts
  *     SlotsStep       lua/slots/                 model/slots-step.ts
  *     TurnStep        lua/buckets/steps/         model/turn-step.ts
+ *     ScriptStep      what of it is a turn's     model/script-step.ts
  *     FrontierModel   lua/buckets/               here
+ *     outbox-step.ts  lua/outbox/                model/outbox-step.ts
  *     ModelJobs       BullMQ                     model/model-jobs.ts
  *
  * Left out: links in doubt, `webloom clear`, a Redis at its maxmemory, and texts that are not ASCII. A script of the model
@@ -26,10 +28,15 @@ import type {
   TurnSays,
   Wake,
 } from '../src/frontier/turn-protocol.ts'
+import type { Delivery, SentGroup } from '../src/shards/outbox-entry.ts'
+import type { Trim } from '../src/shards/outbox-tender.ts'
+import type { ShardState } from '../src/shards/shard-state.ts'
 import { takeFailure } from './model/failure-ledger.ts'
 import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
 import { ModelJobs, prioritize } from './model/model-jobs.ts'
-import { remarked, type Turn, TurnStep } from './model/turn-step.ts'
+import { apply, read, stateOf, trim } from './model/outbox-step.ts'
+import { ScriptStep } from './model/script-step.ts'
+import type { Turn } from './model/turn-step.ts'
 
 const NOTED_MS = 604_800_000
 const KNOWN_MS = 86_400_000
@@ -44,6 +51,8 @@ export interface FrontierModelOptions {
   /** Redis's clock, whole milliseconds. */
   readonly now: () => number
   readonly onPublished?: (channel: string, text: string) => void
+  /** The crawl has several shards, of which this is one. */
+  readonly isShard?: boolean
 }
 
 export class FrontierModel {
@@ -52,6 +61,8 @@ export class FrontierModel {
   state: FrontierState = newState()
   /** How many workers listen. */
   present = 1
+  /** What the server's INFO says of its history: another word after each time that it has gone back. */
+  replid = 'history0'
 
   constructor(options: FrontierModelOptions) {
     this.#options = options
@@ -102,7 +113,7 @@ export class FrontierModel {
     turns: readonly TurnSays[],
     _isGrowing: boolean,
     said: Said,
-  ): Stirred & { answers: TurnAnswer[]; trimmed: number } {
+  ): Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentGroup[] } {
     this.#hear(said)
     const step = this.#step(said.worker)
     const read = turns.map((says) => ({ says, turn: step.said(says) }))
@@ -112,7 +123,33 @@ export class FrontierModel {
         ended.map(({ token }) => startedName(unit, lane, token)),
       )
     const answers = read.map(({ says, turn }) => step.answer(turn, says))
-    return { answers, trimmed: step.trimmed, ...step.stirred }
+    const sent = this.#options.isShard && { sent: step.sent }
+    return { answers, trimmed: step.trimmed, ...sent, ...step.stirred }
+  }
+
+  apply(
+    worker: string,
+    _run: string,
+    deliveries: readonly Delivery[],
+  ): Stirred & { added: number; lost: number } {
+    const step = this.#step(worker)
+    const { outbox } = this.state
+    const done = apply(outbox, this.#nowMs, deliveries, ({ bucket, slot, priority, texts }) =>
+      step.append(bucket, slot, priority, texts),
+    )
+    return { ...done, ...step.stirred }
+  }
+
+  shardState(): ShardState {
+    return stateOf(this.state, this.replid, this.#nowMs)
+  }
+
+  read(sender: string, receiver: string, from: number, most: number): Delivery[] {
+    return read(this.state.outbox, sender, receiver, from, most)
+  }
+
+  trim(trims: readonly Pick<Trim, 'receiver' | 'upTo'>[]): number {
+    return trim(this.state.outbox, trims)
   }
 
   retryFailed(groups: readonly RetriedGroup[]): Stirred & { queued: string[] } {
@@ -288,99 +325,14 @@ export class FrontierModel {
   #step(caller?: string): ScriptStep {
     const { order, onPublished = () => {} } = this.#options
     const { state } = this
-    return new ScriptStep({ state, order, nowMs: this.#nowMs, onPublished, ...(caller && { caller }) })
+    const { replid } = this
+    return new ScriptStep({
+      state,
+      order,
+      nowMs: this.#nowMs,
+      onPublished,
+      replid,
+      ...(caller && { caller }),
+    })
   }
-}
-
-/** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
-class ScriptStep extends TurnStep {
-  turnOf(
-    { unit: name, lane, generation, holder }: Pick<TurnSays, 'unit' | 'lane' | 'generation' | 'holder'>,
-    delayMs: number,
-  ): Turn {
-    const unit = this.unitOf(name)
-    const isMine = unit.holders[Number(lane)] === holder
-    return { unit, lane: Number(lane), generation, holder, delayMs, isMine }
-  }
-
-  /** Returns how many requests were taken back, or that the turn is over. */
-  begun(
-    turn: Turn,
-    {
-      isSecond,
-      quarantineAfter,
-      ownDelays,
-    }: { isSecond: boolean; quarantineAfter: number; ownDelays: ReadonlyMap<string, number> },
-  ): number | 'gone' {
-    const { unit, lane, holder, delayMs } = turn
-    const before = unit.holders[lane]
-    if (before !== undefined && before !== holder)
-      for (const [slot, ownMs] of ownDelays) this.defer(slot, ownMs)
-    const backs = before === holder ? 0 : this.takeBack(turn, before ?? holder, quarantineAfter)
-    const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
-    const hasOther = unit.holders.some(
-      (other, of) => of !== lane && other && workerOf(other) === workerOf(holder),
-    )
-    if (unit.bucket !== undefined && unit.up !== 1 && (isSecond || hasOther || isPaced())) {
-      this.close(unit, lane)
-      unit.folded = this.nowMs + 1000
-      return 'gone'
-    }
-    unit.asleep = undefined
-    unit.rests = false
-    unit.holders[lane] = holder
-    return backs
-  }
-
-  /** What has ended, and is new of slots. */
-  said(says: TurnSays): Turn {
-    const turn = this.turnOf(says, says.asked.delayMs)
-    for (const ended of says.ended) this.finish(turn, ended)
-    if (!turn.isMine) return turn
-    for (const told of says.told) this.tellOf(turn.unit, told)
-    for (const released of says.released) this.release(turn, released)
-    return turn
-  }
-
-  answer(turn: Turn, { asked, leaves }: TurnSays): TurnAnswer {
-    if (!turn.isMine) return this.answeredBefore(turn)
-    const { unit } = turn
-    const isAsking = asked.more.reduce((sum, { most }) => sum + most, 0) + asked.slots * asked.each > 0
-    const taken = isAsking && !leaves ? this.take(turn, { ...asked }) : []
-    const standing = this.standingOf(turn)
-    const isEmpty = taken.length === 0 && this.flightOf(turn).size === 0
-    const status = isEmpty ? this.leave(turn, standing, leaves) : 'held'
-    if (status === 'over') return { status }
-    if (status === 'held') {
-      this.widen(turn, asked.lanes)
-      if (standing.head === undefined) unit.rests = true
-      unit.urgency = standing.head || undefined
-    }
-    return { status, standing, taken }
-  }
-
-  /** Returns how many requests in flight, which the holder does not have, went back. */
-  putUnheldBack(
-    turn: Turn,
-    holds: ReadonlySet<string>,
-    { open, resets }: { open: number; resets: boolean },
-  ): number {
-    if (!turn.isMine) return 0
-    const flight = [...this.flightOf(turn)]
-    const unheld = this.inOrder(
-      flight.filter(([token]) => !holds.has(token) && Number.parseInt(token, 10) < open),
-    )
-    for (const { token, slot, priority, text } of unheld) {
-      this.dropFlight(turn, [token])
-      if (turn.unit.bucket === undefined) this.unmix(slot)
-      this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
-    }
-    this.state.counts.leased -= unheld.length
-    if (resets) this.slotsBack(turn)
-    return unheld.length
-  }
-}
-
-function workerOf(holder: string): string {
-  return holder.replace(/\/\d+$/, '')
 }

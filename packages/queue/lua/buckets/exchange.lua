@@ -7,8 +7,8 @@
 --          or ms), bucket, slot, priority, requests, these; told; of each, see buckets/steps/release.lua; released, the same and
 --          lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to take more; of each: slot, most; slots, each, batch,
 --          ahead (ms), bytes, concurrency
--- Output   {[{status, standing, taken} of each turn], woken, raised, how many failures were trimmed}; status: held, left, over, lost, see
---          buckets/steps/leave.lua; or why nothing is done, see buckets/steps/said.lua
+-- Output   replies: {status, standing, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
+--          nothing is done, see buckets/steps/said.lua
 local isGrowing, said, replies, turns, started = arg() == 'grows', readSaid(), {}, {}, {}
 if said.refusal then
   return said.refusal
@@ -90,4 +90,3 @@ tally()
 if done > 0 and said.done then
   redis.call('HINCRBY', KEYS[7], 'done', done)
 end
-return { replies, woken, raised, trimmed }

@@ -4,6 +4,7 @@
  */
 
 import { type ModelLedger, newLedger } from './failure-ledger.ts'
+import { type ModelOutbox, newOutbox } from './outbox-state.ts'
 
 /** Members with scores. */
 export type ScoredSet = Map<string, number>
@@ -124,6 +125,7 @@ export interface FrontierState {
   readonly histories: Map<string, string>
   readonly quarantined: Map<string, string>
   readonly failures: ModelLedger
+  readonly outbox: ModelOutbox
   readonly jobs: Jobs
 }
 
@@ -151,6 +153,7 @@ export function newState(): FrontierState {
     histories: new Map(),
     quarantined: new Map(),
     failures: newLedger(),
+    outbox: newOutbox(),
     jobs: {
       jobs: new Map(),
       wait: [],

@@ -17,6 +17,7 @@ import type {
   TurnAnswer,
   TurnSays,
 } from '../../src/frontier/turn-protocol.ts'
+import { placeIn } from '../../src/shards/outbox-entry.ts'
 import { LOCK_MS, type RedisAndModel } from './redis-and-model.ts'
 import type { SeededChance } from './seeded-chance.ts'
 
@@ -227,6 +228,10 @@ export class RandomWorker {
   #link(): Placed {
     const slot = this.#chance.of(SLOTS)
     const texts = [this.#request(slot).text]
+    if (this.#both.isShard && this.#chance.is(0.4)) {
+      const place = placeIn(`s${this.#chance.below(3)}`, `page ${this.#pushes}`, this.#chance.is(0.2))
+      return { place, bucket: bucketOf(slot), slot, priority: this.#priority(), texts }
+    }
     return { place: 'end', bucket: bucketOf(slot), slot, priority: this.#priority(), texts }
   }
 

@@ -10,6 +10,7 @@ import { PROTOCOL_TIMES, type QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { BucketScripts } from '../../src/buckets/scripts/bucket-scripts.ts'
 import { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import { ShardScripts } from '../../src/buckets/scripts/shard-scripts.ts'
 import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 import { FrontierModel } from '../frontier-model.ts'
 import type { FrontierState } from './frontier-state.ts'
@@ -26,27 +27,33 @@ export interface RedisAndModelOptions {
   readonly order: QueueOrder
   /** Says which seed and operation it is, for errors. */
   readonly where: () => string
+  /** It is one of several shards. */
+  readonly isShard?: boolean
 }
-
-type Operations = BucketScripts | FrontierModel
 
 export class RedisAndModel {
   readonly #redis: Redis
   readonly #keys: CrawlRedisKeys
   readonly #where: () => string
   readonly #scripts: BucketScripts
+  readonly #shardScripts: ShardScripts
+  readonly isShard: boolean
   readonly model: FrontierModel
   readonly #published: string[] = []
   #snapshot: FrontierState | undefined
   nowMs = 1_700_000_000_000
 
-  constructor({ redis, keys, order, where }: RedisAndModelOptions) {
+  constructor({ redis, keys, order, where, isShard = false }: RedisAndModelOptions) {
     this.#redis = redis
     this.#keys = keys
     this.#where = where
-    this.#scripts = new BucketScripts({ redis: withVirtualClock(redis), keys, order })
+    this.isShard = isShard
+    const timed = withVirtualClock(redis)
+    this.#scripts = new BucketScripts({ redis: timed, keys, order, isShard })
+    this.#shardScripts = new ShardScripts({ redis: timed, keys, order })
     this.model = new FrontierModel({
       order,
+      isShard,
       lockMs: LOCK_MS,
       now: () => this.nowMs,
       onPublished: (channel, text) => void this.#published.push(`${keys.frontier}:${channel}\n${text}`),
@@ -54,16 +61,38 @@ export class RedisAndModel {
   }
 
   /** Runs the operation on both, and returns the answer, or that Redis has gone back. */
-  async run<Answer>(
+  run<Answer>(
     name: string,
-    operation: (on: Operations) => Answer,
+    operation: (on: BucketScripts | FrontierModel) => Answer,
+  ): Promise<Awaited<Answer> | WentBack> {
+    return this.#run(
+      name,
+      () => operation(this.#scripts),
+      () => operation(this.model),
+    )
+  }
+
+  /** The same for an operation that is about other shards. */
+  runShard<Answer>(
+    name: string,
+    operation: (on: ShardScripts | FrontierModel) => Answer,
+  ): Promise<Awaited<Answer> | WentBack> {
+    return this.#run(
+      name,
+      () => operation(this.#shardScripts),
+      () => operation(this.model),
+    )
+  }
+
+  async #run<Answer>(
+    name: string,
+    onRedis: () => Answer,
+    onModel: () => Answer,
   ): Promise<Awaited<Answer> | WentBack> {
     void this.#redis.set('clock:now', this.nowMs)
     void this.#redis.set('clock:present', this.model.present)
-    const [real, model] = [
-      await answerOf(() => operation(this.#scripts)),
-      await answerOf(() => operation(this.model)),
-    ]
+    void this.#redis.set('clock:replid', this.model.replid)
+    const [real, model] = [await answerOf(onRedis), await answerOf(onModel)]
     const [one, other] = [real, model].map((answer) =>
       answer instanceof WentBack ? { wentBackTo: answer.heard } : answer,
     )

@@ -32,6 +32,8 @@ export interface StepOptions {
   /** Called with what is published, and on which channel. */
   readonly onPublished: (channel: string, text: string) => void
   readonly caller?: string
+  /** What the server's INFO says of its history. */
+  readonly replid?: string
 }
 
 export type KeptRecord = SlotRecord & { isStored: boolean }
@@ -40,6 +42,7 @@ export class SlotsStep {
   protected readonly state: FrontierState
   protected readonly nowMs: number
   protected readonly publish: StepOptions['onPublished']
+  protected readonly replid: string
   readonly #order: QueueOrder
   readonly #lineOrder: LineOrder
   readonly #caller: string | undefined
@@ -47,10 +50,11 @@ export class SlotsStep {
   readonly #woken: Wake[] = []
   readonly #raised: Wake[] = []
 
-  constructor({ state, order, nowMs, onPublished, caller }: StepOptions) {
+  constructor({ state, order, nowMs, onPublished, caller, replid = '' }: StepOptions) {
     this.state = state
     this.nowMs = nowMs
     this.publish = onPublished
+    this.replid = replid
     this.#order = order
     this.#lineOrder = new LineOrder(order)
     this.#caller = caller

@@ -6,6 +6,7 @@ import { historyKey } from '../../src/leasing/quarantine-history.ts'
 import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 import { dumpOfLedger } from './failure-ledger.ts'
 import type { FrontierState, Line, ScoredSet, Unit } from './frontier-state.ts'
+import { bytesOf, dumpOfOutbox, minuteOf } from './outbox-step.ts'
 
 /** A hash as an object, a set and a list as an array, a sorted set as an object of scores. */
 export type Dump = Record<string, unknown>
@@ -15,7 +16,10 @@ const DUMP_LUA = readFileSync(new URL('./state-dump.lua', import.meta.url), 'utf
 export async function dumpOfRedis(redis: Redis, nowMs: number): Promise<Dump> {
   const reply = (await redis.eval(DUMP_LUA, 0, nowMs)) as [string, string, string | string[]][]
   const dump: Dump = {}
+  const ids = new RegExp(`:ids:(?!${minuteOf(nowMs)}$|${minuteOf(nowMs) - 1}$)`)
   for (const [key, kind, value] of reply) {
+    // What is asked for no more goes by itself.
+    if (ids.test(key)) continue
     if (kind === 'string' || kind === 'list') dump[key] = value
     else if (kind === 'set') dump[key] = [...value].sort()
     else {
@@ -37,7 +41,11 @@ export function dumpOfModel(state: FrontierState, keys: CrawlRedisKeys, nowMs: n
   }
   const { frontier } = keys
   const counts = Object.entries(state.counts).filter(([, count]) => count !== 0)
-  put(keys.frontierCounts, Object.fromEntries(counts.map(([name, count]) => [name, `${count}`])))
+  const bytes = bytesOf(state.outbox)
+  put(keys.frontierCounts, {
+    ...Object.fromEntries(counts.map(([name, count]) => [name, `${count}`])),
+    ...(bytes > 0 && { outbox: `${bytes}` }),
+  })
   for (const unit of state.units.values()) put(`${frontier}:unit:${unit.name}`, unitFields(unit))
   for (const [bucket, lines] of state.lines) {
     put(`${frontier}:lines:${bucket}`, mapped(lines, lineText))
@@ -74,6 +82,7 @@ export function dumpOfModel(state: FrontierState, keys: CrawlRedisKeys, nowMs: n
   put(historyKey(keys), Object.fromEntries(state.histories))
   put(keys.quarantine, Object.fromEntries(state.quarantined))
   for (const [key, value] of dumpOfLedger(state.failures, keys.failures)) put(key, value)
+  for (const [name, value] of dumpOfOutbox(state.outbox, minuteOf(nowMs))) put(`${frontier}:${name}`, value)
   return { ...dump, ...dumpOfJobs(state, keys, nowMs) }
 }
 

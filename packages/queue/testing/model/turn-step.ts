@@ -11,8 +11,11 @@ import type {
   Taken,
   TurnAnswer,
 } from '../../src/frontier/turn-protocol.ts'
+import { addresseeOf, type SentGroup } from '../../src/shards/outbox-entry.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
+import { send } from './outbox-step.ts'
+import { remarked } from './remarked.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
 
 const LINE_PER_LANE = 64
@@ -42,6 +45,8 @@ type Taking = { -readonly [Key in keyof Asked]: Asked[Key] }
 export class TurnStep extends SlotsStep {
   /** How many failures were removed from the ledger. */
   trimmed = 0
+  /** What went to the outbox. */
+  readonly sent: SentGroup[] = []
 
   // flight.lua
 
@@ -259,12 +264,16 @@ export class TurnStep extends SlotsStep {
   }
 
   #put({ place, bucket, slot, priority, texts }: Placed, unique: string, refusal: string): void {
-    if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
+    const to = addresseeOf(place)
+    if (to) {
+      const line = { ...to, place: String(place), bucket, slot, priority, texts }
+      this.sent.push(send(this.state.outbox, this.replid, line))
+    } else if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
     else if (place === 'end' || place === 'again') this.append(bucket, slot, priority, texts)
     else if (place === 'head') this.putBack(bucket, slot, priority, texts)
     else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
     else if (place === 'doubt') throw new Error('the model has no links in doubt')
-    else this.delay(bucket, slot, priority, place, unique, texts[0]!)
+    else this.delay(bucket, slot, priority, Number(place), unique, texts[0]!)
   }
 
   // leave.lua
@@ -382,15 +391,6 @@ export class TurnStep extends SlotsStep {
     )
     this.state.histories.delete(id!)
   }
-}
-
-/** The text with another attempt; blame.lua. */
-export function remarked(text: string, kill: number, isSuspect: boolean): { text: string; kills: number } {
-  const [id, marks, ...json] = text.split('\n')
-  const [, attempt = 1, before = 0, refusals = 0] = /^(\d+):(\d+):(\d+):[01]$/.exec(marks!) ?? []
-  const kills = Number(before) + kill
-  const line = `${Number(attempt) + 1}:${kills}:${refusals}:${isSuspect ? 1 : 0}`
-  return { text: `${id}\n${line}\n${json.join('\n')}`, kills }
 }
 
 /** As cjson writes a string. */

@@ -1,7 +1,7 @@
 -- A clock that a test sets, in the place of slots/clock.lua. Keys end by it, too, what is published is noted, and the members
 -- of a set come in order, so that two runs are the same.
 --
--- Input    clock:now (ms), clock:present: how many workers listen
+-- Input    clock:now (ms), clock:present: how many workers listen, clock:replid: what INFO says of the server's history
 -- Output   now (ms), redis; clock:ends: key → when it ends (ms); clock:said: "<channel>\n<text>", …
 local server = redis
 local now = tonumber(server.call('GET', 'clock:now'))
@@ -32,6 +32,8 @@ function redis.call(command, name, ...)
   elseif command == 'PUBLISH' then
     server.call('RPUSH', 'clock:said', name .. '\n' .. given[1])
     return 0
+  elseif command == 'INFO' then
+    return 'master_replid:' .. server.call('GET', 'clock:replid')
   elseif command == 'PUBSUB' then
     return { '', tonumber(server.call('GET', 'clock:present')) }
   elseif command == 'SMEMBERS' then

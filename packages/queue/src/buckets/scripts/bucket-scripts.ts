@@ -20,6 +20,7 @@ import type { Renewal } from '../../locks/lock-keeper.ts'
 import type { Swept } from '../../members/crawl-channel.ts'
 import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
 import { luaScript } from '../../redis/lua.ts'
+import { type SentGroup, sentGroupsOf } from '../../shards/outbox-entry.ts'
 import { keyListOf } from './key-list.ts'
 import {
   addGroup,
@@ -58,6 +59,14 @@ const TURN = [
   'buckets/steps/flight.lua',
   'buckets/steps/standing.lua',
 ] as const
+const SAYING = [
+  ...TURN,
+  'buckets/steps/said.lua',
+  'slots/news.lua',
+  'buckets/steps/release.lua',
+  'buckets/steps/take.lua',
+] as const
+const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
 const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
 
 const pushScript = luaScript(...BASE, 'leasing/doubts.lua', 'buckets/steps/said.lua', 'buckets/push.lua')
@@ -71,16 +80,21 @@ const endDoubtsScript = luaScript(
 const failedScript = luaScript(...BASE, 'failures/ledger.lua', 'failures/take.lua', 'buckets/failed.lua')
 const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
 const exchangeScript = luaScript(
-  ...TURN,
-  'buckets/steps/said.lua',
-  'slots/news.lua',
-  'buckets/steps/release.lua',
-  'buckets/steps/take.lua',
-  'leasing/doubts.lua',
-  'failures/ledger.lua',
-  'buckets/steps/ended.lua',
+  ...SAYING,
+  ...ENDING,
   'buckets/steps/leave.lua',
   'buckets/exchange.lua',
+  'buckets/steps/reply.lua',
+)
+const shardExchangeScript = luaScript(
+  ...SAYING,
+  ...ENDING,
+  'outbox/send.lua',
+  'outbox/place.lua',
+  'buckets/steps/leave.lua',
+  'outbox/full.lua',
+  'buckets/exchange.lua',
+  'outbox/reply.lua',
 )
 const renewScript = luaScript(
   ...BASE,
@@ -109,12 +123,15 @@ const START_GAP = -1
 const RUN_OVER = -2
 
 type Script = ReturnType<typeof luaScript>
+type ExchangeReply = [TurnReply[], ...StirredReply, number, sent?: (string | number)[]]
 
 export interface BucketScriptsOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly order: QueueOrder
   readonly times?: ProtocolTimes
+  /** The crawl has several shards, of which this is one. */
+  readonly isShard?: boolean
 }
 
 export class BucketScripts {
@@ -123,13 +140,15 @@ export class BucketScripts {
   readonly #keyList: readonly string[]
   readonly #order: QueueOrder
   readonly #times: ProtocolTimes
+  readonly #exchangeScript: Script
 
-  constructor({ redis, keys, order, times = PROTOCOL_TIMES }: BucketScriptsOptions) {
+  constructor({ redis, keys, order, times = PROTOCOL_TIMES, isShard = false }: BucketScriptsOptions) {
     this.#redis = redis
     this.#keys = keys
     this.#order = order
     this.#times = times
     this.#keyList = keyListOf(keys)
+    this.#exchangeScript = isShard ? shardExchangeScript : exchangeScript
   }
 
   /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
@@ -166,20 +185,20 @@ export class BucketScripts {
 
   /**
    * Sends everything in one step. With `isGrowing` nothing is done on a Redis at its maxmemory; otherwise it is done even
-   * there. Rejects with `WentBack` or `RunOver`.
+   * there. Rejects with `WentBack` or `RunOver`. `sent`: what was written for other shards.
    */
   async exchange(
     turns: readonly TurnSays[],
     isGrowing: boolean,
     said: Said,
-  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number }> {
+  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentGroup[] }> {
     const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
-    const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply, number] | number
+    const reply = (await this.#run(this.#exchangeScript, args)) as ExchangeReply | number
     if (typeof reply === 'number') throw refusalOf(reply)
-    const [replies, woken, raised, trimmed] = reply
+    const [replies, woken, raised, trimmed, sent] = reply
     const answers = replies.map((one, n) => answerOf(one, turns[n]!))
-    return { answers, trimmed, ...stirredOf([woken, raised]) }
+    return { answers, trimmed, ...(sent && { sent: sentGroupsOf(sent) }), ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued. */

@@ -16,3 +16,8 @@ test('seed 1025: what comes to a slot in the script that closes its last lane is
 test.each([1, 2, 3, 4, 5])('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
   compareRun(bench.redis, seed, OPERATIONS),
 )
+
+test.each([11, 12, 13])(
+  'seed %i: the same of a shard, with what it has for others and gets from them',
+  (seed) => compareRun(bench.redis, seed, OPERATIONS, { isShard: true }),
+)

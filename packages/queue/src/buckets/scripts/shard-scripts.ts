@@ -1,0 +1,112 @@
+/** The scripts of a shard that are about other shards, `lua/outbox/`, with their arguments and replies as values. */
+
+import type { QueueOrder } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { RunOver } from '../../crawl/run-over.ts'
+import type { Stirred } from '../../frontier/turn-protocol.ts'
+import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
+import { luaScript } from '../../redis/lua.ts'
+import type { Delivery } from '../../shards/outbox-entry.ts'
+import { appliedEpochsOf, firstOf, sentSpansOf } from '../../shards/outbox-numbers.ts'
+import type { Trim } from '../../shards/outbox-tender.ts'
+import type { ShardState } from '../../shards/shard-state.ts'
+import { keyListOf } from './key-list.ts'
+import { type Argument, type StirredReply, stirredOf } from './turn-wire.ts'
+
+const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
+
+const applyScript = luaScript(
+  ...KEYS,
+  'slots/wake.lua',
+  'slots/lines.lua',
+  'slots/record.lua',
+  'slots/ready.lua',
+  'outbox/applied.lua',
+  'outbox/apply.lua',
+)
+const stateScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/state.lua')
+const readScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/read.lua')
+const trimScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/trim.lua')
+
+export interface ShardScriptsOptions {
+  readonly redis: Redis
+  /** Of the shard. */
+  readonly keys: CrawlRedisKeys
+  readonly order: QueueOrder
+}
+
+export class ShardScripts {
+  readonly #redis: Redis
+  readonly #keyList: readonly string[]
+  readonly #order: QueueOrder
+
+  constructor({ redis, keys, order }: ShardScriptsOptions) {
+    this.#redis = redis
+    this.#keyList = keyListOf(keys)
+    this.#order = order
+  }
+
+  /**
+   * Brings entries of other shards to this one's lines; those that it knows do nothing. Resolves also to how many were lost: their
+   * sender has them no longer. Rejects with `RunOver`.
+   */
+  async apply(
+    worker: string,
+    run: string,
+    deliveries: readonly Delivery[],
+  ): Promise<Stirred & { added: number; lost: number }> {
+    const args: Argument[] = [worker, run, deliveries.length]
+    for (const { sender, epoch, listFrom = '', entries } of deliveries)
+      args.push(sender, epoch, listFrom, entries.length, ...entries)
+    const reply = (await this.#run(applyScript, args)) as [number, number, ...StirredReply] | number
+    if (typeof reply === 'number') throw new RunOver()
+    const [added, lost, ...stirred] = reply
+    return { added, lost, ...stirredOf(stirred) }
+  }
+
+  async shardState(): Promise<ShardState> {
+    const reply = await this.#run(stateScript, [])
+    const [replid, nowMs, [waiting, delayed, leased], sent, applied] = reply as [
+      string,
+      number,
+      [number, number, number],
+      string[],
+      string[],
+    ]
+    return {
+      ...{ replid, nowMs, waiting, delayed, leased },
+      sent: mapOf(sent, sentSpansOf),
+      applied: mapOf(applied, appliedEpochsOf),
+    }
+  }
+
+  /** Resolves to entries for that receiver from a number on, as they are to be delivered. */
+  async read(sender: string, receiver: string, from: number, most: number): Promise<Delivery[]> {
+    const reply = await this.#run(readScript, [receiver, from, most])
+    const [spans, entries] = reply as [string, string[]]
+    const list = sentSpansOf(spans)
+    return list.spans.flatMap(({ epoch, to }) => {
+      const ofEpoch = entries.filter((entry) => {
+        const number = Number.parseInt(entry, 10)
+        return number >= firstOf(epoch) && number <= to
+      })
+      return ofEpoch.length > 0 ? [{ sender, epoch, listFrom: list.from, entries: ofEpoch }] : []
+    })
+  }
+
+  /** Deletes entries that their receivers cannot lose any more. Resolves to how many. */
+  async trim(trims: readonly Pick<Trim, 'receiver' | 'upTo'>[]): Promise<number> {
+    const args = trims.flatMap(({ receiver, upTo }) => [receiver, upTo.epoch, upTo.number])
+    return (await this.#run(trimScript, [trims.length, ...args])) as number
+  }
+
+  #run(script: ReturnType<typeof luaScript>, args: readonly Argument[]): Promise<unknown> {
+    return script.run(this.#redis, this.#keyList, [this.#order, ...args])
+  }
+}
+
+function mapOf<Value>(flat: readonly string[], made: (text: string) => Value): Map<string, Value> {
+  const map = new Map<string, Value>()
+  for (let at = 0; at < flat.length; at += 2) map.set(flat[at]!, made(flat[at + 1]!))
+  return map
+}

@@ -1,0 +1,90 @@
+/**
+ * What is to be done about all outboxes, from what one worker sees of them every two seconds. It decides, and does no I/O.
+ *
+ * What a receiver lacks at two looks in a row is read from the list and sent again: at the first look its writer may just be delivering
+ * it. What it has known for so long that its server cannot lose it any more is deleted from the list.
+ */
+
+import { type EntryNumber, firstLacking, isInList, knownUpTo } from './outbox-numbers.ts'
+import type { Round, ShardState } from './shard-state.ts'
+
+/** Longer than a replica may lag behind its master, and than an append-only file may lack. */
+const KEPT_MS = 5000
+
+/** Entries that are sent again: all from a number on. */
+export interface Resend {
+  readonly sender: string
+  readonly receiver: string
+  readonly from: EntryNumber
+}
+
+/** Entries that their receiver cannot lose any more. */
+export interface Trim {
+  readonly sender: string
+  readonly receiver: string
+  readonly upTo: EntryNumber
+}
+
+export interface Tended {
+  readonly resends: readonly Resend[]
+  readonly trims: readonly Trim[]
+}
+
+/** What a receiver knew, when, and in which history of its server. */
+interface Mark {
+  readonly upTo: EntryNumber
+  readonly replid: string
+  readonly atMs: number
+}
+
+export class OutboxTender {
+  readonly #keptMs: number
+  /** By sender and receiver: what the sender had at the last look. */
+  #lastSent = new Map<string, EntryNumber>()
+  #marks = new Map<string, Mark>()
+
+  constructor({ keptMs = KEPT_MS }: { keptMs?: number } = {}) {
+    this.#keptMs = keptMs
+  }
+
+  look(round: Round): Tended {
+    const resends: Resend[] = []
+    const trims: Trim[] = []
+    const lastSent = new Map<string, EntryNumber>()
+    const marks = new Map<string, Mark>()
+    for (const [sender, { sent }] of round)
+      for (const [receiver, list] of sent) {
+        const pair = `${sender} ${receiver}`
+        const to = round.get(receiver)
+        const last = list.spans.at(-1)
+        if (!to || !last) continue
+        lastSent.set(pair, { epoch: last.epoch, number: last.to })
+        const applied = to.applied.get(sender) ?? new Map()
+        const from = firstLacking(list, applied)
+        const before = this.#lastSent.get(pair)
+        if (from && before && isBefore(from, before)) resends.push({ sender, receiver, from })
+        const mark = this.#marks.get(pair)
+        const isKept = mark?.replid === to.replid
+        if (isKept && to.nowMs - mark.atMs >= this.#keptMs) {
+          if (isInList(list, mark.upTo)) trims.push({ sender, receiver, upTo: mark.upTo })
+        } else if (isKept) {
+          marks.set(pair, mark)
+          continue
+        }
+        const known = knownUpTo(list, applied)
+        if (known) marks.set(pair, { upTo: known, ...momentOf(to) })
+      }
+    this.#lastSent = lastSent
+    this.#marks = marks
+    return { resends, trims }
+  }
+}
+
+function momentOf({ replid, nowMs }: ShardState): { replid: string; atMs: number } {
+  return { replid, atMs: nowMs }
+}
+
+/** Numbers go on from epoch to epoch; what was there of an epoch before is there of a later one only if nothing was lost. */
+function isBefore(from: EntryNumber, last: EntryNumber): boolean {
+  return from.number <= last.number
+}

@@ -1,0 +1,19 @@
+import type { AppliedEpochs, SentSpans } from './outbox-numbers.ts'
+
+/** A shard, or the home of a crawl, at a moment. */
+export interface ShardState {
+  /** Its server's history: another one after each start and each fail-over of it. */
+  readonly replid: string
+  /** By its server's clock. */
+  readonly nowMs: number
+  readonly waiting: number
+  readonly delayed: number
+  readonly leased: number
+  /** What it has for others, by receiver. */
+  readonly sent: ReadonlyMap<string, SentSpans>
+  /** What it knows of others, by sender. */
+  readonly applied: ReadonlyMap<string, AppliedEpochs>
+}
+
+/** All shards and the home, by name, as they were read one after the other. */
+export type Round = ReadonlyMap<string, ShardState>

@@ -1,0 +1,96 @@
+import type { TurnAnswer, TurnSays } from '../../src/frontier/turn-protocol.ts'
+import { remarked } from './remarked.ts'
+import { type Turn, TurnStep } from './turn-step.ts'
+
+/** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
+export class ScriptStep extends TurnStep {
+  turnOf(
+    { unit: name, lane, generation, holder }: Pick<TurnSays, 'unit' | 'lane' | 'generation' | 'holder'>,
+    delayMs: number,
+  ): Turn {
+    const unit = this.unitOf(name)
+    const isMine = unit.holders[Number(lane)] === holder
+    return { unit, lane: Number(lane), generation, holder, delayMs, isMine }
+  }
+
+  /** Returns how many requests were taken back, or that the turn is over. */
+  begun(
+    turn: Turn,
+    {
+      isSecond,
+      quarantineAfter,
+      ownDelays,
+    }: { isSecond: boolean; quarantineAfter: number; ownDelays: ReadonlyMap<string, number> },
+  ): number | 'gone' {
+    const { unit, lane, holder, delayMs } = turn
+    const before = unit.holders[lane]
+    if (before !== undefined && before !== holder)
+      for (const [slot, ownMs] of ownDelays) this.defer(slot, ownMs)
+    const backs = before === holder ? 0 : this.takeBack(turn, before ?? holder, quarantineAfter)
+    const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
+    const hasOther = unit.holders.some(
+      (other, of) => of !== lane && other && workerOf(other) === workerOf(holder),
+    )
+    if (unit.bucket !== undefined && unit.up !== 1 && (isSecond || hasOther || isPaced())) {
+      this.close(unit, lane)
+      unit.folded = this.nowMs + 1000
+      return 'gone'
+    }
+    unit.asleep = undefined
+    unit.rests = false
+    unit.holders[lane] = holder
+    return backs
+  }
+
+  /** What has ended, and is new of slots. */
+  said(says: TurnSays): Turn {
+    const turn = this.turnOf(says, says.asked.delayMs)
+    for (const ended of says.ended) this.finish(turn, ended)
+    if (!turn.isMine) return turn
+    for (const told of says.told) this.tellOf(turn.unit, told)
+    for (const released of says.released) this.release(turn, released)
+    return turn
+  }
+
+  answer(turn: Turn, { asked, leaves }: TurnSays): TurnAnswer {
+    if (!turn.isMine) return this.answeredBefore(turn)
+    const { unit } = turn
+    const isAsking = asked.more.reduce((sum, { most }) => sum + most, 0) + asked.slots * asked.each > 0
+    const taken = isAsking && !leaves ? this.take(turn, { ...asked }) : []
+    const standing = this.standingOf(turn)
+    const isEmpty = taken.length === 0 && this.flightOf(turn).size === 0
+    const status = isEmpty ? this.leave(turn, standing, leaves) : 'held'
+    if (status === 'over') return { status }
+    if (status === 'held') {
+      this.widen(turn, asked.lanes)
+      if (standing.head === undefined) unit.rests = true
+      unit.urgency = standing.head || undefined
+    }
+    return { status, standing, taken }
+  }
+
+  /** Returns how many requests in flight, which the holder does not have, went back. */
+  putUnheldBack(
+    turn: Turn,
+    holds: ReadonlySet<string>,
+    { open, resets }: { open: number; resets: boolean },
+  ): number {
+    if (!turn.isMine) return 0
+    const flight = [...this.flightOf(turn)]
+    const unheld = this.inOrder(
+      flight.filter(([token]) => !holds.has(token) && Number.parseInt(token, 10) < open),
+    )
+    for (const { token, slot, priority, text } of unheld) {
+      this.dropFlight(turn, [token])
+      if (turn.unit.bucket === undefined) this.unmix(slot)
+      this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
+    }
+    this.state.counts.leased -= unheld.length
+    if (resets) this.slotsBack(turn)
+    return unheld.length
+  }
+}
+
+function workerOf(holder: string): string {
+  return holder.replace(/\/\d+$/, '')
+}

@@ -103,7 +103,11 @@ function isNew({ ids }: ModelOutbox, nowMs: number, member: string): boolean {
   return now.size < now.add(member).size
 }
 
-export function stateOf({ counts, outbox }: FrontierState, replid: string, nowMs: number): ShardState {
+export function stateOf(
+  { counts, outbox }: Pick<FrontierState, 'counts' | 'outbox'>,
+  replid: string,
+  nowMs: number,
+): ShardState {
   const { waiting, delayed, leased } = counts
   const { sent, applied } = structuredClone(outbox)
   return { replid: replid.slice(0, REPLID_CHARS), nowMs, waiting, delayed, leased, sent, applied }

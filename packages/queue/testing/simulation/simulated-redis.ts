@@ -45,9 +45,14 @@ export class SimulatedRedis {
   /** What an invariant found wrong. */
   wrong: string | undefined
 
-  constructor(world: VirtualWorld, lockMs: number, onPublished: (channel: string, text: string) => void) {
+  constructor(
+    world: VirtualWorld,
+    lockMs: number,
+    onPublished: (channel: string, text: string) => void,
+    { isShard = false }: { isShard?: boolean } = {},
+  ) {
     this.#world = world
-    this.model = new FrontierModel({ order: 'priority', lockMs, now: () => this.nowMs, onPublished })
+    this.model = new FrontierModel({ order: 'priority', lockMs, now: () => this.nowMs, onPublished, isShard })
   }
 
   /** Redis's clock. */
@@ -107,6 +112,16 @@ export class SimulatedRedis {
 
   /** Returns what is wrong with the state as a whole. */
   check({ first, childrenOf }: CrawlPlan): string | undefined {
+    const known = this.known()
+    if (typeof known === 'string') return known
+    for (const id of [...first, ...[...this.committed].flatMap(childrenOf)])
+      if (!known.delete(id)) return `the page ${id} is lost`
+    for (const id of known) return `the page ${id} is known before the one that leads to it`
+    return undefined
+  }
+
+  /** Returns the pages that are known here; or what is wrong with their places. */
+  known(): Set<string> | string {
     const { state } = this.model
     for (const { name, bucket, mixed = 0, up = 0 } of state.units.values()) {
       if (up > 1) this.seen.lanes++
@@ -139,11 +154,7 @@ export class SimulatedRedis {
       const counted = state.counts[place as keyof typeof places]
       if (counted !== count) return `${counted} are counted as ${place}, and ${count} are`
     }
-    const known = new Set([...seen.keys(), ...this.committed])
-    for (const id of [...first, ...[...this.committed].flatMap(childrenOf)])
-      if (!known.delete(id)) return `the page ${id} is lost`
-    for (const id of known) return `the page ${id} is known before the one that leads to it`
-    return undefined
+    return new Set([...seen.keys(), ...this.committed])
   }
 }
 

@@ -2,12 +2,16 @@
 
 import { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import type { Message } from '../../src/frontier/frontier-message.ts'
+import type { Placed } from '../../src/frontier/turn-protocol.ts'
 import { leaseLost } from '../../src/leasing/lease-lost.ts'
+import type { SentGroup } from '../../src/shards/outbox-entry.ts'
 import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 export interface SimulatedSyncOptions {
   /** Whether more turns are looked for at this moment. */
   readonly isLooking: () => boolean
+  /** Called with what was written for other shards, of which groups. */
+  readonly onSent?: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
   /** Called when Redis is found to have an older state than this worker was told of. */
   readonly onWentBack: (error: WentBack) => void
 }
@@ -71,8 +75,10 @@ export class SimulatedSync {
     const says = [...message.says.values()]
     this.#process.send(
       () => redis.exchange(says, number),
-      ({ answers, ...stirred }) => {
+      ({ answers, sent = [], ...stirred }) => {
         said.wasAnswered(number)
+        const groups = says.flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
+        if (sent.length > 0) this.#options.onSent?.(groups, sent)
         this.#hub.machine.answered(message, answers, this.#process.nowMs)
         this.#hub.stir(stirred)
         this.#hub.settle()

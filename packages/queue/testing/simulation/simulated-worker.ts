@@ -9,6 +9,7 @@ import type { Effect } from '../../src/frontier/frontier-effects.ts'
 import { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { Placed, Stirred } from '../../src/frontier/turn-protocol.ts'
+import type { Delivery, SentGroup } from '../../src/shards/outbox-entry.ts'
 import { SimulatedPages, type SimulatedPagesOptions } from './simulated-pages.ts'
 import { type SimulatedHub, SimulatedProcess, type SimulatedProcessOptions } from './simulated-process.ts'
 import { SimulatedRenewal } from './simulated-renewal.ts'
@@ -30,6 +31,7 @@ export interface SimulatedWorkerOptions
   /** Called when a page is fetched from now on. */
   readonly onStart: (worker: SimulatedWorker, lease: BucketLease) => void
   readonly onHungry: (worker: SimulatedWorker) => void
+  readonly onSent?: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
 }
 
 export class SimulatedWorker implements SimulatedHub {
@@ -60,6 +62,7 @@ export class SimulatedWorker implements SimulatedHub {
     this.#sync = new SimulatedSync(process, this, {
       isLooking: () => this.#turns.isLooking,
       onWentBack: (error) => this.#onWentBack(error),
+      ...(options.onSent && { onSent: options.onSent }),
     })
     this.#renewal = new SimulatedRenewal(process, this, (unit) => this.#turns.delayOf(unit))
     this.#sweeps = new SimulatedSweeps(process, this)
@@ -105,6 +108,19 @@ export class SimulatedWorker implements SimulatedHub {
         said.wasAnswered(number)
         this.stir(done)
         this.machine.states.arrived(groups, this.#process.nowMs)
+        this.serve()
+      },
+    )
+  }
+
+  /** Brings what other shards have for this one. */
+  deliver(deliveries: readonly Delivery[]): void {
+    const { redis, name } = this.#process
+    this.#process.send(
+      () => redis.model.apply(name, '', deliveries),
+      ({ lost, ...stirred }) => {
+        if (lost > 0) redis.wrong ??= `${lost} entries are lost: their sender has them no longer`
+        this.stir(stirred)
         this.serve()
       },
     )

@@ -14,3 +14,7 @@ const SEEDS = Array.from({ length: 40 }, (_, n) => 1000 + n)
 test.each(SEEDS)('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
   compareRun(bench.redis, seed, OPERATIONS),
 )
+
+test.each(SEEDS)('seed %i: the same of a shard, with what it has for others and gets from them', (seed) =>
+  compareRun(bench.redis, seed, OPERATIONS, { isShard: true }),
+)

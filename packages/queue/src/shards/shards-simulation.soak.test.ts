@@ -1,0 +1,19 @@
+/** 10 ** 7 steps of crawls over several shards in virtual time. */
+
+import { expect, test } from 'vitest'
+import { simulateShards } from '../../testing/shards-simulation.ts'
+
+const STEPS = 5_000_000
+const MS_MAX = 1_200_000
+const FIRST_SEED = 10_000
+
+test.each([2, 5])('%i shards: 5 million steps', { timeout: MS_MAX }, (shards) => {
+  let [steps, wentBack] = [0, 0]
+  for (let seed = FIRST_SEED; steps < STEPS; seed++) {
+    const trouble = { kills: seed % 4, drops: 8, setBacks: 4 + (seed % 8) }
+    const result = simulateShards({ seed, shards, pages: seed % 5 === 0 ? 150 : 50, trouble })
+    steps += result.steps
+    wentBack += result.wentBack
+  }
+  expect(wentBack).toBeGreaterThan(0)
+})

@@ -190,6 +190,7 @@ export {
 export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
+export { type MonitorNotes, NO_NOTES, type RunLog, type RunLook, type RunMark } from './runs/run-log.ts'
 
 // A crawl as it is seen from outside
 
@@ -221,7 +222,7 @@ export type {
   ResponseSnapshot,
 } from './desk/failures-seen.ts'
 export type { FilterSeen, KnownSeen, SettingSeen } from './desk/filter-seen.ts'
-export type { HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
+export type { AlarmSeen, HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
 export type {
   HostChange,
   HostsSeen,
@@ -251,6 +252,7 @@ export {
   type TimeHistogramRow,
   type TimesSeen,
 } from './desk/time-histograms.ts'
+export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
 
 // Settings
 

@@ -1,6 +1,7 @@
 /** A crawl that is made up: every view has something to show, and some of it is hostile. */
 
 import {
+  type AlarmSeen,
   type CrawlStatus,
   type FailureGroup,
   type HistorySample,
@@ -180,6 +181,15 @@ export const SAMPLES: readonly HistorySample[] = Array.from({ length: 361 }, (_,
   }
 })
 
+const ALARMS: readonly AlarmSeen[] = [
+  {
+    id: 'coverage/price',
+    words: 'price: 0 % of the last 412 items have it; at least 95 % must',
+    at: at(600_000),
+    pages: ['https://books.example/9780140449136', 'https://books.example/9780141439518'],
+  },
+]
+
 export const RUNS: readonly RunSeen[] = [0, 1, 2, 3].map((n) => ({
   run: `r${4 - n}`,
   state: n === 0 ? 'running' : n === 2 ? 'stopped' : 'finished',
@@ -197,6 +207,7 @@ export const RUNS: readonly RunSeen[] = [0, 1, 2, 3].map((n) => ({
   bytes: 9.4 * 2 ** 30,
   statuses: { 200: 391_002, 404: 2210, 301: 812, 503: 61 },
   fields: { title: 201_944, price: n === 0 ? 118_210 : 320_010, isbn: 20_012 },
+  ...(n === 0 && { alarms: ALARMS }),
 }))
 
 const FAILED = { method: 'GET', attempts: 3, worker: 'crawler-1:40211:1', id: 'a1', at: at(4000) }

@@ -78,7 +78,14 @@ export {
 
 export { CrawlHistory, type CrawlHistoryOptions } from './history/crawl-history.ts'
 export { readSamples, SAMPLES_PER_HOUR } from './history/crawl-samples.ts'
-export { type RunRecord, readRuns } from './history/run-records.ts'
+export {
+  FileRunLog,
+  type FileRunLogOptions,
+  forgetFileRuns,
+  readFileRuns,
+} from './history/file-run-log.ts'
+export { RedisRunLog, type RedisRunLogOptions } from './history/redis-run-log.ts'
+export { type RunRecord, readRuns, seenRun } from './history/run-records.ts'
 
 // A crawl seen and told from outside
 

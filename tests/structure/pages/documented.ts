@@ -2,7 +2,7 @@ import { differences, matches, sourceFiles, textOf } from '../files/source-files
 
 /** Settings of the table against docs/settings.md, both ways. */
 export function settingProblems(root: string): string[] {
-  const inCode = sourceFiles(root, 'packages/core/src/settings/settings-table/*.ts').flatMap(({ text }) =>
+  const inCode = sourceFiles(root, 'packages/core/src/settings/settings-table/**/*.ts').flatMap(({ text }) =>
     matches(text, /\bname: '([A-Z][A-Z0-9_]+)'/g),
   )
   const inDocs = matches(textOf(root, 'docs/settings.md'), /^\| `([A-Z][A-Z0-9_]+)` \|/gm)

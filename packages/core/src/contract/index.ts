@@ -20,6 +20,7 @@ export {
   requestQueueContract,
   withoutSlotNow,
 } from './request-queue-contract.ts'
+export { type RunLogImplementation, runLogContract, type SharedRunLog } from './run-log-contract.ts'
 export {
   type SharedStartHosts,
   type StartHostsImplementation,

@@ -32,14 +32,40 @@ export interface RunSeen {
   readonly pages: number
   readonly items: number
   readonly errors: number
+  /** These are absent of a run that an earlier release kept, as are those below that may be. */
+  readonly criticals?: number
+  readonly warnings?: number
   /** Requests that were given up, as the ledger counts them. */
   readonly givenUp: number
+  readonly retries?: number
+  /** Requests that were given up after all their tries. */
+  readonly exhausted?: number
+  /** Downloads that ended with an error in place of an answer. */
+  readonly exceptions?: number
+  /** Items that pipelines dropped, and those of them that their schema refused. */
+  readonly dropped?: number
+  readonly invalid?: number
   readonly filtered: number
   readonly bytes: number
   /** HTTP status → how many responses had it. */
   readonly statuses: Readonly<Record<string, number>>
   /** Field of items → how many items have a value there. */
   readonly fields: Readonly<Record<string, number>>
+  /** `download`, `callback`, `queue` → how long those took together. Absent where METRICS_TIMES was off. */
+  readonly times?: Readonly<Record<string, { readonly seconds: number; readonly count: number }>>
+  /** What the monitors of the run have told, in order. Absent: nothing. */
+  readonly alarms?: readonly AlarmSeen[]
+}
+
+/** Something that a monitor found wrong with a run. It is told once a run. */
+export interface AlarmSeen {
+  /** Which monitor it is of, and what about: `items/min`, `coverage/price`. */
+  readonly id: string
+  /** A sentence with the figures that it follows from. */
+  readonly words: string
+  readonly at: Moment
+  /** Pages that show it, where there are any; without secrets. */
+  readonly pages?: readonly string[]
 }
 
 /** What the crawl yields. */

@@ -815,6 +815,12 @@ export type KnownSettingsInput = {
   readonly MEDIA_ALLOW_REDIRECTS?: WrittenSetting<'MEDIA_ALLOW_REDIRECTS'>
   /** Most files that a process downloads at once, beside CONCURRENT_REQUESTS. Default `16` (downloads). */
   readonly CONCURRENT_MEDIA?: WrittenSetting<'CONCURRENT_MEDIA'>
+  /**
+   * Without Redis: the folder where what each run came to is kept, for `webloom runs` and monitors; below it each spider
+   * has its own. null: `.webloom/runs` in the project; outside of any project `runs` in JOBDIR, or nowhere. With Redis it
+   * is kept there. Default `null`.
+   */
+  readonly RUNS_DIR?: WrittenSetting<'RUNS_DIR'>
   /** Writes a log at all. Default `true`. */
   readonly LOG_ENABLED?: WrittenSetting<'LOG_ENABLED'>
   /** Least level that is written. Not DEBUG as in Scrapy: its line for each page and item hides the rest. Default `INFO`. */

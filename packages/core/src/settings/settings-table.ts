@@ -3,7 +3,7 @@
  *
  * To add one: a row in the file of `settings-table/` where a reader would look for it, then
  * `node --conditions=webloom-source scripts/settings-docs.ts`, which writes `docs/settings.md` and `settings-input.ts`.
- * When a release begins to use a name from `unused-*.ts`, its row moves to its theme's file and gets a summary.
+ * When a release begins to use a name from `unused/`, its row moves to its theme's file and gets a summary.
  */
 
 import type {
@@ -21,6 +21,7 @@ import { BROWSER_SETTINGS, DOWNLOADER_SETTINGS } from './settings-table/download
 import { LOG_SETTINGS } from './settings-table/log.ts'
 import { MEDIA_SETTINGS } from './settings-table/media.ts'
 import { MIDDLEWARE_SETTINGS } from './settings-table/middlewares.ts'
+import { MONITOR_SETTINGS } from './settings-table/monitors.ts'
 import { OUTPUT_SETTINGS } from './settings-table/output.ts'
 import { PACE_SETTINGS } from './settings-table/pace.ts'
 import { PROTECTION_SETTINGS } from './settings-table/protection.ts'
@@ -28,8 +29,8 @@ import { REDIS_SETTINGS } from './settings-table/redis.ts'
 import { ROBOTS_SETTINGS } from './settings-table/robots.ts'
 import { SCHEDULER_SETTINGS } from './settings-table/scheduler.ts'
 import { TRAP_SETTINGS } from './settings-table/traps.ts'
-import { UNUSED_CLUSTER_SETTINGS } from './settings-table/unused-cluster.ts'
-import { UNUSED_SCRAPY_SETTINGS } from './settings-table/unused-scrapy.ts'
+import { UNUSED_CLUSTER_SETTINGS } from './settings-table/unused/cluster.ts'
+import { UNUSED_SCRAPY_SETTINGS } from './settings-table/unused/scrapy.ts'
 
 const USED_SETTINGS = [
   ...PACE_SETTINGS,
@@ -46,6 +47,7 @@ const USED_SETTINGS = [
   ...MIDDLEWARE_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...MEDIA_SETTINGS,
+  ...MONITOR_SETTINGS,
   ...LOG_SETTINGS,
 ] as const satisfies readonly UsedSetting[]
 
@@ -70,6 +72,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Cookies, proxies, cache and referer', settings: MIDDLEWARE_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
   { title: 'Files of items', settings: MEDIA_SETTINGS },
+  { title: 'Runs', settings: MONITOR_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },
 ]
 

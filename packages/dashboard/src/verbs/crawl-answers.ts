@@ -1,6 +1,7 @@
 /** What a crawl has kept, as schemas: filter, items, settings, failures, samples and runs. */
 
 import type {
+  AlarmSeen,
   FailedRequest,
   FailureGroup,
   FailuresSeen,
@@ -121,11 +122,34 @@ export const RUN = object<RunSeen>(
     pages: count(),
     items: count(),
     errors: count(),
+    criticals: count(),
+    warnings: count(),
     givenUp: count('requests that were given up'),
+    retries: count(),
+    exhausted: count('requests that were given up after all their tries'),
+    exceptions: count('downloads without an answer'),
+    dropped: count('items that pipelines dropped'),
+    invalid: count('those of them that their schema refused'),
     filtered: count(),
     bytes: number(),
     statuses: recordOf(count()),
     fields: recordOf(count()),
+    times: recordOf(object<{ seconds: unknown; count: unknown }>({ seconds: number(), count: count() })),
+    alarms: listOf(
+      object<AlarmSeen>({ id: text(), words: text(), at: moment(), pages: listOf(text()) }, ['pages']),
+    ),
   },
-  ['endedAt', 'finishReason'],
+  [
+    'endedAt',
+    'finishReason',
+    'criticals',
+    'warnings',
+    'retries',
+    'exhausted',
+    'exceptions',
+    'dropped',
+    'invalid',
+    'times',
+    'alarms',
+  ],
 )

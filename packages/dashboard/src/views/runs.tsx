@@ -1,6 +1,6 @@
 /** The crawl's last runs, each beside the one before: a spider that brings less than it did is seen here first. */
 
-import type { RunSeen } from '@webloom/core'
+import type { AlarmSeen, RunSeen } from '@webloom/core'
 import type { Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
@@ -12,11 +12,10 @@ import type { CrawlView } from './crawl-view.ts'
 
 export const runs: CrawlView = { path: 'runs', title: 'Runs', regions }
 
-/** A crawl of one process without Redis. */
-const NOT_KEPT =
-  'Not known: runs are kept by crawls on Redis (REDIS_URL), and this one ends with its process.'
+const NOT_KEPT = 'Not known: this crawl keeps none.'
 const FIELDS_MAX = 100
 const STATUSES_MAX = 6
+const ALARMS_MAX = 50
 /** A field that so many of a hundred items less have than before. */
 const FALLEN = 0.1
 
@@ -46,6 +45,7 @@ async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
         </Card>
       ),
     },
+    { id: 'run-alarms', isWide: true, node: <Alarms runs={seen} /> },
     { id: 'run-fields', isWide: true, node: <Fields {...rows[0]!} /> },
   ]
 }
@@ -61,7 +61,12 @@ const COLUMNS: readonly Column<RunRow>[] = [
   { name: 'Begun', cell: ({ run }) => <When at={run.begunAt} /> },
   {
     name: 'End',
-    cell: ({ run }) => <Pill tone={TONES[run.state]}>{shown(run.finishReason ?? run.state, 40)}</Pill>,
+    cell: ({ run: { state, finishReason, alarms = [] } }) => (
+      <>
+        <Pill tone={TONES[state]}>{shown(finishReason ?? state, 40)}</Pill>
+        {alarms.length > 0 && <Pill tone="bad">{counted(alarms.length, 'alarm')}</Pill>}
+      </>
+    ),
   },
   {
     name: 'Took',
@@ -110,6 +115,39 @@ function changeWords(now: number, before: number): string {
   const change = (now - before) / before
   if (Math.abs(change) < 0.005) return '±0 %'
   return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
+}
+
+interface AlarmRow {
+  readonly run: RunSeen
+  readonly alarm: AlarmSeen
+}
+
+const ALARM_COLUMNS: readonly Column<AlarmRow>[] = [
+  { name: 'Told', cell: ({ alarm }) => <When at={alarm.at} /> },
+  { name: 'Monitor', cell: ({ alarm }) => <code>{shown(alarm.id, 80)}</code> },
+  {
+    name: 'What it found',
+    cell: ({ alarm }) => (
+      <>
+        {shown(alarm.words, 400)}
+        {alarm.pages && <small>{alarm.pages.map((page) => shown(page, 120)).join(' ')}</small>}
+      </>
+    ),
+  },
+]
+
+/** What monitors have told of these runs. */
+function Alarms({ runs }: { readonly runs: readonly RunSeen[] }) {
+  const rows = runs.flatMap((run) => (run.alarms ?? []).map((alarm) => ({ run, alarm }))).slice(0, ALARMS_MAX)
+  return (
+    <Card title="What monitors found" aside="of all these runs, the latest first">
+      {rows.length === 0 ? (
+        <Nothing>Nothing. Which monitors there are is set by the spider’s `monitors`.</Nothing>
+      ) : (
+        <Table caption="What monitors found" columns={ALARM_COLUMNS} rows={rows} />
+      )}
+    </Card>
+  )
 }
 
 /** Share of the latest run's items that have each field, and of those of the run before. */

@@ -5,7 +5,7 @@
  * last worker that leaves. So one whose workers were all killed is missing what they did in their last ten seconds, and no more.
  */
 
-import type { RunSeen, StatValue } from '@webloom/core'
+import { type MonitorNotes, type RunSeen, runFigures } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -25,8 +25,6 @@ interface StoredRun extends Omit<RunRecord, 'begunAt' | 'endedAt'> {
 const FORM = 1
 /** Weeks of a crawl that runs each night; those that began before these are dropped. */
 const RUNS_MAX = 50
-/** Kept of what a server may invent. */
-const STATUSES_MAX = 50
 
 /** Writes down how the run that the crawl is in has come along. */
 export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlView): Promise<void> {
@@ -38,19 +36,27 @@ export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlVie
 
 /** The latest first. */
 export async function readRuns(redis: Redis, keys: CrawlRedisKeys): Promise<RunRecord[]> {
-  const [texts, current] = await Promise.all([
+  const [texts, current, notes] = await Promise.all([
     redis.hvals(keys.runs),
     redis.hmget(keys.record, 'run', 'state', 'endedAt', 'finishReason'),
+    redis.hgetall(keys.monitors),
   ])
   return texts
     .flatMap((text) => runOf(text) ?? [])
-    .map((run) => asItStands(run, current))
+    .map((run) => withAlarms(asItStands(run, current), notes[run.run]))
     .sort((a, b) => b.begunAt.getTime() - a.begunAt.getTime())
 }
 
 async function dropOldest(redis: Redis, keys: CrawlRedisKeys): Promise<void> {
   const old = (await readRuns(redis, keys)).slice(RUNS_MAX).map(({ run }) => run)
-  if (old.length > 0) await redis.hdel(keys.runs, ...old)
+  if (old.length === 0) return
+  await Promise.all([redis.hdel(keys.runs, ...old), redis.hdel(keys.monitors, ...old)])
+}
+
+/** @param notes what monitors have noted of it, as text */
+function withAlarms(run: RunRecord, notes: string | undefined): RunRecord {
+  const alarms = notes === undefined ? [] : (JSON.parse(notes) as MonitorNotes).alarms
+  return alarms.length === 0 ? run : { ...run, alarms }
 }
 
 function storedRun(
@@ -58,7 +64,6 @@ function storedRun(
   run: string,
   begunAt: Date,
 ): StoredRun {
-  const count = (key: string) => Number(stats[key] ?? 0)
   return {
     form: FORM,
     run,
@@ -66,26 +71,8 @@ function storedRun(
     begunAt: begunAt.getTime(),
     ...(endedAt && { endedAt: endedAt.getTime() }),
     ...(finishReason !== null && { finishReason }),
-    requests: count('downloader/request_count'),
-    pages: count('response_received_count'),
-    items: count('item_scraped_count'),
-    errors: count('log_count/ERROR'),
-    givenUp: count('failed/count'),
-    filtered: count('dupefilter/filtered'),
-    bytes: count('downloader/response_bytes'),
-    statuses: mostOf(countsUnder('downloader/response_status_count/', stats)),
-    fields: countsUnder('item_field_count/', stats),
+    ...runFigures(stats),
   }
-}
-
-function countsUnder(start: string, stats: Readonly<Record<string, StatValue>>): Record<string, number> {
-  const under = Object.entries(stats).filter(([key]) => key.startsWith(start))
-  return Object.fromEntries(under.map(([key, value]) => [key.slice(start.length), Number(value)]))
-}
-
-function mostOf(counts: Record<string, number>): Record<string, number> {
-  const most = Object.entries(counts).sort(([, a], [, b]) => b - a)
-  return Object.fromEntries(most.slice(0, STATUSES_MAX))
 }
 
 /** Undefined for one of another form. */
@@ -108,4 +95,9 @@ function asItStands(
     ...(endedAt && { endedAt: new Date(Number(endedAt)) }),
     ...(finishReason && { finishReason }),
   }
+}
+
+/** As whoever looks at a crawl sees it: moments are texts. */
+export function seenRun({ begunAt, endedAt, ...run }: RunRecord): RunSeen {
+  return { ...run, begunAt: begunAt.toISOString(), ...(endedAt && { endedAt: endedAt.toISOString() }) }
 }

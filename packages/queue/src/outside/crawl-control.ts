@@ -123,7 +123,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
     const own = present > 0 ? `${keys.noted}:` : `${keys.base}:`
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
-    const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs]
+    const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs, keys.monitors]
     for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
     await Promise.all([redis.unlink(statsKey), redis.unlink(keys.startHosts, keys.publicHosts)])
   }

@@ -45,8 +45,11 @@ export async function noteCrawl(
 }
 
 /** Deletes the note, and what the crawl's runs came to. A worker that joins the crawl notes it anew. */
-export async function forgetCrawl(redis: Redis, { queueName, runs, crawls }: CrawlRedisKeys): Promise<void> {
-  await redis.unlink(runs)
+export async function forgetCrawl(
+  redis: Redis,
+  { queueName, runs, monitors, crawls }: CrawlRedisKeys,
+): Promise<void> {
+  await redis.unlink(runs, monitors)
   await redis.hdel(crawls, queueName)
 }
 

@@ -29,6 +29,8 @@ export interface CrawlRedisKeys {
   readonly history: string
   /** Hash: run id → what that run came to, as JSON. */
   readonly runs: string
+  /** Hash: run id → what monitors have noted of that run, as JSON. */
+  readonly monitors: string
   /** String: the run that `webloom clear` ended while workers were known to it. */
   readonly cleared: string
   /** Hash: worker id → id of the request that it runs alone, as a suspect. */
@@ -71,6 +73,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     settings: key('webloom:%(queue)s:settings'),
     history: key('webloom:%(queue)s:history'),
     runs: key('webloom:%(queue)s:runs'),
+    monitors: key('webloom:%(queue)s:monitors'),
     cleared: key('webloom:%(queue)s:cleared'),
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),

@@ -70,7 +70,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const urls = new UrlMemory()
   const createResponse = responseFactory({ settings, stats, logger }, urls)
   const times = options.times && { times: options.times }
-  const { folder, part = { begins: true, isWorker: false } } = options
+  const { folder, project, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger, { spider: spider.name, times: options.times })
   const addresses = HostAddresses.fromCrawler({ settings })
   const hostLists = new HostListSources()
@@ -88,7 +88,16 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     close: controls.stop,
   }
   const resolve = (hostname: string) => addresses.of(hostname)
-  const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve, workerId })
+  const store = await crawlStore(base, {
+    spider,
+    folder,
+    project,
+    part,
+    controls,
+    servers,
+    resolve,
+    workerId,
+  })
   const { others } = store
   hostLists.add(() => ({ mostQueued: store.queue.mostQueued(HOST_LIST_MAX) }))
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)

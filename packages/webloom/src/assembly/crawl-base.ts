@@ -26,6 +26,8 @@ export interface CrawlBaseOptions {
   readonly places?: SettingsPlaces
   /** Folder from which `./file.ts#Export` in settings is meant. */
   readonly folder: string
+  /** Folder of the project that the spider is of. Absent: it is of none, or nothing is kept there. */
+  readonly project?: string | undefined
   /** Made once the settings are known, as they say where lines go and which. */
   readonly createLogger: (settings: Settings, stats: StatsCollector) => Logger
 }
@@ -45,6 +47,7 @@ export function crawlBaseOf(flags: CrawlFlags, config: LoadedConfig | undefined)
     args: spiderArguments(flags),
     ...settingsLayers(flags, config),
     folder: config?.folder ?? process.cwd(),
+    project: config?.isProject ? config.folder : undefined,
     createLogger: loggerOf,
   }
 }

@@ -10,6 +10,7 @@
 
 import { type Crawler, type CrawlRun, SettingsError } from '@webloom/core'
 import {
+  FileRunLog,
   HostSlots,
   JobDir,
   MemoryCrawlRecord,
@@ -19,6 +20,7 @@ import {
   type ResolveHost,
 } from '@webloom/queue'
 import { isRedisSpider, type Spider } from '@webloom/spider'
+import { runsFolder } from '../outcome/runs-folder.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { seedSource } from './crawl-seeds.ts'
 import { chooseDupefilter, inProcessFilter } from './open-dupefilter.ts'
@@ -32,6 +34,7 @@ export async function crawlStore(
   parts: {
     spider: Spider
     folder: string
+    project: string | undefined
     part: Participation
     controls: CrawlControls
     servers: RedisServers
@@ -41,7 +44,7 @@ export async function crawlStore(
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { spider, folder, part, servers, resolve, workerId } = parts
+  const { spider, folder, project, part, servers, resolve, workerId } = parts
   const slots = HostSlots.fromCrawler(crawler, resolve)
   const jobDir = JobDir.fromCrawler(crawler, slots, { wakes: isRedisSpider(spider) })
   const queueRedis = jobDir ? undefined : servers.connection('queue')
@@ -60,7 +63,7 @@ export async function crawlStore(
   if (warning !== undefined) crawler.logger.warn(warning)
   return queueRedis
     ? redisStore(crawler, { ...parts, slots, queueRedis })
-    : localStore(crawler, { spider, folder, servers, slots, jobDir, workerId })
+    : localStore(crawler, { spider, folder, project, servers, slots, jobDir, workerId })
 }
 
 /** In memory or in a JOBDIR; the filter alone may be on Redis. */
@@ -69,6 +72,7 @@ async function localStore(
   {
     spider,
     folder,
+    project,
     servers,
     slots,
     jobDir,
@@ -76,6 +80,7 @@ async function localStore(
   }: {
     spider: Spider
     folder: string
+    project: string | undefined
     servers: RedisServers
     slots: HostSlots
     jobDir: JobDir | null
@@ -94,6 +99,12 @@ async function localStore(
   const startHosts = jobDir?.startHosts ?? new MemoryStartHosts()
   const queue = jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler, slots)
   const seeds = seedSource(crawler, { spider, startHosts }, { ...worker, queue })
+  const runLog = new FileRunLog({
+    folder: runsFolder(settings, spider.name, { folder, project }),
+    jobDir: settings.get('JOBDIR') ?? undefined,
+    stats: crawler.stats,
+    logger: crawler.logger,
+  })
   // What is in memory or in a JOBDIR goes or stays by itself.
   const emptyIf = async (setting: boolean) => {
     if (!isFilterOnRedis || jobDir || !setting) return
@@ -112,10 +123,15 @@ async function localStore(
     outlivesRun: jobDir !== null,
     startHosts,
     pageForms: jobDir?.pageForms ?? new MemoryPageForms(),
+    runLog,
     ...(seeds && { seeds }),
     connect: () => servers.open({ forWriting: true }),
     disconnect: () => servers.close(),
-    join: async () => seeds?.open(),
+    join: async ({ begun }) => {
+      await runLog.begin(begun)
+      await seeds?.open()
+    },
+    ended: (reason) => runLog.ended(reason),
     onOpen: async () => {
       await emptyIf(settings.getBool('SCHEDULER_FLUSH_ON_START'))
       await filter.joined?.(false)

@@ -118,12 +118,13 @@ export class Crawl {
     try {
       const past = await store.record.open()
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
-      await store.join()
+      await store.join(past)
       const finishReason = await engine.run()
       this.#tellWhatIsLost()
       if (finishReason === 'finished') this.#tellWhenEmpty(past.begun)
       return { finishReason, stats: stats.snapshot() }
     } finally {
+      await store.ended?.(String(stats.get('finish_reason') ?? 'internal_error'))
       await store.record.close()
       for (const extension of extensions) await this.#closeExtension(extension)
       store.disconnect()

@@ -1,12 +1,14 @@
 /** What a crawl asks of the place where it is kept, and what that place is told of the crawl. `crawl-store.ts` makes one. */
 
 import type {
+  CrawlPast,
   CrawlRecord,
   CrawlRun,
   DupeFilter,
   OtherWorkers,
   PageForms,
   RequestQueue,
+  RunLog,
   SeedSource,
   StartHosts,
 } from '@webloom/core'
@@ -47,6 +49,8 @@ export interface CrawlStore {
   readonly pageForms: PageForms
   readonly seeds?: SeedSource
   readonly others?: OtherWorkers
+  /** What this run and those before come to. */
+  readonly runLog: RunLog
   /**
    * What all processes of a finished crawl have counted: for the one that has left last, and only when all have told it.
    * Absent where there is one process.
@@ -56,7 +60,9 @@ export interface CrawlStore {
   connect(): Promise<void>
   disconnect(): void
   /** The record is open and the crawl goes on. */
-  join(): Promise<void>
+  join(past: CrawlPast): Promise<void>
+  /** Called when this process has left, with its `finish_reason`. Never rejects. */
+  ended?(reason: string): Promise<void>
   /** Called when queue and filter are open, before anything is queued. */
   onOpen(): Promise<void>
   /** Called when this process leaves: the queue is closed, the filter is not. */

@@ -1,12 +1,15 @@
 /** Commands that look at a crawl from outside its processes, or tell it something. */
 
+import { UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { HostFlags } from '../commands/host.ts'
 import type { RunsFlags } from '../commands/runs.ts'
 import type { StatusFlags } from '../commands/status.ts'
-import type { LoadedConfig } from '../loading/config.ts'
+import { type LoadedConfig, projectConfig } from '../loading/config.ts'
+import { givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
+import { loadProjectSpiders } from '../loading/spider-loader.ts'
 import {
   type CliCommand,
   command,
@@ -55,9 +58,9 @@ export const status = outside<StatusFlags>(
   ],
 )
 
-export const runs = outside<RunsFlags>(
-  'runs <spider>',
-  'print what the last crawls of a spider came to',
+export const runs = command<RunsFlags, [name: string | undefined]>(
+  'runs [spider]',
+  'print what the last crawls of a spider came to; without a spider, the latest of each',
   {
     ...JSON_TOO,
     compare: flag(
@@ -66,10 +69,27 @@ export const runs = outside<RunsFlags>(
     ),
     forget: flag('--forget', 'delete what is kept of all of them'),
   },
-  async () => (await import('../commands/runs.ts')).runs,
+  async (flags, [name]) => {
+    const act = await import('../commands/runs.ts')
+    if (name !== undefined) {
+      const { Class, config } = await namedSpider(name, flags)
+      return act.runs(Class, flags, config)
+    }
+    if (flags.compare || flags.forget)
+      throw new UsageError(
+        'WL_USAGE',
+        `${flags.compare ? '--compare' : '--forget'} is about one spider: webloom runs <spider> ${flags.compare ? '--compare' : '--forget'}`,
+      )
+    const command = givenSettings(flags)
+    const config = await projectConfig(process.cwd(), undefined, command)
+    const { spiders, problems } = await loadProjectSpiders(config, spiderArguments(flags), command)
+    await act.latestRuns(spiders, flags, config)
+    if (problems.length > 0) throw new UsageError('WL_SPIDER_LOAD', problems.join('\n\n'))
+  },
   [
     ['webloom runs quotes', 'when each began, how it ended, pages, items and errors'],
     ['webloom runs quotes --compare', 'does it bring less than last time?'],
+    ['webloom runs', 'the latest one of each spider of the project'],
     ['webloom runs quotes --json', 'for a program to read'],
   ],
 )

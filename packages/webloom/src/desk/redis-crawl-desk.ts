@@ -32,6 +32,7 @@ import {
   resumeCrawl,
   retryFailed,
   type SettingsTold,
+  seenRun,
   stopCrawl,
 } from '@webloom/queue'
 import type { Redis } from 'ioredis'
@@ -131,8 +132,7 @@ export class RedisCrawlDesk implements CrawlDesk {
   runs(): Promise<readonly RunSeen[]> {
     return this.#ask('its runs', async () => {
       const { redis, keys } = this.#crawl
-      const kept = await readRuns(redis, keys)
-      return JSON.parse(JSON.stringify(kept)) as RunSeen[]
+      return (await readRuns(redis, keys)).map(seenRun)
     })
   }
 

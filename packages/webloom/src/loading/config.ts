@@ -37,6 +37,8 @@ export interface LoadedConfig {
   readonly path: string
   /** Its folder: relative paths start there. */
   readonly folder: string
+  /** Absent: there is no such file, and nothing of a project is kept in the folder. */
+  readonly isProject?: true
   readonly spiders: readonly SpiderSource[]
   /** As they were written; `Settings` judges them. */
   readonly settings: WrittenSettings
@@ -111,6 +113,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   return {
     path: file,
     folder: dirname(file),
+    isProject: true,
     spiders: isList(spiders) ? spiders : [spiders],
     settings: settings as WrittenSettings,
   }

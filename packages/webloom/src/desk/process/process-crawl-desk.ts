@@ -19,6 +19,7 @@ import {
   type KnownSeen,
   type OneHostSeen,
   type ResponseSnapshot,
+  type RunSeen,
   type SettingSeen,
   type SlotNow,
   settingsTold,
@@ -170,6 +171,11 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       fields: fieldsOf(stats.snapshot()),
       last: this.#items.toReversed(),
     }
+  }
+
+  async runs(): Promise<readonly RunSeen[]> {
+    const look = await this.#crawl.inside.store.runLog.look()
+    return look ? [look.run, ...look.past] : []
   }
 
   async settings(): Promise<readonly SettingSeen[]> {

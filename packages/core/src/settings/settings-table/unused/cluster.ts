@@ -1,4 +1,4 @@
-import type { UnusedSettings } from '../setting-row.ts'
+import type { UnusedSettings } from '../../setting-row.ts'
 
 /**
  * Names of scrapy-redis and its Bloom forks that this release does not act on: setting one gives a warning with the reason.

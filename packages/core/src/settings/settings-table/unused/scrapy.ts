@@ -1,4 +1,4 @@
-import type { UnusedSettings } from '../setting-row.ts'
+import type { UnusedSettings } from '../../setting-row.ts'
 
 /**
  * Scrapy's names that this release does not act on: setting one gives a warning with the reason.

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import type { AlarmSeen } from '../desk/history-seen.ts'
+import type { RunLog } from '../runs/run-log.ts'
+import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
+
+/** A crawl whose runs can be begun and ended. In one process both logs may be one object. */
+export interface SharedRunLog {
+  readonly one: RunLog
+  readonly other: RunLog
+  /** Begins a run; a run before is over. */
+  begin(): Promise<void>
+  /** Counts so many items more in the present run, as a worker's stats do. */
+  scrape(items: number): Promise<void>
+  /** Ends it with that reason; no worker is left. */
+  end(reason: string): Promise<void>
+}
+
+export interface RunLogImplementation {
+  readonly name: string
+  create(): Promise<SharedRunLog & { dispose(): Promise<void> }>
+  readonly deviations?: readonly Deviation[]
+}
+
+const alarm = (id: string): AlarmSeen => ({ id, words: `words of ${id}`, at: new Date(0).toISOString() })
+
+async function raise(log: RunLog, run: string, id: string): Promise<boolean> {
+  return log.change(run, (notes) =>
+    notes.alarms.some((one) => one.id === id)
+      ? [notes, false]
+      : [{ ...notes, alarms: [...notes.alarms, alarm(id)] }, true],
+  )
+}
+
+const TESTS: ContractTests<SharedRunLog> = {
+  'a crawl that has not begun has no run': async ({ one }) => {
+    assert.equal(await one.look(), undefined)
+  },
+  'a run shows what was counted in it, and that it goes on': async ({ one, begin, scrape }) => {
+    await begin()
+    await scrape(7)
+    const look = await one.look()
+    assert.equal(look?.run.items, 7)
+    assert.equal(look.stats.item_scraped_count, 7)
+    assert.equal(look.run.state, 'running')
+    assert.equal(look.isWhole, false)
+    assert.deepEqual(look.past, [])
+  },
+  'one that has ended is whole, and in the past of the next': async ({ one, other, begin, scrape, end }) => {
+    await begin()
+    await scrape(7)
+    await end('finished')
+    const ended = await one.look()
+    assert.equal(ended?.run.items, 7)
+    assert.equal(ended.run.finishReason, 'finished')
+    assert.equal(ended.isWhole, true)
+    await begin()
+    await scrape(2)
+    const look = await other.look()
+    assert.equal(look?.run.items, 2)
+    assert.notEqual(look.run.run, ended.run.run)
+    assert.deepEqual(
+      look.past.map(({ run, items, finishReason }) => [run, items, finishReason]),
+      [[ended.run.run, 7, 'finished']],
+    )
+  },
+  'of many who raise one alarm at once one is told that it is the first': async ({ one, other, begin }) => {
+    await begin()
+    const { run } = (await one.look())!.run
+    const raised = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => raise(n % 2 ? one : other, run, 'items/min')),
+    )
+    assert.equal(raised.filter(Boolean).length, 1)
+  },
+  'no change of several at once is lost': async ({ one, other, begin }) => {
+    await begin()
+    const { run } = (await one.look())!.run
+    const ids = Array.from({ length: 12 }, (_, n) => `coverage/f${n}`)
+    await Promise.all(ids.map((id, n) => raise(n % 2 ? one : other, run, id)))
+    const noted = await other.change(run, (notes) => [notes, notes.alarms.map(({ id }) => id)])
+    assert.deepEqual(noted.sort(), ids.sort())
+  },
+  'an alarm is shown with its run, and with no other': async ({ one, other, begin, end }) => {
+    await begin()
+    const first = (await one.look())!.run.run
+    await raise(one, first, 'items/min')
+    assert.deepEqual((await other.look())?.run.alarms, [alarm('items/min')])
+    await end('finished')
+    await begin()
+    const look = (await other.look())!
+    assert.equal(look.run.alarms, undefined)
+    assert.deepEqual(look.past[0]?.alarms, [alarm('items/min')])
+    assert.equal(await raise(one, look.run.run, 'items/min'), true)
+  },
+  'the clock of a change is that of a look': async ({ one, begin }) => {
+    await begin()
+    const { run, atMs } = (await one.look())!
+    const nowMs = await one.change(run.run, (notes, now) => [notes, now])
+    assert.ok(Math.abs(nowMs - atMs) < 5000, `${nowMs} is not about ${atMs}`)
+  },
+}
+
+/** Every RunLog runs this. */
+export function runLogContract(runner: TestRunner, { name, create, deviations }: RunLogImplementation): void {
+  runContract<SharedRunLog>(runner, 'RunLog', TESTS, {
+    name,
+    ...(deviations && { deviations }),
+    create: async () => {
+      const { dispose, ...subject } = await create()
+      return { subject, dispose }
+    },
+  })
+}

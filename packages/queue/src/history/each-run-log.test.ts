@@ -1,0 +1,157 @@
+/** Monitors see the same, whether the crawl is on Redis or in this process. */
+
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MemoryStatsCollector, silentLogger } from '@webloom/core'
+import { runLogContract } from '@webloom/core/contract'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { clearCrawl } from '../outside/crawl-control.ts'
+import { CrawlHistory } from './crawl-history.ts'
+import { FileRunLog, readFileRuns } from './file-run-log.ts'
+import { RedisRunLog } from './redis-run-log.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+runLogContract(
+  { describe, test },
+  {
+    name: 'RedisRunLog',
+    create: async () => {
+      const keys = bench.nextKeys()
+      const log = () => new RedisRunLog({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
+      let worker: Awaited<ReturnType<CrawlBench['join']>> | undefined
+      return {
+        one: log(),
+        other: log(),
+        begin: async () => {
+          if (worker)
+            await clearCrawl({
+              redis: bench.redis,
+              keys,
+              statsKey: bench.statsKey(keys),
+              clear: async () => {},
+            })
+          worker = await bench.join(keys)
+          await worker.record.takeStart(new AbortController().signal)
+        },
+        scrape: async (items) => {
+          worker!.stats.inc('item_scraped_count', items)
+          worker!.heartbeat.stat('item_scraped_count')
+          await expect
+            .poll(async () => (await log().look())?.stats.item_scraped_count, { timeout: 15_000 })
+            .toBe(items)
+        },
+        end: async (reason) => {
+          await worker!.record.startEnded(0)
+          await worker!.record.finish()
+          await worker!.heartbeat.close()
+          await worker!.record.ended(reason)
+          await worker!.record.leave()
+          const statsKey = bench.statsKey(keys)
+          await new CrawlHistory({
+            redis: bench.redis,
+            keys,
+            statsKey,
+            hours: 0,
+            logger: silentLogger,
+          }).ended()
+        },
+        dispose: async () => {},
+      }
+    },
+  },
+)
+
+runLogContract(
+  { describe, test },
+  {
+    name: 'FileRunLog',
+    create: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'webloom-runs-'))
+      const crawl = () => {
+        const stats = new MemoryStatsCollector()
+        return { stats, log: new FileRunLog({ folder: join(folder, 'quotes'), stats }) }
+      }
+      let now = crawl()
+      const first = now
+      const log = {
+        look: () => now.log.look(),
+        change: (...given: Parameters<FileRunLog['change']>) => now.log.change(...given),
+      } as FileRunLog
+      return {
+        one: log,
+        other: log,
+        begin: async () => {
+          if (now !== first || (await now.log.look())) now = crawl()
+          await now.log.begin()
+        },
+        scrape: async (items) => now.stats.inc('item_scraped_count', items),
+        end: (reason) => now.log.ended(reason),
+        dispose: async () => {
+          await now.log.ended('test is over')
+          await rm(folder, { recursive: true })
+        },
+      }
+    },
+  },
+)
+
+async function inFolder(act: (folder: string) => Promise<void>) {
+  const folder = await mkdtemp(join(tmpdir(), 'webloom-runs-'))
+  try {
+    await act(folder)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('a run that is resumed in its JOBDIR goes on with its record, and its figures are those of both parts', () =>
+  inFolder(async (folder) => {
+    for (const [n, reason] of ['shutdown', 'finished'].entries()) {
+      const stats = new MemoryStatsCollector()
+      const log = new FileRunLog({ folder, jobDir: join(folder, 'job'), stats })
+      await log.begin(n > 0)
+      stats.inc('item_scraped_count', 5)
+      stats.inc('item_field_count/price', 4)
+      await log.ended(reason)
+    }
+    expect(await readFileRuns(folder)).toMatchObject([
+      { state: 'finished', finishReason: 'finished', items: 10, fields: { price: 8 } },
+    ])
+  }))
+
+test('the last fifty runs are kept; a file of something else is left alone', () =>
+  inFolder(async (folder) => {
+    const run = {
+      form: 1,
+      state: 'finished',
+      process: { host: '', pid: 1 },
+      writtenAt: '2026-01-01T00:00:00.000Z',
+    }
+    for (let n = 100; n < 152; n++) {
+      const kept = { ...run, run: `run-${n}`, begunAt: `2026-01-01T00:00:00.${n}Z` }
+      await writeFile(join(folder, `run-${n}.json`), JSON.stringify(kept))
+    }
+    await writeFile(join(folder, 'notes.json'), '{}')
+    const log = new FileRunLog({ folder, stats: new MemoryStatsCollector() })
+    await log.begin()
+    await log.ended('finished')
+    const runs = await readFileRuns(folder)
+    expect([runs.length, runs[0]?.finishReason, runs.at(-1)?.run]).toEqual([50, 'finished', 'run-103'])
+    expect(await readdir(folder)).toContain('notes.json')
+  }))
+
+test('a folder that cannot be written is told once, and the crawl goes on', () =>
+  inFolder(async () => {
+    const told: unknown[] = []
+    const logger = { info: (...what: unknown[]) => void told.push(what) } as never
+    const log = new FileRunLog({ folder: '/proc/none/runs', stats: new MemoryStatsCollector(), logger })
+    await log.begin()
+    await log.ended('finished')
+    expect(told).toHaveLength(1)
+    expect((await log.look())?.run.finishReason).toBe('finished')
+  }))

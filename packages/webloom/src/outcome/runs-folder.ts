@@ -1,0 +1,31 @@
+import { join, resolve } from 'node:path'
+import { type CrawlName, crawlQueueName, type Settings } from '@webloom/core'
+
+/** In a project, beside what crawls keep there for other reasons. */
+const IN_PROJECT = join('.webloom', 'runs')
+const IN_JOBDIR = 'runs'
+
+export interface RunsPlaces {
+  /** Folder from which relative paths are meant. */
+  readonly folder: string
+  /** Folder of the project; undefined outside of any. */
+  readonly project: string | undefined
+}
+
+/**
+ * Where the runs of a crawl without Redis are kept; undefined: nowhere. It is the project, not its JOBDIR: that folder goes when a crawl is to
+ * be begun anew, and the runs before are what the next ones are compared with.
+ */
+export function runsFolder(
+  settings: Settings,
+  spider: string,
+  { folder, project }: RunsPlaces,
+): string | undefined {
+  const name: CrawlName = { spider, crawlId: settings.get('CRAWL_ID') }
+  const crawl = crawlQueueName(name).slice(1, -1)
+  const chosen = settings.get('RUNS_DIR')
+  if (chosen !== null) return chosen === '' ? undefined : join(resolve(folder, chosen), crawl)
+  if (project !== undefined) return join(project, IN_PROJECT, crawl)
+  const jobDir = settings.get('JOBDIR')
+  return jobDir ? join(resolve(jobDir), IN_JOBDIR, crawl) : undefined
+}

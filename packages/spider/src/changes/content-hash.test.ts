@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { LAYOUTS, type PageMade, type Visit } from '../../testing/noisy-pages.ts'
+import { contentHash, type HashedPage, valueHash } from './content-hash.ts'
+
+const PAGES = 1000
+
+const page = (body: string, type = 'text/html'): HashedPage => ({
+  type,
+  body: Buffer.from(body),
+  text: () => body,
+})
+const hashOf = (body: string) => contentHash(page(body))
+const made = (n: number, visit: Visit, price = 19.9 + n): string => {
+  const { html }: PageMade = LAYOUTS[n % LAYOUTS.length]!(n, visit, price)
+  return html
+}
+
+describe('has a page changed?', () => {
+  test('of 1 000 pages whose navigation, tokens and time stamps are others, none has', () => {
+    const changed = Array.from({ length: PAGES }, (_, n) => n).filter(
+      (n) => hashOf(made(n, { number: 1 })) !== hashOf(made(n, { number: 2 })),
+    )
+    expect(changed.map((n) => `${n}, layout ${n % LAYOUTS.length}`)).toEqual([])
+  })
+
+  test('of 1 000 pages with another price, each has', () => {
+    const same = Array.from({ length: PAGES }, (_, n) => n).filter(
+      (n) => hashOf(made(n, { number: 1 })) === hashOf(made(n, { number: 2 }, 20 + n)),
+    )
+    expect(same.map((n) => `${n}, layout ${n % LAYOUTS.length}`)).toEqual([])
+  })
+
+  test('a page whose main is filled by a script is judged by the rest', () => {
+    const shell = (text: string) => `<body><main id=app></main><p>${text}</p></body>`
+    expect(hashOf(shell('Closed in June.'))).not.toBe(hashOf(shell('Closed in July.')))
+  })
+
+  test('a block that is left out and never closed ends with the content around it', () => {
+    const open = (price: string) =>
+      `<main>${'Words. '.repeat(20)}<nav>Home</main><main>${'More. '.repeat(20)} ${price}</main>`
+    expect(hashOf(open('€ 5'))).not.toBe(hashOf(open('€ 6')))
+  })
+
+  test('a day is content, a moment is not', () => {
+    const told = (when: string) =>
+      hashOf(`<main><h1>Concert in the old town hall of Bern</h1> ${when}</main>`)
+    expect(told('2026-05-01')).not.toBe(told('2026-05-02'))
+    expect(told('2026-05-01T10:00:00Z')).toBe(told('2026-05-01T10:00:07Z'))
+    expect(told('Last updated: 1 May 2026')).toBe(told('Last updated: 2 May 2026'))
+    expect(told('Doors open 19:30')).not.toBe(told('Doors open 20:00'))
+  })
+
+  test('a restaurant’s menu is content', () => {
+    const menu = (price: string) =>
+      hashOf(`<body><div class="menu">Soup of the day, bread and butter ${price}</div></body>`)
+    expect(menu('8.50')).not.toBe(menu('9.00'))
+  })
+
+  test('JSON is compared without its moments, other files byte by byte', () => {
+    const json = (price: number, at: string) =>
+      contentHash(page(JSON.stringify({ price, renderedAt: at }), 'application/json'))
+    expect(json(5, '2026-05-01T10:00:00.000Z')).toBe(json(5, '2026-05-02T11:00:00.000Z'))
+    expect(json(5, '2026-05-01T10:00:00.000Z')).not.toBe(json(6, '2026-05-01T10:00:00.000Z'))
+    const picture = (bytes: number[]) =>
+      contentHash({ type: 'image/png', body: Uint8Array.from(bytes), text: () => '' })
+    expect(picture([1, 2])).not.toBe(picture([1, 3]))
+  })
+
+  test('what a spider takes for the content may be any JSON', () => {
+    expect(valueHash({ price: 5 })).toBe(valueHash({ price: 5 }))
+    expect(valueHash({ price: 5 })).not.toBe(valueHash({ price: 6 }))
+    expect(valueHash(undefined)).toMatch(/^[0-9a-f]{16}$/)
+  })
+})

@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto'
+import { contentText } from './content-text.ts'
+import { masked } from './masked-text.ts'
+
+/** What a page is made of, as far as it matters here. */
+export interface HashedPage {
+  /** Media type of the Content-Type header, in lower case: `text/html`. */
+  readonly type: string
+  readonly body: Uint8Array
+  /** The body as text; called for texts only. */
+  readonly text: () => string
+}
+
+// So that pages of a crawl of any size do not meet: of a page's two versions one in 2 ** 64 would pass for the other.
+const HEX_DIGITS = 16
+
+/** Returns 64 bits of what a page says, as hex: the same for a page that has not changed. */
+export function contentHash({ type, body, text }: HashedPage): string {
+  if (type === 'text/html' || type === 'application/xhtml+xml') return digest(contentText(text()))
+  if (type.startsWith('text/') || /^application\/(?:.*\+)?(?:json|xml)$/.test(type))
+    return digest(masked(text()))
+  return digest(body)
+}
+
+/** Returns 64 bits of what a spider takes for the content of a page. */
+export function valueHash(value: unknown): string {
+  return digest(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+}
+
+function digest(content: string | Uint8Array): string {
+  return hash('sha256', content).slice(0, HEX_DIGITS)
+}

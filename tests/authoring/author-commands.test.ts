@@ -234,7 +234,7 @@ describe('shell', () => {
     expect(stdout).toBe('Saved\n')
   })
 
-  test('code that is no JavaScript is refused before a page is fetched', async () => {
+  test('code that is not JavaScript is refused before a page is fetched', async () => {
     const { code, stderr } = await webloom(['shell', at('/books'), '-c', "response.css('a').get("])
     expect({ code, stderr }).toMatchObject({
       code: 2,

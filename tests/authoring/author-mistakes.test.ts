@@ -93,7 +93,7 @@ test('options of crawl() that are not known are refused', async () => {
   )
 })
 
-test('what is no spider class, and what is no function, are refused with what to write', async () => {
+test('what is not a spider class, and what is not a function, are refused with what to write', async () => {
   await expect(crawl('quotes' as never)).rejects.toThrow(
     /crawl\(\) was given "quotes".*crawl\(QuotesSpider\)/,
   )

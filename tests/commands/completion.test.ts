@@ -26,7 +26,7 @@ test('bash completes commands, spiders, settings and their values, and files', a
     'REDIS_URL=x webloom crawl quo',
     'webloom crawl quotes -s LOG_LEVEL=D',
     'webloom runspider spiders/',
-    // What a shell would read is quoted; a star among the names of files is no pattern.
+    // What a shell would read is quoted; a star among the names of files is not a pattern.
     'webloom crawl two',
     'webloom crawl odd',
     'webloom runspider star/',

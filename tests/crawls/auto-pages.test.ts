@@ -102,7 +102,7 @@ test('only the run that is handed on has counted, logged and set cookies', async
   expect(stats['browser/auto/undecided']).toBeUndefined()
 })
 
-test('what fails is no verdict: the browser, a callback that throws for one form, a status', async () => {
+test('what fails is not a verdict: the browser, a callback that throws for one form, a status', async () => {
   const { items, stats, lines } = await crawled(
     {
       '/p/1': { http: '<p>no browser' },
@@ -173,7 +173,7 @@ test('output that is too much to keep is handed on as it comes, once', async () 
   expect(stats).toMatchObject({ item_scraped_count: 50, 'browser/auto/http': 1, 'browser/auto/rendered': 1 })
 })
 
-test('what is no page, and what is no GET, is fetched once and over HTTP', async () => {
+test('what is not a page, and what is not a GET, is fetched once and over HTTP', async () => {
   const json = { html: '{}', headers: { 'content-type': 'application/json' } }
   class Sends extends Texts {
     override *parse(response: Response): Generator<unknown> {

@@ -107,7 +107,7 @@ describe('a spider', () => {
   test.each([
     ['an arrow', (spider: Spider) => () => spider, /bound|arrow/],
     ['a bound method', (spider: Spider) => spider.parse.bind(spider), /bound/],
-    ['the name of no method', () => 'pares', /"pares" is no method/],
+    ['the name of no method', () => 'pares', /"pares" is not a method/],
     // The field `callback` would give its own name to an arrow that stands there.
     ['an arrow named callback', () => ({ callback: () => {} }).callback, /callback is an arrow function/],
   ])('that gives %s as callback is told so where it yields', async (_, callback, message) => {

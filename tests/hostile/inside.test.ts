@@ -249,7 +249,7 @@ describe('start URLs from Redis', () => {
   })
 })
 
-test('a request that a callback makes of itself is no start request', async () => {
+test('a request that a callback makes of itself is not a start request', async () => {
   serve({ '/': html('good') })
   class OwnIdea extends FollowAll {
     override startUrls = [`http://127.0.0.1:${site.port}/`]

@@ -199,7 +199,7 @@ test('what a killed process left unfinished is removed a day later', async () =>
   expect(unfinished()).toEqual(['young'])
 })
 
-test('what is larger than DOWNLOAD_MAXSIZE is no file', async () => {
+test('what is larger than DOWNLOAD_MAXSIZE is not a file', async () => {
   answers['/file.iso'] = (_, response) => {
     response.write('x'.repeat(600))
     response.end('x'.repeat(600))
@@ -267,7 +267,7 @@ describe('a redirect', () => {
     answers['/moved.pdf'] = (_, response) => response.writeHead(302, { location: '/file.pdf' }).end()
   })
 
-  test('is no file', async () => {
+  test('is not a file', async () => {
     const { items } = await crawlItems([{ file_urls: [urlOf('/moved.pdf')] }])
     expect(items[0]!.files).toEqual([])
     expect(askedFor('/file.pdf')).toBe(0)

@@ -69,7 +69,7 @@ test('what is published is what another job has packed', () => {
   expect(publish).toMatch(/download-artifact@.*\n +with:\n +name: packed\n +path: packed\n/)
 })
 
-test('a release needs no changeset; a branch of a fork is no release, whatever its name', () => {
+test('a release needs no changeset; a branch of a fork is not a release, whatever its name', () => {
   const [, condition] = /^ {2}changeset:\n[\s\S]*?if: >-\n([\s\S]*?)\n {4}name:/m.exec(workflow('ci.yml'))!
   expect(condition!.replaceAll(/\s+/g, ' ')).toContain(
     "!(startsWith(github.head_ref, 'release/') && github.event.pull_request.head.repo.full_name == github.repository)",

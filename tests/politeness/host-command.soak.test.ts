@@ -31,7 +31,7 @@ test('a host whose name nobody knows, a wrong time and a crawl that is not there
   const none = await folder.run('host', 'pages', 'quotes.test', '--delay', '2')
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('webloom worker pages  begins one') })
   const wrong = await folder.run('host', 'pages', 'quotes.test', '--pause', 'ten')
-  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('is no span of time') })
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a span of time') })
   await folder.worker('a').exited
   const unknown = await folder.run('host', 'pages', 'QUOTES.test', '--delay', '2')
   expect(unknown.stdout).toContain('quotes.test   ordered: delay 2 s')

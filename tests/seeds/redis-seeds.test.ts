@@ -99,6 +99,6 @@ describe('a RedisSpider', () => {
       (json) => (JSON.parse(json) as { reason: string }).reason,
     )
     expect(invalid.some((reason) => reason.includes('no scheme'))).toBe(true)
-    expect(invalid.some((reason) => reason.includes('callback "parseNothing" is no method'))).toBe(true)
+    expect(invalid.some((reason) => reason.includes('callback "parseNothing" is not a method'))).toBe(true)
   })
 })

@@ -85,7 +85,7 @@ describe('webloom seed', () => {
     const lines = stderr.trim().split('\n')
     expect(lines).toHaveLength(2)
     expect(lines[0]).toMatch(/^(urls\.txt:|line )3: "example\.com" cannot be requested/)
-    expect(lines[1]).toMatch(/^(urls\.txt:|line )5: callback "parseAutor" is no method of spider quotes/)
+    expect(lines[1]).toMatch(/^(urls\.txt:|line )5: callback "parseAutor" is not a method of spider quotes/)
   })
 
   test('many lines arrive in their order, each once, though a reply is lost on the way', async () => {
@@ -173,7 +173,7 @@ describe('webloom seed', () => {
     [['quotes'], 2, 'nothing to seed'],
     [['quotes', '--file', 'gone.txt'], 2, 'there is no file gone.txt'],
     [['quotes', '--file', 'a', url(1)], 2, 'expected one of them'],
-    [['plain', url(1)], 2, 'it is no RedisSpider'],
+    [['plain', url(1)], 2, 'it is not a RedisSpider'],
     [['quotes', '--score', '1', url(1)], 2, '--score is for a sorted set'],
     [['quotes', '--front', url(1), '-s', 'REDIS_START_URLS_AS_SET=true'], 2, '--front is for a list'],
     [['quotes', url(1), '-s', 'REDIS_URL='], 2, 'REDIS_URL'],

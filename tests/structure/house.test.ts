@@ -160,8 +160,8 @@ describe('each check can fail', () => {
       'setting SCHEDULER_DEBUG counts as used, and nothing reads it',
       'setting LOG_LEVEL counts as used, and nothing reads it',
       'setting DOWNLOAD_SLOTS counts as unused, and packages/downloader/src/pace.ts reads it',
-      `${reason} DOWNLOAD_PAUSE, which is no setting that is used`,
-      `${reason} webloom rest, which is no command`,
+      `${reason} DOWNLOAD_PAUSE, which is not a setting that is used`,
+      `${reason} webloom rest, which is not a command`,
     ])
   })
   test('on a file, command, option, setting, error code or name of code that only a page knows', () => {

@@ -300,7 +300,7 @@ describe('errors', () => {
     await expect(wrong({ viewport: { width: 20_000, height: 800 } })).rejects.toThrow('16384 at the most')
     for (const script of ['titel', 'constructor', 'start', 'valueOf'])
       await expect(wrong({ script }), script).rejects.toThrow(
-        `script "${script}" is no method of spider steps; it has leave, title, fails, closes, circle, dated, waits`,
+        `script "${script}" is not a method of spider steps; it has leave, title, fails, closes, circle, dated, waits`,
       )
     await expect(wrong({ waitFor: 'div[' })).rejects.toMatchObject({
       code: 'WL_REQUEST_INVALID',

@@ -28,7 +28,7 @@ test.each([
   ['x'.repeat(215), /it has 215 characters, and 214 are the most/],
   [' ', /the name is empty/],
   ['/', /"" cannot be the project's name/],
-])('%j is no name for a package', (written, message) => {
+])('%j is not a name for a package', (written, message) => {
   expect(() => targetFolder(written, '/nowhere')).toThrow(message)
 })
 

@@ -72,7 +72,7 @@ test('what stands on the web is inert and short', async () => {
   expect(await textOf(`/c/bookshops/host?name=${encodeURIComponent(HOSTILE_TITLE)}`)).not.toContain('<img')
 })
 
-test('a server that does not answer is a row without a link, and is no crawl', async () => {
+test('a server that does not answer is a row without a link, and is not a crawl', async () => {
   const crawls = await desks.crawls()
   const away = crawls.find(({ state }) => state === null)!
   const server = 'redis://10.0.9.9:6379/0'

@@ -174,7 +174,7 @@ export class MadeUpDesks implements CrawlDesks {
           warnings: [],
         })),
       isKnown: async (url) => {
-        if (!URL.canParse(url)) throw new InvalidUrl(url, 'it is no URL')
+        if (!URL.canParse(url)) throw new InvalidUrl(url, 'it is not a URL')
         return { url, known: url.includes('known'), fingerprint: 'a1b2c3d4e5f60718293a4b5c6d7e8f9001122334' }
       },
       items: () =>

@@ -166,7 +166,7 @@ export class Scheduler {
   }
 
   /**
-   * The same for elements of start(), the first of which has the number `from`; undefined stands for one that is no request.
+   * The same for elements of start(), the first of which has the number `from`; undefined stands for one that is not a request.
    * Each asks the filter as an asker of its own, so that it does not matter how they were put together when start() is run
    * again: all questions travel together, and what is new goes to the queue in one step.
    */

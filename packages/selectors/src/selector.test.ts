@@ -235,7 +235,7 @@ describe('JSON', () => {
     expect(name).toBe('b')
   })
 
-  test('a text in it is searched as HTML; the rest is no markup', () => {
+  test('a text in it is searched as HTML; the rest is not a markup', () => {
     expect(shop.jmespath('html').css('a::attr(href)').get()).toBe('/l')
     expect(() => shop.css('a')).toThrow('use jmespath()')
   })

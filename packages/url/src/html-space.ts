@@ -10,5 +10,5 @@ export function stripHtmlSpace(text: string): string {
 }
 
 const HTML_SPACE = ' \t\n\f\r'
-// What comes after it is no space of HTML's.
+// What comes after it is not a space of HTML's.
 const SPACE = 0x20

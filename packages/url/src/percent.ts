@@ -58,7 +58,7 @@ export function unquote(bytes: string): string {
   return done === 0 ? bytes : unquoted + bytes.slice(done)
 }
 
-/** `unquote`, then read as UTF-8; what is no UTF-8 becomes U+FFFD. Non-ASCII text between escapes stays as it is. */
+/** `unquote`, then read as UTF-8; what is not UTF-8 becomes U+FFFD. Non-ASCII text between escapes stays as it is. */
 export function unquoteText(text: string): string {
   if (!text.includes('%')) return text
   return text.replace(/[\0-\x7f]+/g, (run) => Buffer.from(unquote(run), 'latin1').toString('utf8'))
@@ -74,7 +74,7 @@ function hexOf(char: string): string {
   return char.charCodeAt(0).toString(16).padStart(2, '0')
 }
 
-/** NaN for what is no digit, which makes every number that it becomes part of NaN too. */
+/** NaN for what is not a digit, which makes every number that it becomes part of NaN too. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30
   const lower = code | 0x20

@@ -55,7 +55,7 @@ describe('a referrer', () => {
       expect(referrerOf('unsafe-url', url, 'http://b.com/'), url).toBe(null)
   })
 
-  test("by Scrapy's default is no file either", () => {
+  test("by Scrapy's default is not a file either", () => {
     expect(referrerOf('scrapy-default', 'file:///home/me/x.html', 'http://b.com/')).toBe(null)
     expect(referrerOf('scrapy-default', 's3://bucket/key', 'http://b.com/')).toBe(null)
   })

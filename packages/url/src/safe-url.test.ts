@@ -24,7 +24,7 @@ describe('safeUrlString writes a URL as w3lib 2.4.1 does', () => {
 
   test('a safe URL comes back unchanged, so a request that is queued and read again keeps its URL', () => {
     for (const [url, safe] of golden) {
-      // Userinfo is unescaped and escaped anew, and what was no UTF-8 is lost the first time only.
+      // Userinfo is unescaped and escaped anew, and what was not UTF-8 is lost the first time only.
       if (safe !== null) expect(safeUrlString(safe, { rules }), url).toBe(safe)
     }
   })

@@ -165,7 +165,7 @@ function safeNetloc(
   if (isAscii(bytes)) return bytes
   const text = utf8Text(bytes)
   if (text === undefined)
-    throw new InvalidUrl(url, `its host ${JSON.stringify(netloc)} is no valid host name`)
+    throw new InvalidUrl(url, `its host ${JSON.stringify(netloc)} is not a valid host name`)
   return text
 }
 

@@ -69,7 +69,9 @@ const TESTS: ContractTests<DeskUnderTest> = {
     expect(count).toBe(1)
     expect(last!.map(({ json }) => JSON.parse(json))).toMatchObject([{ url: `${crawl.origin}/` }])
   },
-  'its filter has met what was queued, and nothing else; text that is no URL is refused': async (crawl) => {
+  'its filter has met what was queued, and nothing else; text that is not a URL is refused': async (
+    crawl,
+  ) => {
     await underWay(crawl)
     const { desk, origin } = crawl
     expect(await desk.isKnown!(`${origin}/1`)).toMatchObject({ known: true })

@@ -49,10 +49,10 @@ export function settingUseProblems(root: string): string[] {
       matches(text, /because:\s*(?:'([^']*)'|"[^"]*"|`[^`]*`)/g).flatMap((reason) => [
         ...matches(reason, NAME)
           .filter((name) => !names.has(name))
-          .map((name) => `the reason “${reason}” leads to ${name}, which is no setting that is used`),
+          .map((name) => `the reason “${reason}” leads to ${name}, which is not a setting that is used`),
         ...matches(reason, /`webloom ([a-z]+)/g)
           .filter((command) => !isCommand(root, command))
-          .map((command) => `the reason “${reason}” leads to webloom ${command}, which is no command`),
+          .map((command) => `the reason “${reason}” leads to webloom ${command}, which is not a command`),
       ]),
     ),
   ]

@@ -53,7 +53,7 @@ export class DeclarationFiles {
     const body = own.get(name) ?? ''
     const words = new Set(matches(body, /(?<![.\w$])([A-Z]\w*)/g))
     words.delete(name)
-    // A constant is no type: what `typeof` or a symbol's key makes of it stands in the declaration.
+    // A constant is not a type: what `typeof` or a symbol's key makes of it stands in the declaration.
     for (const word of words) if (/^[A-Z\d]+_[A-Z\d_]+$/.test(word)) words.delete(word)
     // A parameter of the declaration's own.
     for (const parameter of matches(body, /[<,]\s*(?:const )?(\w+)(?= extends | = |[,>])/g))

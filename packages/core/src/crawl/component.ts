@@ -13,7 +13,7 @@ export interface Placed<T> {
 
 /**
  * Makes one component by its `fromCrawler`, else by `new` without arguments. Throws WL_COMPONENT_LOAD when `fromCrawler` returns no
- * component, and when it or the constructor throws what is no WebloomError: then the error names the class, and has what was thrown
+ * component, and when it or the constructor throws what is not a WebloomError: then the error names the class, and has what was thrown
  * as its cause.
  */
 export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {

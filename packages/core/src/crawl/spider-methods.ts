@@ -13,7 +13,7 @@ const NOT_CALLED: Readonly<Record<'callback' | 'errback' | 'script', ReadonlySet
 /**
  * Returns the method of that name, or the function in the spider's field of that name. Throws WL_CALLBACK_UNKNOWN, which
  * lists the names that exist, when the spider has none. Getters are not run, and methods that every object has (`valueOf`)
- * are no callbacks.
+ * are not callbacks.
  */
 export function methodNamed(
   spider: SpiderLike,
@@ -25,7 +25,7 @@ export function methodNamed(
     return method as (...args: unknown[]) => unknown
   throw new WebloomError(
     'WL_CALLBACK_UNKNOWN',
-    `${role} ${JSON.stringify(name)} is no method of spider ${spider.name}; it has ${methodNames(spider, NOT_CALLED[role]).join(', ')}`,
+    `${role} ${JSON.stringify(name)} is not a method of spider ${spider.name}; it has ${methodNames(spider, NOT_CALLED[role]).join(', ')}`,
   )
 }
 

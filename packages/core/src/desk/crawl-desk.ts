@@ -34,7 +34,7 @@ export interface CrawlDesk {
   /** One host by its exact name; one that the crawl never met has nothing waiting. */
   host(name: string): Promise<OneHostSeen>
   filter?(): Promise<FilterSeen>
-  /** Whether the crawl has met a URL, asked for by GET. Records nothing. Rejects with `InvalidUrl` for what is no URL. */
+  /** Whether the crawl has met a URL, asked for by GET. Records nothing. Rejects with `InvalidUrl` for what is not a URL. */
   isKnown?(url: string): Promise<KnownSeen>
   items?(): Promise<ItemsSeen>
   settings?(): Promise<readonly SettingSeen[]>

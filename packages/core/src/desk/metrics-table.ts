@@ -230,7 +230,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
   },
 ]
 
-/** Stats that are no counter of this table, each with the reason. A `<…>` stands for anything. */
+/** Stats that are not counter of this table, each with the reason. A `<…>` stands for anything. */
 export const NO_METRIC: Readonly<Record<string, string>> = {
   'downloader/request_method_count/<method>': 'in webloom_requests_total',
   'downloader/response_count': 'the sum of webloom_responses_total',

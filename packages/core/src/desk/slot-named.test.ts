@@ -22,7 +22,7 @@ test.each([
   expect(slotNamed(typed)).toBe(slot)
 })
 
-test.each(['', ' ', 'http://', 'a\nb', 'a\u001b[2J', '\ud800'])('%j is no name', (typed) => {
+test.each(['', ' ', 'http://', 'a\nb', 'a\u001b[2J', '\ud800'])('%j is not a name', (typed) => {
   expect(slotNamed(typed)).toBeUndefined()
 })
 

@@ -8,7 +8,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/
 /**
  * Returns the slot that somebody means who types a host, its address or a URL of it: slots are named by the host alone, so an order for
  * `a.example:8080` would be for nobody. A name in double quotes is one as it stands: a `meta.download_slot` may look like that.
- * Undefined for what is no name.
+ * Undefined for what is not a name.
  */
 export function slotNamed(typed: string): string | undefined {
   const name = typed.trim()

@@ -67,7 +67,7 @@ test('a metric of which nothing was counted is 0', () => {
   for (const { series } of none) for (const count of series.values()) expect(count).toBe(0)
 })
 
-test('what is no number, and what no metric is made of, is left out', () => {
+test('what is not a number, and what no metric is made of, is left out', () => {
   const stats = { start_time: 'x', 'log_count/INFO': 'many', 'start/failed': true, item_scraped_count: null }
   expect(statMetrics(stats)).toEqual(statMetrics({}))
 })

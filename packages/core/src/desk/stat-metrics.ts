@@ -30,7 +30,7 @@ export function statMetrics(stats: Readonly<Record<string, StatValue>>): MetricS
   return [...counted].map(([metric, series]) => ({ metric, series }))
 }
 
-/** Returns the series that a stat is a part of; undefined for one that is no metric. */
+/** Returns the series that a stat is a part of; undefined for one that is not a metric. */
 export function seriesOf(stat: string): { metric: StatMetric; value: string } | undefined {
   const whole = PLACES.get(stat)
   if (whole) return { metric: whole.metric, value: whole.value ?? '' }

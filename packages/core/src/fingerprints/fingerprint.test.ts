@@ -22,7 +22,7 @@ interface Golden {
 // What cannot be the same here, by the method or URL of the case, with the reason.
 const EXCEPTIONS: readonly { reason: string; excepts: (one: Golden) => boolean }[] = [
   {
-    reason: 'Request refuses the method MÉTHODE: it is no token of RFC 9110 and could not be sent',
+    reason: 'Request refuses the method MÉTHODE: it is not a token of RFC 9110 and could not be sent',
     excepts: ({ method }) => method === 'MÉTHODE',
   },
 ]

@@ -104,7 +104,7 @@ function refuseUncallable(chosen: Callable): void {
   }
   if (/^Async/.test(chosen.constructor.name) || chosen.constructor.name === 'GeneratorFunction') {
     throw new SettingsError([
-      `FINGERPRINTER is the ${chosen.constructor.name} ${name}, whose answer is no string; expected a function (request) => string that answers at once. Write it without async and *`,
+      `FINGERPRINTER is the ${chosen.constructor.name} ${name}, whose answer is not a string; expected a function (request) => string that answers at once. Write it without async and *`,
     ])
   }
 }

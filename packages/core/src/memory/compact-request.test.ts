@@ -34,7 +34,7 @@ test.each([
   ['a digest', DIGEST],
   ['the URL', new Request(URL).url],
   ['words', 'start/3/page 2'],
-  ['a character that is no byte', '≠'],
+  ['a character that is not a byte', '≠'],
   ['nothing', ''],
 ])('a compact request keeps its id: %s', (_, id) => {
   const request = new Request(URL)

@@ -3,7 +3,7 @@
  * protocols 2 to 5.
  *
  * A pickle is a program for a small stack machine, and Python's own reader lets it call any function. Here nothing is
- * called: what is no data is refused by its name. Protocol 2 has no bytes and writes them as calls of `_codecs.encode` and
+ * called: what is not data is refused by its name. Protocol 2 has no bytes and writes them as calls of `_codecs.encode` and
  * `bytes`; these two forms are read as the bytes that they stand for.
  *
  * Each step reads at least one byte and keeps at most one value, so the pickle's length bounds what it takes. Values that
@@ -73,7 +73,7 @@ class PickleReader {
       if (opcode === OPCODES.STOP) return this.#result()
       const step = STEPS[opcode]
       if (!step)
-        throw this.#refusal(`${REFUSED[opcode] ?? `opcode 0x${opcode.toString(16)}`} is no data`, begun)
+        throw this.#refusal(`${REFUSED[opcode] ?? `opcode 0x${opcode.toString(16)}`} is not data`, begun)
       step(this)
     }
     throw this.#refusal(`it has more than ${STEPS_MAX} values`)
@@ -122,7 +122,7 @@ class PickleReader {
 
   pushText(sizeBytes: number): void {
     const bytes = this.#take(this.#uint(sizeBytes))
-    // Python writes half a surrogate pair as such, which is no UTF-8.
+    // Python writes half a surrogate pair as such, which is not UTF-8.
     if (!isUtf8(bytes)) throw this.#refusal('a text holds half a character')
     this.push(bytes.toString('utf8'))
   }
@@ -152,7 +152,7 @@ class PickleReader {
   /** Reads the two calls that protocol 2 writes for bytes, and refuses all others. */
   bytesOfCall(): void {
     const [args, called] = [this.#pop(), this.#pop()]
-    if (!(called instanceof PythonName)) throw this.#refusal('it calls what is no function')
+    if (!(called instanceof PythonName)) throw this.#refusal('it calls what is not a function')
     const [text, encoding, ...more] = Array.isArray(args) ? args : [called]
     if (
       called.name === BYTES_OF_TEXT &&
@@ -167,7 +167,8 @@ class PickleReader {
   }
 
   #latin1(text: string): Uint8Array {
-    const bytes = this.#bytesOf.get(text) ?? latin1Bytes(text, () => this.#refusal('its bytes are no latin1'))
+    const bytes =
+      this.#bytesOf.get(text) ?? latin1Bytes(text, () => this.#refusal('its bytes are not latin1'))
     this.#bytesOf.set(text, bytes)
     return bytes
   }
@@ -188,7 +189,7 @@ class PickleReader {
 
   append(values: readonly PythonValue[]): void {
     const list = this.#stack.at(-1)
-    if (!Array.isArray(list)) throw this.#refusal('it adds to what is no list')
+    if (!Array.isArray(list)) throw this.#refusal('it adds to what is not a list')
     for (const value of values) list.push(value)
   }
 
@@ -238,7 +239,7 @@ class PickleReader {
   #setEntries(entries: readonly PythonValue[]): void {
     const dict = this.#stack.at(-1)
     if (!(dict instanceof Map) || entries.length % 2 !== 0)
-      throw this.#refusal('it sets entries of what is no dict')
+      throw this.#refusal('it sets entries of what is not a dict')
     for (let n = 0; n < entries.length; n += 2) dict.set(entries[n]!, entries[n + 1]!)
   }
 

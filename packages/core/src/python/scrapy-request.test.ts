@@ -58,15 +58,15 @@ describe.each(protocols)('a pickle of protocol %s', (protocol) => {
   test.each([
     ['a date', 'it refers to datetime.date'],
     ['a decimal', 'it refers to decimal.Decimal'],
-    ['a set', /a set is no data|it refers to __builtin__.set|it refers to builtins.set/],
+    ['a set', /a set is not data|it refers to __builtin__.set|it refers to builtins.set/],
     ['a function', /it refers to (__builtin__|builtins).print/],
     ['a command', /it refers to (posix|nt).system/],
     ['bytes in meta', 'meta.raw is bytes, which does not survive JSON'],
-    ['a header in latin1', 'headers holds bytes that are no UTF-8'],
+    ['a header in latin1', 'headers holds bytes that are not UTF-8'],
     ['nan', 'meta.x is the number NaN'],
     ['a big number', `meta.x is the number ${2n ** 70n}`],
     ['a number for a key', 'meta has the number 1 for a key'],
-    ['no dict', 'it is no dict'],
+    ['no dict', 'it is not a dict'],
     ['no url', 'url is missing'],
   ])('with %s is refused by name', (name, reason) => {
     expect(() => decodeScrapyRequest(pickle(refused, name, protocol))).toThrow(reason)

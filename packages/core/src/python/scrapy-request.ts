@@ -45,7 +45,7 @@ const BYTES_PER_VALUE = 64
 /** Returns the request, in whichever form it is. Throws WL_IMPORT_REFUSED with the field that cannot be taken over. */
 export function decodeScrapyRequest(entry: Uint8Array): Request {
   const value = entry[0] === '{'.charCodeAt(0) ? fromJson(entry) : readPickle(entry)
-  if (!(value instanceof Map)) throw refused('it is no dict; expected the dict of a request')
+  if (!(value instanceof Map)) throw refused('it is not a dict; expected the dict of a request')
   try {
     return requestOf(fieldsOf(value))
   } catch (error) {
@@ -173,7 +173,7 @@ function pairsOf(value: PythonValue, where: string): [PythonValue, PythonValue][
 function wireText(value: PythonValue, room: Room): string {
   if (!(value instanceof Uint8Array)) return boundedText(value, 'headers', room)
   take(room, BYTES_PER_VALUE + value.length, 'headers')
-  if (!isUtf8(value)) throw refused('headers holds bytes that are no UTF-8')
+  if (!isUtf8(value)) throw refused('headers holds bytes that are not UTF-8')
   return Buffer.from(value).toString('utf8')
 }
 
@@ -284,7 +284,7 @@ function bodyText({ body, url }: Request): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch (error) {
-    throw refused(`the body of ${url} is no UTF-8, and JSON holds text only; write it as a pickle`, error)
+    throw refused(`the body of ${url} is not UTF-8, and JSON holds text only; write it as a pickle`, error)
   }
 }
 

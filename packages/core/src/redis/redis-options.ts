@@ -67,7 +67,7 @@ const CONNECT_TIMEOUT_MS = 5000
 
 /**
  * Returns the servers of a role: none when the settings name no Redis, several only for `dupefilter` (DUPEFILTER_REDIS_URL
- * as a list shards it). Opens nothing. Throws `SettingsError` for a text that is no URL.
+ * as a list shards it). Opens nothing. Throws `SettingsError` for a text that is not a URL.
  */
 export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[] {
   const shards = role === 'dupefilter' ? urlsIn(settings.getList('DUPEFILTER_REDIS_URL')) : []

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { SettingsError } from '../errors/errors.ts'
 
-/** As Node's `tls.connect` has it, but for what is no JSON. */
+/** As Node's `tls.connect` has it, but for what is not JSON. */
 export interface RedisTls {
   /** Certificates of those that sign the server's, in PEM. */
   readonly ca?: string
@@ -63,7 +63,7 @@ type Params = Readonly<Record<string, unknown>>
 
 /** What all params come to, with ioredis's names. */
 export interface ReadParams {
-  /** All that are no redis-py's, as they are. */
+  /** All that are not redis-py's, as they are. */
   readonly others: Params
   readonly times: { readonly socketTimeout?: number; readonly connectTimeout?: number }
   readonly sentinel: SentinelParams

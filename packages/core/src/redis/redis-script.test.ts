@@ -47,7 +47,7 @@ test.each([
   "redis.error_reply('MOVED 3999 127.0.0.1:6381')",
   "redis.error_reply('LAYERS: none')",
   "redis.call('GET', 'WEBLOOM_FULL', 'and more')",
-])('%s is no refusal of ours', async (said) => {
+])('%s is not a refusal of ours', async (said) => {
   const failure = new RedisScript(`return ${said}`).run(runner(), [], [])
   await expect(failure).rejects.not.toBeInstanceOf(ScriptRefusal)
 })

@@ -16,7 +16,7 @@ describe('what Redis says', () => {
     ['read ECONNRESET', 'passing'],
     ['WRONGTYPE Operation against a key holding the wrong kind of value: OOM', undefined],
     ["ERR unknown command 'BF.BLOOM command not allowed'", undefined],
-    ['the key books:BLOOM is no filter', undefined],
+    ['the key books:BLOOM is not a filter', undefined],
   ])('%s', (message, trouble) => {
     const said = new Error(message)
     expect(storeTrouble(redisError(said))).toBe(trouble)
@@ -47,7 +47,7 @@ describe('what Redis says', () => {
       "ERR Error running script: @user_script:3: -OOM command not allowed when used memory > 'maxmemory'.",
       undefined,
     ],
-    ['the key books:WRONGTYPE is no filter', undefined],
+    ['the key books:WRONGTYPE is not a filter', undefined],
   ])('%s: would be refused again: %s', (message, refusal) => {
     expect(redisRefusal(new Error(message))).toBe(refusal)
   })

@@ -18,7 +18,7 @@ export class Headers implements Iterable<[string, string]> {
    */
   readonly #pairs: string[] = []
 
-  /** Throws WL_HEADER_INVALID for a name that is no token, and for a value with CR, LF or NUL. */
+  /** Throws WL_HEADER_INVALID for a name that is not a token, and for a value with CR, LF or NUL. */
   constructor(init?: HeadersInit) {
     if (!init) return
     if (init instanceof Headers) {
@@ -166,12 +166,12 @@ function setEntry(plain: object, name: string, value: string): void {
   else Object.defineProperty(plain, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** Throws WL_HEADER_INVALID for a name that is no token, and for a value with CR, LF or NUL. */
+/** Throws WL_HEADER_INVALID for a name that is not a token, and for a value with CR, LF or NUL. */
 export function checkHeader(name: string, value: unknown): void {
   if (!NAME.test(name)) {
     throw new WebloomError(
       'WL_HEADER_INVALID',
-      `${JSON.stringify(name)} is no header name (RFC 9110: letters, digits and !#$%&'*+-.^_\`|~)`,
+      `${JSON.stringify(name)} is not a header name (RFC 9110: letters, digits and !#$%&'*+-.^_\`|~)`,
     )
   }
   if (typeof value !== 'string' || VALUE_REFUSED.test(value)) {

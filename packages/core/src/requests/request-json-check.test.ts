@@ -33,7 +33,7 @@ test('a header of any name is kept', () => {
   expect(JSON.stringify(headers)).toBe('{"__proto__":["x","y"],"constructor":"z"}')
 })
 
-describe('what is no request', () => {
+describe('what is not a request', () => {
   test.each(['5', 'null', '[1]', '"text"', '{}', '{"v":1}', '{"v":1,"url":5}', `{"url":"${URL}"}`])(
     '%s is told as a whole',
     (text) => {

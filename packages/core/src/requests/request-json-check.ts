@@ -46,7 +46,7 @@ const PARTS: { readonly [name in keyof Required<RequestJson>]: Part } = {
  */
 export function checkedRequestJson(value: unknown): RequestJson {
   if (!isPlainObject(value) || !isText(value.url) || value.v === undefined)
-    throw invalid('it is no request as webloom export writes it: an object with v and url')
+    throw invalid('it is not a request as webloom export writes it: an object with v and url')
   if (value.v !== REQUEST_JSON_VERSION) return value as unknown as RequestJson
   const names = Object.keys(PARTS)
   for (const [name, part] of Object.entries(value)) {

@@ -39,9 +39,9 @@ describe('what a request is made with', () => {
 
   test('a callback that is undefined is a misspelt method', () => {
     const reason = /callback of Request is undefined: is the method's name misspelt/
-    // @ts-expect-error undefined is no callback
+    // @ts-expect-error undefined is not a callback
     expect(() => new Request(URL, { callback: missing })).toThrow(reason)
-    // @ts-expect-error undefined is no errback
+    // @ts-expect-error undefined is not an errback
     expect(() => new Request(URL, { errback: missing })).toThrow(/errback of Request is undefined/)
     expect(new Request(URL, { callback: null }).callback).toBeNull()
   })
@@ -64,7 +64,7 @@ describe('what a request is made with', () => {
     ['localhost:8000/a', 'it has no scheme; write https://…'],
     ['site.example:80', 'it has no scheme'],
     ['/a?b=mailto:c', 'it has no scheme'],
-  ])('%s is no URL of a page: %s', (url, reason) => {
+  ])('%s is not a URL of a page: %s', (url, reason) => {
     expect(() => new Request(url)).toThrow(reason)
   })
 

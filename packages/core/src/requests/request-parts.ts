@@ -23,7 +23,7 @@ export type CookiesInit =
 export interface RequestInit {
   /** HTTP method, upper-cased. Default GET. */
   method?: string
-  /** The headers to send. WL_HEADER_INVALID for a name that is no token, and for a value that no header may hold. */
+  /** The headers to send. WL_HEADER_INVALID for a name that is not a token, and for a value that no header may hold. */
   headers?: HeadersInit
   /** The body to send. A string is written in `encoding`. */
   body?: string | Uint8Array | null

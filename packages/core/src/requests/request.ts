@@ -155,7 +155,7 @@ export class Request {
    * Returns the request that a curl command would send, such as browsers' "Copy as cURL" gives; `init` overrides its parts.
    * Options that cannot be kept are warned of, or with `ignoreUnknownOptions: false` refused.
    *
-   * Throws WL_REQUEST_INVALID for a text that is no curl command, and for data that would be read from a file.
+   * Throws WL_REQUEST_INVALID for a text that is not a curl command, and for data that would be read from a file.
    */
   static fromCurl(command: string, options: FromCurlInit = {}): Request {
     checkOptions(options, FROM_CURL_OPTIONS, { of: 'Request.fromCurl', code: 'WL_REQUEST_INVALID' })
@@ -259,7 +259,7 @@ export class Request {
 
   /**
    * Returns the curl command that sends this request, for a shell, without what middlewares add, such as a User-Agent.
-   * Throws WL_REQUEST_INVALID for a body that is no UTF-8 text.
+   * Throws WL_REQUEST_INVALID for a body that is not UTF-8 text.
    */
   toCurl(): string {
     return curlLine(this)

@@ -20,7 +20,7 @@ const NO_SETTINGS: ReadonlySet<string> = new Set(['DASH_TOKEN'])
 /**
  * Returns the settings in an environment: `WEBLOOM_<NAME>`, and a few names without the prefix. When both are set, the one
  * with the prefix wins, as it is meant for this program. An empty variable counts as absent: that is how compose files and
- * shells pass on what is not set. A name that is no setting stays in, so that validation reports it.
+ * shells pass on what is not set. A name that is not a setting stays in, so that validation reports it.
  */
 export function environmentSettings(
   env: Readonly<Record<string, string | undefined>>,

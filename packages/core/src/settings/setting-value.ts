@@ -89,7 +89,7 @@ function rangeOf({ min, max }: { min?: number; max?: number }): string {
 
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
-/** Returns NaN for a text that is no number. `1e10` and `1_000_000` are allowed, as large numbers are easy to mistype. */
+/** Returns NaN for a text that is not a number. `1e10` and `1_000_000` are allowed, as large numbers are easy to mistype. */
 function numberOf(raw: unknown): number {
   if (typeof raw === 'number') return raw
   if (typeof raw !== 'string') return Number.NaN
@@ -124,7 +124,7 @@ function readList(row: ListRow, raw: unknown): Reading {
   return fits ? { value: numbers } : { expected }
 }
 
-/** Returns the list, or why the text is none (`undefined` when it is no text either). */
+/** Returns the list, or why the text is none (`undefined` when it is not text either). */
 function listOf(raw: unknown): readonly unknown[] | string | undefined {
   if (Array.isArray(raw)) return raw
   if (typeof raw !== 'string') return undefined

@@ -88,7 +88,7 @@ function asTableRows({ since, because, rows }: UnusedSettings): Setting[] {
 
 const ROWS_BY_NAME: ReadonlyMap<string, Setting> = new Map(SETTINGS_TABLE.map((row) => [row.name, row]))
 
-/** Returns the row of that name; undefined for a name that is no setting. */
+/** Returns the row of that name; undefined for a name that is not a setting. */
 export function settingRow(name: string): Setting | undefined {
   return ROWS_BY_NAME.get(name)
 }

@@ -251,7 +251,7 @@ describe('the environment', () => {
     expect(environmentSettings(env)).toEqual({ LOG_LEVEL: 'ERROR' })
   })
 
-  test('the token of a dashboard is no setting, which a crawl would tell others', () => {
+  test('the token of a dashboard is not a setting, which a crawl would tell others', () => {
     expect(environmentSettings({ WEBLOOM_DASH_TOKEN: 'secret' })).toEqual({})
   })
 

@@ -3,7 +3,7 @@
  * processes must agree on, in milliseconds, with where each comes from.
  *
  * They are one object because they depend on each other: a lock outlives two renewals, a sweep that is missed is noticed
- * before a lock ends, a mark outlives what a Redis may lose. So they are no settings; a test that must see thousands of
+ * before a lock ends, a mark outlives what a Redis may lose. So they are not settings; a test that must see thousands of
  * leases run out scales all of them by one factor. Times that a user chooses (DUPEFILTER_PENDING_STALE, a delay) are
  * settings and not here, nor are bounds of one process alone, as how long it may take to close.
  */

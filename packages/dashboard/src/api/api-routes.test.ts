@@ -152,7 +152,7 @@ test('input that is wrong is refused with what, where and why', async () => {
     ['POST', `${at}/host`, { name: 'a' }, 'there is no order for the host "a"'],
     ['POST', `${at}/host`, { name: 'a', __proto__: null, constructor: 1 }, 'body.constructor is not known'],
     ['POST', `${at}/stop`, [1], 'body is [1]; expected an object'],
-    ['POST', `${at}/stop`, '{"reason":', 'body is no JSON'],
+    ['POST', `${at}/stop`, '{"reason":', 'body is not JSON'],
     ['POST', `${at}/stop`, { reason: 'x'.repeat(300) }, 'expected at most 200 characters, and these are 300'],
     ['POST', `${at}/stop?reason=x`, {}, 'query is not read'],
     ['POST', `${at}/failed/drop`, {}, 'no filter says which requests are meant'],

@@ -61,7 +61,7 @@ async function bodyInput(c: Context): Promise<unknown> {
   try {
     return text === '' ? {} : (JSON.parse(text) as unknown)
   } catch (error) {
-    throw badInput('body', '', `is no JSON: ${(error as Error).message}`)
+    throw badInput('body', '', `is not JSON: ${(error as Error).message}`)
   }
 }
 

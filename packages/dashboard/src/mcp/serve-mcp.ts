@@ -32,7 +32,7 @@ export async function serveMcp({
   server.onerror = (error) => {
     tooLong ??= tooLongOf(error)
     if (!tooLong)
-      onTrouble?.(`a line of the input is no message of the protocol: ${error.message.slice(0, 200)}`)
+      onTrouble?.(`a line of the input is not a message of the protocol: ${error.message.slice(0, 200)}`)
   }
   input.once('end', () => resolve()).once('close', () => resolve())
   // Whoever reads is gone.

@@ -6,7 +6,7 @@ const ELSEWHERE = 'pages of other sites may not change anything here'
 /**
  * Refuses what a page of another site sends by its reader's browser. Such a page may send a form or plain text without asking; it cannot
  * send JSON without asking, says where it comes from (`Origin`), and newer browsers say that it is another site (`Sec-Fetch-Site`).
- * Each of the three is enough alone. Programs that are no browsers send neither header.
+ * Each of the three is enough alone. Programs that are not browsers send neither header.
  */
 export function sameSiteOnly(): MiddlewareHandler {
   return async (c, next) => {

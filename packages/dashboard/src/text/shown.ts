@@ -6,7 +6,7 @@
 /** Longer than any line that a table has room for. */
 const CHARS_MAX = 160
 
-/** C0 and C1 controls, marks that turn the direction of what follows, and separators that are no characters of a name. */
+/** C0 and C1 controls, marks that turn the direction of what follows, and separators that are not characters of a name. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
 const LONE_SURROGATE = /\p{Surrogate}/gu
 

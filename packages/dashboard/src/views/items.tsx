@@ -100,7 +100,7 @@ function Last({ seen: { last } }: { seen: ItemsSeen }) {
   )
 }
 
-/** A cut item is no JSON any more. */
+/** A cut item is not JSON any more. */
 function laidOut(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), null, 2)

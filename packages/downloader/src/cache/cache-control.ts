@@ -21,7 +21,7 @@ export function cacheControl(headers: Headers): CacheControl {
   return directives
 }
 
-/** Returns the seconds of a directive such as `max-age`; undefined when the directive is absent or its value is no number. */
+/** Returns the seconds of a directive such as `max-age`; undefined when the directive is absent or its value is not a number. */
 export function deltaSeconds(directives: CacheControl, name: string): number | undefined {
   const value = directives.get(name)
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined

@@ -128,7 +128,7 @@ export class Rfc9111Policy implements HttpCachePolicy {
     if (maxAge !== undefined) return maxAge
     const date = dateMs(headers.get('date')) ?? this.#now()
     const expires = headers.get('expires')
-    // A text that is no date, such as "0", is a time in the past.
+    // A text that is not a date, such as "0", is a time in the past.
     if (expires !== null) return Math.max(0, (dateMs(expires) ?? 0) - date) / 1000
     const modified = dateMs(headers.get('last-modified'))
     if (modified !== undefined && modified <= date && HEURISTIC.has(status))

@@ -49,7 +49,7 @@ export class SqliteCacheStorage implements HttpCacheStorage {
   readonly #insert: StatementSync
   readonly #delete: StatementSync
 
-  /** Opens the file. A file that is no SQLite database is renamed, and the cache begins empty. */
+  /** Opens the file. A file that is not a SQLite database is renamed, and the cache begins empty. */
   constructor(options: HttpCacheStorageOptions & { readonly logger: Logger }) {
     const { folder, spiderName, expirationMs, gzip, logger } = options
     makeCacheFolder(resolve(folder))

@@ -111,7 +111,7 @@ function tooFar(request: Request, { body }: Response, { reason, setting }: Unfol
 }
 
 function notEncoded(request: Request, encoding: string, cause: Error): DownloadError {
-  const message = `${request}: the body is no ${encoding}: ${cause.message}`
+  const message = `${request}: the body is not ${encoding}: ${cause.message}`
   return new DownloadError('ResponseDecodeError', message, { cause, reason: 'bad_encoding' })
 }
 

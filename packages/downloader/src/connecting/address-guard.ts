@@ -137,7 +137,7 @@ export class AddressGuard {
 
 function rangeOf(address: string): AddressRange | undefined {
   const known = ipAddress(address)
-  // A text that is no address cannot be connected to, and nothing about it speaks for letting it in.
+  // A text that is not an address cannot be connected to, and nothing about it speaks for letting it in.
   return known ? addressRange(known) : 'reserved'
 }
 

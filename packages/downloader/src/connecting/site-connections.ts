@@ -45,7 +45,7 @@ export class SiteConnections {
   #protocol: 'h1' | 'h2' | undefined
   #waiting: Parameters<Dispatcher.Dispatch>[] = []
 
-  /** Throws `InvalidUrl` for an origin that is no URL by the standard. */
+  /** Throws `InvalidUrl` for an origin that is not a URL by the standard. */
   constructor({ origin, localAddress, connecting, pool, onChange }: SiteConnectionsOptions) {
     const connect = siteConnector(origin, localAddress, connecting)
     this.#origin = origin

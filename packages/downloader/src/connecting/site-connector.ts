@@ -19,7 +19,7 @@ export interface ConnectingOptions {
  * Returns a function that connects to one site. It looks the name up for each connection and connects to what the guard let
  * through: there is no second look-up that could give another answer. TLS is told the name, not the address.
  *
- * Throws `InvalidUrl` for an origin that is no URL by the standard, such as `http://1.2.3.400`.
+ * Throws `InvalidUrl` for an origin that is not a URL by the standard, such as `http://1.2.3.400`.
  *
  * @param origin `https://example.com`
  * @param localAddress the address that connections come from; only addresses of its kind are connected to

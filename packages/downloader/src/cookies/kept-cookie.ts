@@ -114,7 +114,7 @@ function keptCookie(cookie: Cookie, place: CookiePlace): KeptCookie | null {
 }
 
 /**
- * Returns undefined for a text that is no domain. tough-cookie throws for some texts, and bad cookies must not cost the
+ * Returns undefined for a text that is not a domain. tough-cookie throws for some texts, and bad cookies must not cost the
  * page.
  */
 function domainName(written: string): string | undefined {

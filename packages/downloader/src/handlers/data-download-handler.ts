@@ -38,7 +38,7 @@ export class DataDownloadHandler implements DownloadHandler {
       signal.throwIfAborted()
       throw new DownloadError(
         'DownloadFailedError',
-        `${beginningOf(request.url)} is no data: URL that can be read`,
+        `${beginningOf(request.url)} is not a data: URL that can be read`,
         {
           cause,
         },

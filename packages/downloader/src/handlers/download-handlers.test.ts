@@ -124,7 +124,7 @@ describe('DOWNLOAD_HANDLERS', () => {
     )
   })
 
-  test('all that is no handler is refused at once, with the line to type', () => {
+  test('all that is not a handler is refused at once, with the line to type', () => {
     const DOWNLOAD_HANDLERS = {
       http: 'scrapy.core.downloader.handlers.http.HTTPDownloadHandler',
       ftp: 21,
@@ -234,11 +234,11 @@ describe('file: URLs', () => {
     expect((error as Error).message).toContain(`FILE_URLS_ALLOWED${problem}`)
   })
 
-  test('a pipe is no file, and nobody waits for its writer', async () => {
+  test('a pipe is not a file, and nobody waits for its writer', async () => {
     execFileSync('mkfifo', [join(folder, 'in', 'pipe')])
     const error = await got(urlOf('in', 'pipe'), { FILE_URLS_ALLOWED: [folder] })
     expect(error).toMatchObject({ kind: 'DownloadFailedError' })
-    expect((error as Error).message).toContain('it is no file')
+    expect((error as Error).message).toContain('it is not a file')
   }, 5000)
 
   test('DOWNLOAD_MAXSIZE bounds what is read, also of a file that says it is empty', async () => {

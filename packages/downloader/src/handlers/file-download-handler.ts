@@ -107,9 +107,9 @@ export class FileDownloadHandler implements DownloadHandler {
   }
 }
 
-/** Opens the file. Throws for a path that is no file, without opening it: a pipe would wait for a writer. */
+/** Opens the file. Throws for a path that is not a file, without opening it: a pipe would wait for a writer. */
 async function openFile(path: string): Promise<FileHandle> {
-  if (!(await stat(path)).isFile()) throw new Error('it is no file')
+  if (!(await stat(path)).isFile()) throw new Error('it is not a file')
   // If a pipe has taken the file's place meanwhile, it is opened without that wait.
   return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 }

@@ -8,7 +8,7 @@ export function refuseOtherSchemes(request: Request, scheme: string): void {
   if (request.url.startsWith(`${scheme}:`)) return
   throw new DownloadError(
     'UnsupportedURLSchemeError',
-    `${beginningOf(request.url)} is no ${scheme}: URL; without meta.download_handler the handler of its scheme fetches it`,
+    `${beginningOf(request.url)} is not a ${scheme}: URL; without meta.download_handler the handler of its scheme fetches it`,
   )
 }
 

@@ -47,7 +47,7 @@ test('a body that waits for another does so at no cost to its deadline', async (
   await handler.close()
 })
 
-test('a pause shorter than the window is no drip', async () => {
+test('a pause shorter than the window is not a drip', async () => {
   site.script = (_, res) => {
     res.write('begun')
     setTimeout(() => res.end('x'.repeat(100)), 150)

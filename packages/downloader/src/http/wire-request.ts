@@ -13,7 +13,7 @@ export function wireTarget(url: string): { origin: string; path: string } {
   const at = url.lastIndexOf('@', authorityEnd - 1)
   const host = url.slice(at >= authorityStart ? at + 1 : authorityStart, authorityEnd)
   if (host === '' || host.startsWith(':')) throw new InvalidUrl(url, 'it names no host')
-  if (HOST_REFUSED.test(host)) throw new InvalidUrl(url, `${JSON.stringify(host)} is no host name`)
+  if (HOST_REFUSED.test(host)) throw new InvalidUrl(url, `${JSON.stringify(host)} is not a host name`)
   const hash = url.indexOf('#', authorityEnd)
   const target = url.slice(authorityEnd, hash < 0 ? url.length : hash)
   return { origin: url.slice(0, authorityStart) + host, path: target.startsWith('/') ? target : `/${target}` }

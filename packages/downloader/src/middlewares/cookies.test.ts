@@ -280,7 +280,7 @@ describe('a cookie that cannot be sent', () => {
     expect(await sent('http://a.com/')).toBe('good=1')
   })
 
-  test('a Domain that is no name costs the cookie and not the page', async () => {
+  test('a Domain that is not a name costs the cookie and not the page', async () => {
     setting('bad=1; Domain=%ff', 'worse=1; Domain=a b', 'good=1')
     expect(await fetching.result(request('http://a.com/'))).toMatchObject({ status: 200 })
     expect(await sent('http://a.com/')).toBe('good=1')

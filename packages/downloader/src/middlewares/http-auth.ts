@@ -86,7 +86,7 @@ function domainOf({ name, httpAuthDomain: own }: OwnAuth, settings: Settings): s
   ])
 }
 
-/** Returns the domain in ASCII; empty for a text that is no host name. */
+/** Returns the domain in ASCII; empty for a text that is not a host name. */
 function asciiDomain(domain: string): string {
   const name = domain.replace(/^\./, '')
   // `domainToASCII` would ignore a port or scheme, and take the rest for the whole name.

@@ -192,11 +192,11 @@ describe('a broken cache is an empty one', () => {
     expect((await get()).text).toBe('2')
   })
 
-  test('a file that is no database is put aside', async () => {
+  test('a file that is not a database is put aside', async () => {
     numbered()
     writeFileSync(
       join(folder, 'test.sqlite'),
-      'this is no database, but long enough to look like one '.repeat(100),
+      'this is not a database, but long enough to look like one '.repeat(100),
     )
     const { get } = cache({ HTTPCACHE_STORAGE: 'sqlite' })
     await get()
@@ -347,7 +347,7 @@ describe('the policy rfc2616 (RFC 9111)', () => {
 
   test.each([
     ['Expires after Date', () => ({ expires: inSeconds(100), date: inSeconds(0) }), true],
-    ['Expires that is no date', () => ({ expires: '0' }), false],
+    ['Expires that is not a date', () => ({ expires: '0' }), false],
     ['max-age before Expires', () => ({ expires: inSeconds(100), 'cache-control': 'max-age=0' }), false],
     ['changed ten days ago: a day more', () => ({ 'last-modified': inSeconds(-864_000) }), true],
     ['Age past max-age', () => ({ 'cache-control': 'max-age=100', age: '100' }), false],

@@ -54,7 +54,7 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
 
 const HTML = /^\s*(?:text\/html|application\/(?:[\w.+-]+\.)?xhtml\+xml)\b/i
 
-/** A cheap check: most pages have no such tag, and a response that is no HTML need not even be decoded. */
+/** A cheap check: most pages have no such tag, and a response that is not HTML need not even be decoded. */
 function mayRefresh(response: Response): boolean {
   const { headers, body } = response
   const contentType = headers.get('content-type')

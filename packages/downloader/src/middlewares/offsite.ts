@@ -26,7 +26,7 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   #givenLength = 0
   #allowed: readonly string[] = []
 
-  /** Throws WL_SPIDER_LOAD when `allowedDomains` is no list of strings. */
+  /** Throws WL_SPIDER_LOAD when `allowedDomains` is not a list of strings. */
   constructor({ spider, stats, logger }: { spider: SpiderLike; stats: StatsCollector; logger: Logger }) {
     this.#spider = spider
     this.#stats = stats

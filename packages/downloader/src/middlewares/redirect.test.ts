@@ -138,7 +138,7 @@ test('a Location in raw UTF-8 leads where its author meant', () => {
   expect((target as Request).url).toBe('http://x/na%C3%AFve?q=%C3%A9')
 })
 
-test('a Location that is no URL is left to the callback', () => {
+test('a Location that is not a URL is left to the callback', () => {
   for (const location of ['http://[::1/', 'http://a:99999/', 'https://exa%20mple.com/']) {
     const response = new Response('http://x/', { status: 302, headers: { location } })
     expect(middleware().processResponse(new Request('http://x/'), response) === response, location).toBe(true)

@@ -58,7 +58,7 @@ export class RedirectMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Returns undefined when the Location is no URL. */
+/** Returns undefined when the Location is not a URL. */
 function targetUrl(source: Request, location: string): string | undefined {
   try {
     const safe = safeUrlString(asWritten(location), { rules: urlRulesOf(source) })

@@ -51,7 +51,7 @@ export class NameServers {
   readonly #resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
   readonly #options: NameServersOptions
 
-  /** Throws when one of the servers is no address. */
+  /** Throws when one of the servers is not an address. */
   constructor(options: NameServersOptions) {
     this.#options = options
     if (options.servers) this.#resolver.setServers(options.servers)

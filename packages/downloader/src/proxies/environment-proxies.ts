@@ -7,7 +7,7 @@ export class EnvironmentProxies {
   readonly #proxies: ReadonlyMap<string, ProxyAddress>
   readonly #bypassed: readonly string[]
 
-  /** Throws `InvalidUrl` for a variable whose value is no proxy's URL. */
+  /** Throws `InvalidUrl` for a variable whose value is not a proxy's URL. */
   constructor(environment: Environment, authEncoding: 'latin-1' | 'utf-8') {
     this.#proxies = new Map(
       ['http', 'https'].flatMap((scheme) => {

@@ -220,7 +220,7 @@ describe('files as they are', () => {
     expect(['/a', '/b', '/c'].map((path) => allows(robots, path))).toEqual([false, false, true])
   })
 
-  test('bytes, with a byte order mark or half of one, and with a path that is no UTF-8', () => {
+  test('bytes, with a byte order mark or half of one, and with a path that is not UTF-8', () => {
     const bytes = Buffer.concat([
       Buffer.from([0xef, 0xbb, 0xbf]),
       Buffer.from('User-agent: *\nDisallow: /caf'),

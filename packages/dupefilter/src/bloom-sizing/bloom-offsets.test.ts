@@ -40,7 +40,7 @@ test('liuxingming-demo hashes the fingerprint itself, with five seeds', () => {
   expect(offsets).toEqual(expected)
 })
 
-test('a fingerprint that is no SHA-1 is hashed, however much it looks like one', () => {
+test('a fingerprint that is not a SHA-1 is hashed, however much it looks like one', () => {
   expect(digestOf('12', false)).toMatch(/^[0-9a-f]{40}$/)
   expect(digestOf('0'.repeat(40), false)).not.toBe('0'.repeat(40))
   expect(digestOf(hash('sha1', 'a'), true)).toBe(hash('sha1', 'a'))

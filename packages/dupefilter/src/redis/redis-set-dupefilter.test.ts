@@ -45,7 +45,7 @@ describe('members', () => {
     expect(await filter.has(page(2))).toBe(true)
   })
 
-  test('what is no hash is kept as text, whatever was asked for; of a short hash, all', async () => {
+  test('what is not a hash is kept as text, whatever was asked for; of a short hash, all', async () => {
     const [texts, md5s] = [bench.nextKey(), bench.nextKey()]
     const members = 'binary20'
     // The first 20 bytes of such fingerprints are all alike.

@@ -18,7 +18,7 @@ import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
  * - `binary20`: the same 20 bytes; 72 bytes each, and scrapy-redis does not understand them
  * - `binary16`: the first 16 bytes; as large as `binary20`, as Redis allocates both alike
  *
- * Of a hash other than SHA-1 the first 20 or 16 bytes are stored, or all if it has fewer. A fingerprint that is no hash (a
+ * Of a hash other than SHA-1 the first 20 or 16 bytes are stored, or all if it has fewer. A fingerprint that is not a hash (a
  * user's own, a URL) is stored as text.
  */
 export type SetMembers = 'hex' | 'binary20' | 'binary16'

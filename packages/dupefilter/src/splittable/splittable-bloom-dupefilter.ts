@@ -16,7 +16,7 @@
  *     {<key>}:record          parameters, and `tree`: which it is, as another one grows after `clear`
  *
  * While a leaf is split (`splittable-splitting.ts`) it is asked together with its child, at twice the error at most. Workers
- * keep a copy of the tree. A question for a node that is no leaf any more is answered WEBLOOM_MOVED, and asked again with the
+ * keep a copy of the tree. A question for a node that is not a leaf any more is answered WEBLOOM_MOVED, and asked again with the
  * present tree.
  */
 

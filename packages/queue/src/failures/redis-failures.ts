@@ -46,7 +46,7 @@ export interface RedisFailuresOptions {
   readonly retry?: (retried: readonly Retried[]) => Promise<readonly string[] | 'ended'>
 }
 
-/** A quarantined request as it is stored. `request` is a text when it is no JSON. */
+/** A quarantined request as it is stored. `request` is a text when it is not JSON. */
 interface Quarantined {
   readonly id: string
   readonly reason: string

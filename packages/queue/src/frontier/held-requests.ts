@@ -28,7 +28,7 @@ export class HeldRequests {
   readonly #endings: Endings
   readonly #effects: Effect[]
   readonly #onStart: (lease: BucketLease) => void
-  /** Requests that lie here and are no spares. */
+  /** Requests that lie here and are not spares. */
   #lying = 0
   #bytes = 0
 

@@ -88,7 +88,7 @@ export const BINARY: SeenFileForm = {
   },
 }
 
-/** One that is no hex, or too long, is a user's own, which Scrapy does not make: its text or its SHA-1 stands for it. */
+/** One that is not hex, or too long, is a user's own, which Scrapy does not make: its text or its SHA-1 stands for it. */
 function recordOf(fingerprint: string): Buffer {
   const bytes = HEX.test(fingerprint) ? Buffer.from(fingerprint, 'hex') : Buffer.from(fingerprint)
   return bytes.length <= RECORD_BYTES_MAX ? bytes : hash('sha1', fingerprint, 'buffer')

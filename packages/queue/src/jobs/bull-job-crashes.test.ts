@@ -122,7 +122,7 @@ describe.concurrent('workers that die', () => {
 })
 
 describe.concurrent('a Redis that goes away', () => {
-  test('a reply to a commit that is lost: it is sent again, is no lost lease, and the children come once', async () => {
+  test('a reply to a commit that is lost: it is sent again, is not a lost lease, and the children come once', async () => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
     const queue = await bench.open({ url: proxy.url })
     await queue.push([page('before'), page(1)], 'o')

@@ -3,14 +3,14 @@ import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 /**
  * Deletes the numbers of commands that a killed `webloom import` leaves. It has no heartbeat, so that only its number tells whether it is
- * there: one that has stayed the same for `silentMsMax`, and is no worker's, is deleted. An import that goes on after all sends its
+ * there: one that has stayed the same for `silentMsMax`, and is not a worker's, is deleted. An import that goes on after all sends its
  * requests again, as to a Redis that has gone back, and nothing is queued twice.
  */
 export class LeftNumbers {
   readonly #redis: Redis
   readonly #key: string
   readonly #silentMsMax: number
-  /** Of those that are no worker's: the number, and since when it has been that. */
+  /** Of those that are not worker's: the number, and since when it has been that. */
   #known = new Map<string, { readonly number: string; readonly sinceMs: number }>()
 
   constructor({ redis, keys, silentMsMax }: { redis: Redis; keys: CrawlRedisKeys; silentMsMax: number }) {

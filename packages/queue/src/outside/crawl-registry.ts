@@ -2,7 +2,7 @@
  * The crawls that a Redis has, so that whoever looks at it finds them without a search through its keys.
  *
  * Each worker notes its crawl when it joins. The note stays when the crawl is cleared, as what its runs came to does. It has a slot of its own, as it is of all
- * crawls; so it is no part of any script, and a worker goes on without it.
+ * crawls; so it is not part of any script, and a worker goes on without it.
  */
 
 import type { CrawlName, KeyPrefixes } from '@webloom/core'

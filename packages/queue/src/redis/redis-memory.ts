@@ -160,7 +160,7 @@ function persistenceWarnings(persistence: RedisHealth['persistence']): string[] 
   ]
 }
 
-/** What replicas and the append-only file hold back is no part of what maxmemory bounds. */
+/** What replicas and the append-only file hold back is not part of what maxmemory bounds. */
 function bytesIn(fields: ReadonlyMap<string, string>): { usedBytes: number; maxBytes: number } {
   const bytes = (name: string) => Number(fields.get(name) ?? 0)
   return {

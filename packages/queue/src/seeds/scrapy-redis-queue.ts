@@ -46,7 +46,7 @@ export class ScrapyRedisQueue {
     this.#stepsKey = `{${key}}:import`
   }
 
-  /** Undefined when there is none. Throws WL_USAGE for a key that is no queue. */
+  /** Undefined when there is none. Throws WL_USAGE for a key that is not a queue. */
   async type(): Promise<ScrapyQueueType | undefined> {
     const type = await this.#redis.type(this.key)
     if (type === 'none') return undefined

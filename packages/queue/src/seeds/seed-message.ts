@@ -24,7 +24,7 @@ export class SeedMessage {
     this.bytes = bytes
   }
 
-  /** The message, or undefined when its bytes are no UTF-8. */
+  /** The message, or undefined when its bytes are not UTF-8. */
   get text(): string | undefined {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes)

@@ -24,7 +24,7 @@ export function jmespathSearch(query: string, value: JsonValue): unknown {
   }
 }
 
-/** Undefined for a text that is no JSON. */
+/** Undefined for a text that is not JSON. */
 export function parsedJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue

@@ -91,7 +91,7 @@ test('regions within regions are read once: 300 KB of nested <div>s take moderat
   expect(cpuMs() - start).toBeLessThan(5_000)
 })
 
-test('what is no page is told: a text alone, or an answer of fetch whose text has not been read', () => {
+test('what is not a page is told: a text alone, or an answer of fetch whose text has not been read', () => {
   const extract = (page: unknown) => () => new LinkExtractor().extractLinks(page as never)
   expect(extract('<a>')).toThrow(
     'extractLinks takes a page, { url, text }, both texts, and got "<a>" (a string).',

@@ -99,7 +99,7 @@ export class LinkExtractor {
   readonly #skipsNested: boolean
   readonly #processValue: NonNullable<LinkExtractorOptions['processValue']>
 
-  /** Throws WL_SELECTOR_INVALID for a pattern that is no regular expression, and WL_USAGE for an option that is not known. */
+  /** Throws WL_SELECTOR_INVALID for a pattern that is not a regular expression, and WL_USAGE for an option that is not known. */
   constructor(options: LinkExtractorOptions = {}) {
     checkOptions(options, OPTIONS, { of: 'LinkExtractor' })
     this.#places = {

@@ -15,7 +15,7 @@ export interface LinkPage {
   readonly urlRules?: UrlRules
   /** The page as a tree. Default: one that is made of `text` where a tree is needed. */
   readonly selector?: Selector
-  /** True where the tree says which links there are, because it has been changed or is no HTML. Default: `text` says it. */
+  /** True where the tree says which links there are, because it has been changed or is not HTML. Default: `text` says it. */
   readonly linksInTree?: boolean
   /** What `read` finds in the markup, when a page may have so many links and no more. Default: all of them. */
   firstLinks?<Found>(read: (markup: string, max: number) => Found[]): Found[]

@@ -8,7 +8,7 @@ export function linksInMarkup(html: string, places: LinkPlaces, max = Number.POS
   return new LinkReader(html, places, max).links()
 }
 
-/** What is in SVG is no HTML element, and so no link. */
+/** What is in SVG is not an HTML element, and so no link. */
 class LinkReader extends MarkupReader {
   readonly #isTag: LinkPlaces['isTag']
   readonly #collector: LinkCollector

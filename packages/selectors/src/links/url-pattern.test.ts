@@ -25,6 +25,6 @@ test('what Python writes otherwise is understood', () => {
   expect(found('\\\\A', '\\A')).toBe(true)
 })
 
-test('what is no regular expression is refused', () => {
-  expect(() => anyOf(['(item'])).toThrow('"(item" is no regular expression')
+test('what is not a regular expression is refused', () => {
+  expect(() => anyOf(['(item'])).toThrow('"(item" is not a regular expression')
 })

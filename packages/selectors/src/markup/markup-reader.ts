@@ -155,7 +155,7 @@ export class MarkupReader {
     return asciiLowerCase(this.html.slice(start, end))
   }
 
-  /** False once something was read that is no plain HTML and that parsers may take in different ways. */
+  /** False once something was read that is not plain HTML and that parsers may take in different ways. */
   protected get isPlain(): boolean {
     return this.#isPlain && this.#foreign.isPlain && !this.#foreign.open
   }
@@ -306,7 +306,7 @@ export class MarkupReader {
     this.#show(start, start === this.#start ? 2 * (this.#end - start) : WINDOW_LENGTH)
   }
 
-  // ---- what is no tag ----
+  // ---- what is not a tag ----
 
   /** Where a character stands next, or -1. */
   #find(code: number, character: string, from: number): number {

@@ -14,7 +14,7 @@ export interface EngineScheduler {
   open(signal?: AbortSignal): Promise<void>
   close(): Promise<void>
   enqueueStart(request: Request, asker: string): Promise<number>
-  /** Queues elements of start(). The first one has the number `from`; undefined stands for an element that is no request. */
+  /** Queues elements of start(). The first one has the number `from`; undefined stands for an element that is not a request. */
   enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number>
   enqueue(requests: readonly Request[], asker: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>

@@ -324,7 +324,7 @@ export class Engine {
     return this.#reason ?? 'finished'
   }
 
-  /** Ends the crawl for an error that is no page's fault: an output that cannot be written, a broken queue. */
+  /** Ends the crawl for an error that is not a page's fault: an output that cannot be written, a broken queue. */
   #fail(error: unknown): void {
     if (isLeaseLost(error)) return
     // The output itself has reported the error, and a stack would add nothing. All pages in flight meet the same full disk,

@@ -63,6 +63,6 @@ describe('csv', () => {
 
   test('a file without a header is refused', async () => {
     writeFileSync(join(feeds.folder, 'out.csv'), '\r\n\r\n')
-    await expect(feedOf('out.csv').open()).rejects.toThrow('its first line is no CSV header')
+    await expect(feedOf('out.csv').open()).rejects.toThrow('its first line is not CSV header')
   })
 })

@@ -145,7 +145,7 @@ describe('FEEDS', () => {
       expect.stringContaining('pickle is not in this release'),
       expect.stringContaining('gz_compresslevel is 10; expected a whole number from 0 to 9'),
       expect.stringContaining('standard output is not compressed here'),
-      expect.stringContaining('%(nobody)s is no placeholder; known are name, time'),
+      expect.stringContaining('%(nobody)s is not a placeholder; known are name, time'),
       expect.stringContaining('it names a folder'),
       expect.stringContaining('no format is named'),
       expect.stringContaining('expected an object of options'),

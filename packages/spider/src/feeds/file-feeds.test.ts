@@ -145,7 +145,7 @@ describe('a torn end', () => {
     expect(String(feeds.said[0]?.fields.text).length).toBe(500)
   })
 
-  test('a text file that is no JSON keeps its last line', async () => {
+  test('a text file that is not JSON keeps its last line', async () => {
     writeFileSync(join(feeds.folder, 'notes.txt'), 'dear diary\nno line end')
     await run('notes.txt', [{ a: 3 }], { format: 'jsonl' })
     expect(textOf('notes.txt')).toBe('dear diary\nno line end\n{"a":3}\n')
@@ -161,7 +161,7 @@ describe('a torn end', () => {
     ['a whole row without its line end', 'a,b\r\n1,"2\n"', 'a,b\r\n1,"2\n"\r\n'],
     ['a row cut between CR and LF', 'a,b\r\n1,2\r', 'a,b\r\n1,2\r\n'],
     ['only a header', 'a,b', 'a,b\r\n'],
-    ['a quote that is no quoting', 'a,b\n5" nail,1\n', 'a,b\n5" nail,1\n'],
+    ['a quote that is not quoting', 'a,b\n5" nail,1\n', 'a,b\n5" nail,1\n'],
     ['a byte order mark', '\ufeff"a",b\n1,2', '\ufeff"a",b\n1,2\r\n'],
   ])('csv: %s', async (_, before, kept) => {
     writeFileSync(join(feeds.folder, 'out.csv'), before)

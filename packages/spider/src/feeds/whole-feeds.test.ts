@@ -158,7 +158,7 @@ describe('a format of one’s own', () => {
     )
   })
 
-  test('what is no class is refused by the name of the setting', () => {
+  test('what is not a class is refused by the name of the setting', () => {
     expect(() => feedOf('out.md', {}, {}, { FEED_EXPORTERS: { md: 'markdown' } })).toThrow(
       'FEED_EXPORTERS has "markdown" for md; expected ./file.ts#Export or a class',
     )

@@ -33,7 +33,7 @@ test('names that a page makes up do not fill the stats', () => {
   expect(counted([{ ['x'.repeat(200)]: 1 }])).toEqual({})
 })
 
-test('an item that leads back to itself, and dates and bytes, are no objects to look into for ever', () => {
+test('an item that leads back to itself, and dates and bytes, are not objects to look into for ever', () => {
   const item: Record<string, unknown> = { at: new Date(), bytes: new Uint8Array(2) }
   item.self = item
   const names = Object.keys(counted([item]))

@@ -7,13 +7,13 @@
  * that there is none. A host with a delay is asked by nobody else until then, so that each document has its delay to the one
  * before, by the server's log, too.
  *
- * Only pages are rendered: an answer that is no HTML counts as it is. A request that is no GET is sent once, and over HTTP, as the
+ * Only pages are rendered: an answer that is not HTML counts as it is. A request that is not a GET is sent once, and over HTTP, as the
  * second time may not be the same as the first.
  *
  * In a replay pages come in another order than when they were recorded, so others are met before a label is known. A page of which only
  * the other form was recorded comes in that one.
  *
- * What fails in the browser here is no failure of the page: there is HTTP's answer, which is then handed on without a verdict.
+ * What fails in the browser here is not a failure of the page: there is HTTP's answer, which is then handed on without a verdict.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

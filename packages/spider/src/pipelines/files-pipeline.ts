@@ -123,7 +123,7 @@ export class FilesPipeline implements ItemPipeline {
   mediaRequests(item: unknown): Iterable<Request> {
     const urls: unknown = Reflect.get(item as object, this.#options.urlsField) ?? []
     if (!Array.isArray(urls))
-      throw new TypeError(`${this.#options.urlsField} of the item is no list of URLs (FILES_URLS_FIELD)`)
+      throw new TypeError(`${this.#options.urlsField} of the item is not a list of URLs (FILES_URLS_FIELD)`)
     return urls.map((url) => new Request(String(url)))
   }
 

@@ -9,7 +9,7 @@ export function isJson({ headers }: Response): boolean {
 
 const XML_CONTENT_TYPE = /^\s*(?:application|text)\/(?:xml|[\w.+-]+\+xml)\b/i
 const XHTML_CONTENT_TYPE = /xhtml/i
-// An XML declaration whose document is no web page. XHTML is read as HTML, as in browsers and Scrapy.
+// An XML declaration whose document is not a web page. XHTML is read as HTML, as in browsers and Scrapy.
 const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\b)/i
 
 /** Whether the page is read as XML. */

@@ -44,7 +44,7 @@ function notAMethod(spider: Spider, callback: unknown, role: string): WebloomErr
     ? `${name}: a bound function`
     : name.startsWith('#')
       ? `${name}: a private method`
-      : `${name ? `${name}: ` : ''}an arrow function, or one that is no method of the spider`
+      : `${name ? `${name}: ` : ''}an arrow function, or one that is not a method of the spider`
   return new WebloomError(
     'WL_CALLBACK_UNKNOWN',
     `${role} is ${kind}, which another worker could not find. Pass a method of ${spider.constructor.name} itself (${role}: this.parse) or its name; data for it goes into cbKwargs`,

@@ -15,11 +15,11 @@ export function isWrongAnswer(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_COMPONENT_ANSWER'
 }
 
-/** More is no name. */
+/** More is not a name. */
 const NAME_CHARS_MAX = 100
 
 /**
- * Returns the name of what was thrown; of what is no error, its type. Never throws: anything may be thrown, and a library or a page's
+ * Returns the name of what was thrown; of what is not an error, its type. Never throws: anything may be thrown, and a library or a page's
  * JSON may have put anything in an error's `name`.
  */
 export function thrownName(thrown: unknown): string {

@@ -3,7 +3,7 @@ import { urlencodedForm, withQuery } from '../requests/urlencoded-form.ts'
 
 /**
  * Returns the request of a start message by scrapy-redis's rule: JSON is an object with `url`, perhaps `method` and `meta`,
- * and **all of its other fields are form data**; a message that is no JSON is a URL. The request is always `dontFilter`.
+ * and **all of its other fields are form data**; a message that is not JSON is a URL. The request is always `dontFilter`.
  *
  * Where scrapy-redis raises (and loses the rest of its batch) or skips with a warning, this throws WL_REQUEST_INVALID.
  */

@@ -54,7 +54,7 @@ describe('SEEDS_FORMAT=scrapy-redis', () => {
       '{"b":"x", "url":"http://example.com/#top", "10":"ten", "2":["{\\"7\\":", "z"], "meta":{"1":1}}'
     expect(seed(message).url).toBe('http://example.com/?b=x&10=ten&2=%7B%227%22%3A&2=z#top')
   })
-  test('what Python reads as a number and JSON does not know is no URL', () => {
+  test('what Python reads as a number and JSON does not know is not a URL', () => {
     expect(() => seed('{"url":"http://example.com/","a":NaN}')).toThrow('NaN or Infinity')
     expect(() => seed('{"url":"http://example.com/","meta":{"a":-Infinity}}')).toThrow('NaN or Infinity')
     expect(seed('{"url":"http://example.com/","a":"NaN"}').url).toBe('http://example.com/?a=NaN')

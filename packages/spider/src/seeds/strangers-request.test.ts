@@ -78,7 +78,7 @@ test('what every object has is nobody’s callback, and no getter is run to look
   }
   const spider = new Own()
   for (const name of ['valueOf', 'constructor', '__proto__', '__defineGetter__', 'parseSecret', 'settings'])
-    expect(() => methodNamed(spider, name, 'callback')).toThrow('is no method of spider own')
+    expect(() => methodNamed(spider, name, 'callback')).toThrow('is not a method of spider own')
   expect(methodNamed(spider, 'parseLater', 'callback')).toBe(spider.parseLater)
 })
 

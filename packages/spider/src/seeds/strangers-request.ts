@@ -92,7 +92,7 @@ function checkMethod(spider: Spider, name: string, role: 'callback' | 'errback')
   const named = [...new Set(['parse', ...methodsOf(spider)])].join(', ')
   throw new WebloomError(
     'WL_CALLBACK_UNKNOWN',
-    `${role} ${JSON.stringify(name)} is no method of spider ${spider.name} that start URLs from Redis may name; they may name ${named}`,
+    `${role} ${JSON.stringify(name)} is not a method of spider ${spider.name} that start URLs from Redis may name; they may name ${named}`,
   )
 }
 

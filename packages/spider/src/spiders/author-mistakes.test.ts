@@ -34,7 +34,7 @@ describe('links that are followed', () => {
   test('to a method that does not exist', () => {
     expect(() => page.follow('/1', missing)).toThrow(/follow\(\) was given undefined after the URL/)
     expect(() => page.followAll('a', missing)).toThrow(/is the method's name misspelt/)
-    // @ts-expect-error undefined is no callback
+    // @ts-expect-error undefined is not a callback
     expect(() => page.followAll('a', { callback: missing })).toThrow(/callback of followAll\(\) is undefined/)
   })
 
@@ -71,7 +71,7 @@ describe('options of what else an author makes', () => {
     ['rule', () => new Rule(new LinkExtractor(), { call_back: 'x' }), /Rule .*Did you mean callback/],
     // @ts-expect-error unknown option
     ['rule alone', () => new Rule({ follows: true }), /Did you mean follow\?/],
-    // @ts-expect-error undefined is no callback
+    // @ts-expect-error undefined is not a callback
     ['method', () => new Rule(new LinkExtractor(), { callback: missing }), /callback of Rule is undefined/],
     // @ts-expect-error unknown option
     ['selector', () => Selector.from('<a>', { typ: 'xml' }), /Selector.from .*Did you mean type/],

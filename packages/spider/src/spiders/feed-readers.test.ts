@@ -82,7 +82,7 @@ test('a sitemap is read alike wherever it is cut into pieces', () => {
   )
 })
 
-test('what a DOCTYPE declares is no part of the sitemap', () => {
+test('what a DOCTYPE declares is not part of the sitemap', () => {
   const doctype =
     '<!DOCTYPE urlset [ <!ENTITY e "<url><loc>http://no/</loc></url>"> <!ATTLIST a b CDATA "c"> ]>'
   const sitemap = readSitemap(

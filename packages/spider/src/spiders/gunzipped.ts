@@ -13,7 +13,7 @@ export function isGzip(body: Uint8Array): boolean {
 export async function gunzipped(body: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }) // an archive without its end is no error
+  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }) // an archive without its end is not an error
   try {
     const archive = Readable.from([body.subarray(0, -TRAILER_BYTES)])
     for await (const chunk of archive.pipe(gunzip) as AsyncIterable<Uint8Array>) {

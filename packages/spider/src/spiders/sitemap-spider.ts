@@ -115,7 +115,7 @@ export class SitemapSpider extends Spider {
     return rule && { callback: rule[1] }
   }
 
-  /** Resolves to undefined for a response that is no sitemap by its type, its beginning or its name. */
+  /** Resolves to undefined for a response that is not a sitemap by its type, its beginning or its name. */
   async #sitemapIn(response: Response): Promise<Sitemap | undefined> {
     if (isGzip(response.body)) {
       const maxBytes = Number(response.meta.download_maxsize ?? this.#sitemapBytesMax())

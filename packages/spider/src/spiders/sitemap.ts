@@ -17,7 +17,7 @@ export interface SitemapEntry {
 
 /** A sitemap, or an index of sitemaps. */
 export interface Sitemap {
-  /** The name of the outermost element: `urlset`, `sitemapindex`, or another one when it is no sitemap. */
+  /** The name of the outermost element: `urlset`, `sitemapindex`, or another one when it is not a sitemap. */
   readonly type: string | undefined
   /** The entries in order. They are read while they are iterated, once. */
   readonly entries: Iterable<SitemapEntry>

@@ -9,7 +9,7 @@ export class LinkSketch {
     this.#bits = bits
   }
 
-  /** Returns undefined for a text that is no sketch. */
+  /** Returns undefined for a text that is not a sketch. */
   static parse(text: unknown): LinkSketch | undefined {
     if (typeof text !== 'string') return undefined
     const bits = Buffer.from(text, 'base64url')

@@ -10,7 +10,7 @@
  *     four links lead to its own path by new queries: a site whose pages differ by their query, and no chain
  *     its items are others; when it has a single one, its digits and the page's URL do not count
  *
- * So a list of a thousand pages with items, or with links to what it lists, is no chain, however long.
+ * So a list of a thousand pages with items, or with links to what it lists, is not a chain, however long.
  *
  * The evidence travels with the request that leads to the next page of its path: how many steps there were in a row, and a
  * sketch of the page's links and items. So workers share nothing and still count exactly, however many there are. Not

@@ -21,7 +21,7 @@ test('a browser opens a page of the fake web, with a Chromium that is here or wa
   expect(await page.locator('p').textContent()).toBe('as made')
 })
 
-test('of a cache that was cleaned in part the launcher that is left is no Chromium', async () => {
+test('of a cache that was cleaned in part the launcher that is left is not a Chromium', async () => {
   await using cache = await tempDir()
   vi.stubEnv('PATH', cache.path)
   vi.stubEnv('XDG_CACHE_HOME', cache.path)

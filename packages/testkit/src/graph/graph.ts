@@ -2,7 +2,7 @@ import type { FakeWebPlan, HangingPage, PagePlace } from './options.ts'
 import { chance, randomStream } from './random.ts'
 
 /**
- * Where a link leads. A `hop` answers with a redirect to the page of the same place; an `image` is no HTML.
+ * Where a link leads. A `hop` answers with a redirect to the page of the same place; an `image` is not HTML.
  */
 export interface Target extends PagePlace {
   readonly kind: 'page' | 'hop' | 'image'
@@ -12,7 +12,7 @@ export interface Target extends PagePlace {
  * Which page links to which, and how each page behaves: pure functions of the plan, without any address.
  *
  * On every host the pages form a tree whose root is page 0: each page hangs from a good page with a lower number,
- * so whatever the other links are, every page that is no orphan can be reached, and through good pages only.
+ * so whatever the other links are, every page that is not an orphan can be reached, and through good pages only.
  * The rest of a page's links are drawn at random.
  */
 export class WebGraph {

@@ -1,4 +1,4 @@
-/** Answers whose beginning is no HTTP, or more of it than anybody needs; redirects and cookies without end. */
+/** Answers whose beginning is not HTTP, or more of it than anybody needs; redirects and cookies without end. */
 
 import { fails, failsForNow, type HostileCase, isPage } from './hostile-case.ts'
 import { chunk, drip, head, html, LAST_CHUNK, pour, send } from './raw-answer.ts'

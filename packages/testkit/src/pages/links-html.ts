@@ -77,7 +77,7 @@ function folderOf(path: string): string {
 }
 
 function anchor(href: string, random: () => number): string {
-  // A bare `&section=` is legal here: inside an attribute `&sect` is no entity when a letter follows it.
+  // A bare `&section=` is legal here: inside an attribute `&sect` is not an entity when a letter follows it.
   const escaped = random() < 0.7 ? href.replaceAll('&', '&amp;') : href
   const text = words(2, random)
   return one(

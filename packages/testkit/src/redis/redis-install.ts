@@ -75,7 +75,7 @@ export DEBIAN_FRONTEND=noninteractive
 timeout 300 apt-get update -qq
 timeout 300 apt-get install -qq --no-install-recommends --reinstall -o DPkg::Lock::Timeout=120 redis-server redis-tools
 if [ "$fresh" = yes ] && [ -d /run/systemd/system ]; then systemctl disable redis-server; fi
-command -v redis-server >/dev/null # What cannot be downloaded again is no error to apt-get.
+command -v redis-server >/dev/null # What cannot be downloaded again is not an error to apt-get.
 `
 
 /** The script's own limits, which let it tidy up, are shorter together. */

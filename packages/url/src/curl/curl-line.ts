@@ -34,7 +34,7 @@ function textOf({ body, url }: CurlLineParts): string {
   } catch (cause) {
     throw new WebloomError(
       'WL_REQUEST_INVALID',
-      `the body for ${url} is no UTF-8 text, and a command line holds nothing else`,
+      `the body for ${url} is not UTF-8 text, and a command line holds nothing else`,
       { cause },
     )
   }

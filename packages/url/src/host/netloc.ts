@@ -43,7 +43,7 @@ function checkBracketed(hostPort: string): string | undefined {
   }
   const [host] = hostAndPort(hostPort)
   const valid = host.startsWith('v') ? /^v[a-fA-F0-9]+\..+$/s.test(host) : isIpv6(host)
-  return valid ? undefined : `${JSON.stringify(host)} in brackets is no IPv6 address`
+  return valid ? undefined : `${JSON.stringify(host)} in brackets is not an IPv6 address`
 }
 
 // A name has 253 octets at the most. Normalising takes time quadratic in the length of a run of combining marks: one of

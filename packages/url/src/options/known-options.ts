@@ -16,7 +16,7 @@ export interface OptionsPlace {
   readonly hints?: Readonly<Record<string, string>>
 }
 
-/** Throws, with a suggestion, when `given` is no object of options or holds one that is not known. */
+/** Throws, with a suggestion, when `given` is not an object of options or holds one that is not known. */
 export function checkOptions(
   given: object,
   known: Readonly<Record<string, true | undefined>>,

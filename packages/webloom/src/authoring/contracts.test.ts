@@ -4,7 +4,7 @@ import { breaches } from './contracts.ts'
 
 const page = new Response('https://e.com/')
 
-test('what its schema refuses is told, and is no item', async () => {
+test('what its schema refuses is told, and is not an item', async () => {
   const refused = new InvalidItem({ price: 'x' }, [{ message: 'expected a number', path: ['price'] }])
   const yielded = { items: [{ price: 1 }, refused], requests: [] }
   const contract = { url: page.url, returns: { items: 2 }, scrapes: ['price'] }

@@ -40,7 +40,7 @@ function checked(contract: Contract, className: string, callback: string): Contr
 /** In which ways the callback did not keep its contract; none when it did. */
 export async function breaches(contract: Contract, yielded: Yielded, response: Response): Promise<string[]> {
   const { returns = {}, scrapes = [], expect } = contract
-  // What its schema refuses is no item: a crawl drops it.
+  // What its schema refuses is not an item: a crawl drops it.
   const items = yielded.items.filter((item) => !(item instanceof InvalidItem))
   const refused = yielded.items.filter((item) => item instanceof InvalidItem)
   const broken = [

@@ -83,7 +83,7 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
 /**
  * `crawl()` as a stream of its items: `for await (const item of crawlItems(Quotes)) …`. The crawl goes no faster than the loop
  * takes the items. Leaving the loop stops the crawl, and waits for its end. The loop throws what `crawl()` rejects with; the
- * generator's return value is what `crawl()` resolves with. Throws WL_USAGE at once for what is no spider class, and for unknown options.
+ * generator's return value is what `crawl()` resolves with. Throws WL_USAGE at once for what is not a spider class, and for unknown options.
  */
 export function crawlItems(
   Class: SpiderClass,

@@ -65,7 +65,7 @@ export async function browserPackage(name = PACKAGE): Promise<BrowserPackage> {
 }
 
 /**
- * Resolves to the package, which is no dependency of webloom, as installed beside it or in this folder's project; to undefined
+ * Resolves to the package, which is not a dependency of webloom, as installed beside it or in this folder's project; to undefined
  * without it.
  */
 export async function installedBrowserPackage(name = PACKAGE): Promise<BrowserPackage | undefined> {

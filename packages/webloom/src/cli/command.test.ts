@@ -67,7 +67,7 @@ describe('a command', () => {
   test('whose options leave a flag out, or are of another kind, does not compile', () => {
     // @ts-expect-error one flag has no option
     const { set: _set, ...missing }: OptionsFor<CountFlags> = { ...OPTIONS, set: undefined }
-    // @ts-expect-error a flag that is given no value is no text
+    // @ts-expect-error a flag that is given no value is not text
     const wrong: OptionsFor<CountFlags> = { ...OPTIONS, to: flag('--to', 'count to there') }
     expect([missing, wrong]).toHaveLength(2)
   })

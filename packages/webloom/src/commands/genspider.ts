@@ -30,7 +30,7 @@ function writeSpider(site: Site, flags: GenspiderFlags, config: LoadedConfig | u
   if (!/^[\w.-]+$/.test(name))
     throw new UsageError(
       'WL_USAGE',
-      `${JSON.stringify(name)} is no name for a spider: letters, digits, - _ and . only`,
+      `${JSON.stringify(name)} is not a name for a spider: letters, digits, - _ and . only`,
     )
   if (URL.parse(siteUrl(site)) === null)
     throw new UsageError('WL_USAGE', `${JSON.stringify(site.site)} is neither a host nor a URL`)

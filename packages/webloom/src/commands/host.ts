@@ -80,7 +80,7 @@ function slotTyped(typed: string): string {
   if (name !== undefined) return name
   throw new UsageError(
     'WL_USAGE',
-    `${JSON.stringify(typed)} is no host; write its name, as quotes.toscrape.com`,
+    `${JSON.stringify(typed)} is not a host; write its name, as quotes.toscrape.com`,
   )
 }
 

@@ -41,7 +41,7 @@ export async function seed(
   if (!isRedisSpider(spider))
     throw new UsageError(
       'WL_USAGE',
-      `spider ${spider.name} takes no seeds: it is no RedisSpider. Write  class ${Class.name} extends RedisSpider`,
+      `spider ${spider.name} takes no seeds: it is not a RedisSpider. Write  class ${Class.name} extends RedisSpider`,
     )
   const settings = spiderSettings(spider, settingsLayers(flags, config))
   const { key } = seedOptionsOf(spider, settings)

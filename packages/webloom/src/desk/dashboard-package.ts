@@ -35,7 +35,7 @@ export interface DashboardPackage {
 const PACKAGE = '@webloom/dashboard'
 
 /**
- * It is no dependency of webloom: found beside it, or in the project of this folder.
+ * It is not a dependency of webloom: found beside it, or in the project of this folder.
  *
  * @param user what needs it, for the error
  */

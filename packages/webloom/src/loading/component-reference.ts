@@ -41,7 +41,7 @@ function pathOf(file: string, reference: string, place: ComponentReferencePlace)
   if (!/^\.{1,2}[/\\]/.test(file) && !isAbsolute(file) && !file.startsWith('file:')) {
     const hint =
       'expected a file, as in ./filters.ts#TitleFilter; what a package exports, import in webloom.config.ts'
-    throw componentError(reference, place, `${JSON.stringify(file)} is no path; ${hint}`)
+    throw componentError(reference, place, `${JSON.stringify(file)} is not a path; ${hint}`)
   }
   const path = file.startsWith('file:') ? pathOfUrl(file, reference, place) : resolve(place.folder, file)
   if (existsSync(path)) return path

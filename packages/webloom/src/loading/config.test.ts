@@ -123,7 +123,7 @@ describe('a component by its file', () => {
     ['./only.ts#Only', 'has no export Only; it exports default. Write ./only.ts#default'],
     ['./filter.ts#TitleFilter', 'there is no file app/filter.ts (relative paths start at'],
     ['file://host/filters.ts#TitleFilter', 'file://host/filters.ts names no file: File URL host must be'],
-    ['some-package#TitleFilter', 'is no path; expected a file, as in ./filters.ts#TitleFilter'],
+    ['some-package#TitleFilter', 'is not a path; expected a file, as in ./filters.ts#TitleFilter'],
   ])('%s: what is wrong', async (reference, text) => {
     const { code, message } = await component(reference)
     expect(code).toBe('WL_COMPONENT_LOAD')

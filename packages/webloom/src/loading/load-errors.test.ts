@@ -132,7 +132,7 @@ describe('what cannot be loaded is told with file, line and cause', () => {
     expect(message).toContain('  2 | const b: number = 2\n    |       ^')
   })
 
-  test('an error of JSON.parse is no syntax error of a file, whatever was loaded before', async () => {
+  test('an error of JSON.parse is not a syntax error of a file, whatever was loaded before', async () => {
     write({
       'bad.ts': 'export enum Kind { A }',
       'spider.ts': `import './a.ts'\nJSON.parse('{')`,
@@ -169,7 +169,7 @@ describe('what cannot be loaded is told with file, line and cause', () => {
     expect(message).toContain('while spider.ts was loaded')
   })
 
-  test('a thrown value that is no error', async () => {
+  test('a thrown value that is not an error', async () => {
     write({ 'spider.ts': `throw 'a fit'` })
     expect((await load('spider.ts')).message).toBe('spider.ts threw a fit while it was loaded')
   })

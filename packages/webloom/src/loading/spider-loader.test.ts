@@ -54,7 +54,7 @@ describe('the spider of a file', () => {
     )
   })
 
-  test('a folder, and a file that is no script', async () => {
+  test('a folder, and a file that is not a script', async () => {
     write({ 'spiders/quotes.ts': SPIDER, 'notes.txt': '' })
     expect((await nameOf('spiders')).message).toContain(
       'spiders is a folder; give a file. In spiders there are: quotes.ts',

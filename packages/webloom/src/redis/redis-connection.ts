@@ -33,7 +33,7 @@ import {
 import { aclLine, type RightsFor } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
 
-/** As ioredis makes it; `command` is absent when it was no command that failed. */
+/** As ioredis makes it; `command` is absent when it was not a command that failed. */
 type ReplyError = Error & {
   readonly code?: string
   readonly command?: { readonly name: string; args: readonly unknown[] }

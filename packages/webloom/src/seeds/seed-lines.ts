@@ -4,7 +4,7 @@ export interface SeedLine {
   readonly number: number
   /** Without the blanks around it. */
   readonly text: string
-  /** Why it is no message; then `text` is empty. */
+  /** Why it is not a message; then `text` is empty. */
   readonly problem?: string
 }
 

@@ -3,7 +3,7 @@ export type WriteWatch = (text: string, pass: () => boolean) => boolean
 
 /**
  * Lets `watch` see all that the process writes to its terminal, by whatever hand: `console.log` in a spider, Node's own
- * warnings. Returns what ends it. Streams that are no terminal are left alone.
+ * warnings. Returns what ends it. Streams that are not a terminal are left alone.
  */
 export function watchStandardStreams(watch: WriteWatch): () => void {
   const restores = [process.stdout, process.stderr]

@@ -16,5 +16,7 @@ test.each([
 })
 
 test.each(['', '-1', 'ten', '10x', '1e3', '10m 5s'])('%j is refused with what to write', (text) => {
-  expect(() => spanMs(text, '--pause')).toThrow(/^--pause ".*" is no span of time; write seconds, or 500ms, /)
+  expect(() => spanMs(text, '--pause')).toThrow(
+    /^--pause ".*" is not a span of time; write seconds, or 500ms, /,
+  )
 })

@@ -14,7 +14,7 @@ export function spanMs(text: string, option: string): number {
   if (number === undefined)
     throw new UsageError(
       'WL_USAGE',
-      `${option} ${JSON.stringify(text)} is no span of time; write seconds, or 500ms, 90s, 10m, 2h, 1d`,
+      `${option} ${JSON.stringify(text)} is not a span of time; write seconds, or 500ms, 90s, 10m, 2h, 1d`,
     )
   return Math.round(Number(number) * UNITS[unit as keyof typeof UNITS])
 }

@@ -108,7 +108,7 @@ function requestFromLine(text: string): Request {
   try {
     json = JSON.parse(text)
   } catch (error) {
-    throw new WebloomError('WL_IMPORT_REFUSED', `it is no JSON: ${(error as Error).message}`)
+    throw new WebloomError('WL_IMPORT_REFUSED', `it is not JSON: ${(error as Error).message}`)
   }
   return requestFromJson(checkedRequestJson(json))
 }

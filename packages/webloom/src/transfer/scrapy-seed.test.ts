@@ -28,7 +28,7 @@ test.each<[string, Request]>([
   ['cookies', new Request('http://a.test/', { cookies: { a: '1' } })],
   ['headers', new Request('http://a.test/', { headers: { 'X-One': '1' } })],
   ['data for the callback', new Request('http://a.test/', { cbKwargs: { page: 1 } })],
-  ['a body that is no form', new Request('http://a.test/', { method: 'POST', body: '{}' })],
+  ['a body that is not a form', new Request('http://a.test/', { method: 'POST', body: '{}' })],
   [
     'a form field named as a part of the seed',
     new Request('http://a.test/', { method: 'POST', headers: form, body: 'url=1' }),

@@ -1,6 +1,6 @@
 import type { Request } from '@webloom/core'
 
-/** Fields of a scrapy-redis seed that are no form data. */
+/** Fields of a scrapy-redis seed that are not form data. */
 const SEED_FIELDS = ['url', 'method', 'meta']
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 

@@ -5,7 +5,7 @@ import { type Options, parse } from 'csv-parse/sync'
 import { chunksBetween, cutRest, refuseLongRecord, textBetween } from './file-end.ts'
 import type { FormatReports } from './item-format.ts'
 
-// Thousands of columns fit. A longer first row is no header.
+// Thousands of columns fit. A longer first row is not a header.
 const HEADER_BYTES_MAX = 1024 * 1024
 
 /** Returns the file's column names, and makes its last row complete. */
@@ -19,7 +19,7 @@ export async function resumeCsv(file: FileHandle, size: number, reports: FormatR
 async function headerOf(file: FileHandle, size: number): Promise<string[]> {
   const start = await textBetween(file, 0, Math.min(size, HEADER_BYTES_MAX))
   const [header = []] = rowsOf(start, { to: 1 }) ?? []
-  if (header.every((name) => name.trim() === '')) throw new Error('its first line is no CSV header')
+  if (header.every((name) => name.trim() === '')) throw new Error('its first line is not CSV header')
   return header
 }
 
@@ -38,7 +38,7 @@ async function mendLastRow(
   await file.appendFile(rest.endsWith('\r') ? '\n' : '\r\n')
 }
 
-/** Returns undefined when the text ends within quotes or is no CSV. */
+/** Returns undefined when the text ends within quotes or is not CSV. */
 function rowsOf(text: string, options: Options): string[][] | undefined {
   try {
     return parse(text, { ...options, bom: true, relax_column_count: true })

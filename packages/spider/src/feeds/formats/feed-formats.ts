@@ -56,9 +56,9 @@ export function extensionsOf(path: string): { readonly format: string; readonly 
 
 export const FORMATS_SHOWN = 'jsonl (also jl, jsonlines), json, csv, xml'
 
-/** Returns why `name` is no format, as the middle of a sentence that ends with `FORMATS_SHOWN`. */
+/** Returns why `name` is not a format, as the middle of a sentence that ends with `FORMATS_SHOWN`. */
 export function notAFormat(name: string): string {
   return NOT_YET.has(name.toLowerCase())
     ? `${name} is not in this release; the formats are ${FORMATS_SHOWN}`
-    : `${JSON.stringify(name)} is no format; the formats are ${FORMATS_SHOWN}`
+    : `${JSON.stringify(name)} is not a format; the formats are ${FORMATS_SHOWN}`
 }

@@ -132,7 +132,7 @@ export function filledUri(uri: string, words: UriWords): string | { readonly pro
   const isUrl = SCHEME.test(uri)
   const unknown = [...uri.matchAll(PLACEHOLDER)].find((match) => !Object.hasOwn(words, match[1]!))
   if (unknown)
-    return { problem: `${unknown[0]} is no placeholder; known are ${Object.keys(words).join(', ')}` }
+    return { problem: `${unknown[0]} is not a placeholder; known are ${Object.keys(words).join(', ')}` }
   return uri.replaceAll(PLACEHOLDER, (_, word: string, flags: string, width: string) => {
     const padded = String(words[word]).padStart(Number(width), flags.includes('0') ? '0' : ' ')
     return isUrl ? encodeURIComponent(padded) : padded

@@ -19,7 +19,9 @@ export class FileDestination implements Destination {
     const found = await probe(this.#path)
     if (!found) return 'nothing'
     if (!found.isFile())
-      throw new Error(`it is no regular file, and ${this.#what} is put together in one; use the format jsonl`)
+      throw new Error(
+        `it is not a regular file, and ${this.#what} is put together in one; use the format jsonl`,
+      )
     if (found.size === 0) return 'empty'
     if (mayReplace) return 'something'
     throw new Error(

@@ -1,7 +1,7 @@
 /**
  * An output that exists only as a whole, made from a spool.
  *
- * An array is no JSON until its last bracket is written, a gzip file is none until its last block, and an object of S3 is
+ * An array is not JSON until its last bracket is written, a gzip file is none until its last block, and an object of S3 is
  * not there until all of it has been sent. A killed crawl would leave a broken output. So the items are kept in a spool,
  * one on each line, which is complete at every moment:
  *

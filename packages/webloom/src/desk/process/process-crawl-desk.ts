@@ -358,7 +358,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     try {
       json = JSON.stringify(item) ?? String(item)
     } catch {
-      json = 'an item that is no JSON'
+      json = 'an item that is not JSON'
     }
     this.#items.push({ at: new Date().toISOString(), json: json.slice(0, ITEM_CHARS_MAX) })
     if (this.#items.length > ITEMS_MAX) this.#items.shift()

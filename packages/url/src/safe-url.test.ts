@@ -67,7 +67,7 @@ describe('an InvalidUrl says what is wrong', () => {
     ['http://[::1/', /only one of the brackets/],
     ['http://[::1]x/', /only a :port may follow/],
     ['http://x[::1]/', /text before the bracket/],
-    ['http://[127.0.0.1]/', /no IPv6 address/],
+    ['http://[127.0.0.1]/', /not an IPv6 address/],
     ['http://℀.com/', /NFKC/],
     ['http://example.com/?\ud800', /query holds a character that utf-8 cannot write/],
   ])('%s', (url, message) => {

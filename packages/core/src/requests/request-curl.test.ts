@@ -120,6 +120,6 @@ describe('a request as a curl command', () => {
 
   test('a body that is not text is refused', () => {
     const request = new Request('https://e.com/', { method: 'POST', body: new Uint8Array([0xff]) })
-    expect(() => request.toCurl()).toThrow('no UTF-8 text')
+    expect(() => request.toCurl()).toThrow('not UTF-8 text')
   })
 })

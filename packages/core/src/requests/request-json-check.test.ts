@@ -37,7 +37,7 @@ describe('what is not a request', () => {
   test.each(['5', 'null', '[1]', '"text"', '{}', '{"v":1}', '{"v":1,"url":5}', `{"url":"${URL}"}`])(
     '%s is told as a whole',
     (text) => {
-      expect(() => read(text)).toThrow(/no request as webloom export writes it/)
+      expect(() => read(text)).toThrow(/not a request as webloom export writes it/)
     },
   )
 

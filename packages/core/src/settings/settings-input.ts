@@ -8,32 +8,32 @@ export type SettingsInput = KnownSettingsInput & { readonly [name: CustomSetting
 /** The settings of the framework as an author writes them, with what each does. */
 export type KnownSettingsInput = {
   /**
-   * Requests in flight at once, all hosts together, without those that wait for their host’s name. There is no unlimited:
-   * 0 is refused. Default `16` (requests).
+   * Requests in flight at once, to all hosts together, not counting those that wait for their host’s name. 0 is refused:
+   * there is always a limit. Default `16` (requests).
    */
   readonly CONCURRENT_REQUESTS?: WrittenSetting<'CONCURRENT_REQUESTS'>
-  /** Requests in flight at once at one host (or one `download_slot`). Default `8` (requests). */
+  /** Requests in flight at once to one host (or one `download_slot`). Default `8` (requests). */
   readonly CONCURRENT_REQUESTS_PER_DOMAIN?: WrittenSetting<'CONCURRENT_REQUESTS_PER_DOMAIN'>
   /** Least time between the starts of two requests to one host. Default `0` (s). */
   readonly DOWNLOAD_DELAY?: WrittenSetting<'DOWNLOAD_DELAY'>
   /**
-   * Lets chance make each DOWNLOAD_DELAY longer or shorter, by DOWNLOAD_DELAY_JITTER. false: exactly that delay. Default
-   * `true`.
+   * Makes each delay longer or shorter at random, by DOWNLOAD_DELAY_JITTER. false: each delay is exactly DOWNLOAD_DELAY.
+   * Default `true`.
    */
   readonly RANDOMIZE_DOWNLOAD_DELAY?: WrittenSetting<'RANDOMIZE_DOWNLOAD_DELAY'>
   /**
-   * By which share of it: with 0.5 between 0.5 and 1.5 times DOWNLOAD_DELAY. Without effect when RANDOMIZE_DOWNLOAD_DELAY
-   * is false. Default `0.5`.
+   * How much a delay varies: with 0.5, between 0.5 and 1.5 times DOWNLOAD_DELAY. It has no effect when
+   * RANDOMIZE_DOWNLOAD_DELAY is false. Default `0.5`.
    */
   readonly DOWNLOAD_DELAY_JITTER?: WrittenSetting<'DOWNLOAD_DELAY_JITTER'>
   /**
-   * Pace of single hosts, or of what POLITENESS_GROUP_BY makes of them: `{"example.com": {"concurrency": 1, "delay": 2,
-   * "jitter": 0}}`. Default `{}`.
+   * Pace of single hosts, or of the domains or addresses that POLITENESS_GROUP_BY counts: `{"example.com": {"concurrency":
+   * 1, "delay": 2, "jitter": 0}}`. Default `{}`.
    */
   readonly DOWNLOAD_SLOTS?: WrittenSetting<'DOWNLOAD_SLOTS'>
   /**
-   * What delays and bounds are counted for: `host`, the registrable `domain` (`example.co.uk` with all its hosts), or the
-   * `ip` address, for which names are looked up before their requests are queued. Default `host`.
+   * What delays and bounds hold for: each `host`, each registrable `domain` (`example.co.uk` with all its hosts), or each
+   * `ip` address; for `ip`, names are looked up before their requests are queued. Default `host`.
    */
   readonly POLITENESS_GROUP_BY?: WrittenSetting<'POLITENESS_GROUP_BY'>
   /** Adapts the delay to how fast a host answers; never below DOWNLOAD_DELAY or Crawl-delay. Default `false`. */
@@ -42,64 +42,70 @@ export type KnownSettingsInput = {
   readonly AUTOTHROTTLE_START_DELAY?: WrittenSetting<'AUTOTHROTTLE_START_DELAY'>
   /** The longest delay that a slow host gets. Default `60` (s). */
   readonly AUTOTHROTTLE_MAX_DELAY?: WrittenSetting<'AUTOTHROTTLE_MAX_DELAY'>
-  /** Requests that should be in flight at a host on the average. Default `1` (requests). */
+  /** Requests that should be in flight to a host on average. Default `1` (requests). */
   readonly AUTOTHROTTLE_TARGET_CONCURRENCY?: WrittenSetting<'AUTOTHROTTLE_TARGET_CONCURRENCY'>
   /** Logs the delay after each answer. Default `false`. */
   readonly AUTOTHROTTLE_DEBUG?: WrittenSetting<'AUTOTHROTTLE_DEBUG'>
   /**
-   * From so many failures in a row on, the whole host pauses, for all workers; what is in flight together counts as one.
-   * 0: only where it asks for it (429, Retry-After). Default `3` (failures).
+   * After this many failures in a row, all workers pause the whole host. Failures of requests that were in flight together
+   * count as one. 0: a host pauses only if it asks for it (429, Retry-After). Default `3` (failures).
    */
   readonly HOST_BACKOFF_AFTER?: WrittenSetting<'HOST_BACKOFF_AFTER'>
   /** A failing host's first pause, doubled with each further failure. Default `1` (s). */
   readonly HOST_BACKOFF?: WrittenSetting<'HOST_BACKOFF'>
-  /** The longest pause of a failing host, where it asks for none. Default `60` (s). */
+  /** The longest pause of a failing host that asks for none itself. Default `60` (s). */
   readonly HOST_BACKOFF_MAX?: WrittenSetting<'HOST_BACKOFF_MAX'>
   /**
-   * After so many failures in a row (8 minutes of pauses) a host is given up: its requests are dropped, but for one in
-   * HOST_BACKOFF_MAX. 0: never. Default `16` (failures).
+   * After this many failures in a row (8 minutes of pauses) a host is given up: its requests are dropped, except for one
+   * every HOST_BACKOFF_MAX seconds. 0: never. Default `16` (failures).
    */
   readonly HOST_FAILURES_MAX?: WrittenSetting<'HOST_FAILURES_MAX'>
   /**
-   * Further tries of a request whose host could not be reached or asked to wait, beside RETRY_TIMES; for hosts that have
-   * answered before. Default `5` (tries).
+   * Retries, in addition to RETRY_TIMES, of a request whose host could not be reached or asked to wait. They are for hosts
+   * that have answered before. Default `5` (tries).
    */
   readonly HOST_RETRY_TIMES?: WrittenSetting<'HOST_RETRY_TIMES'>
   /**
-   * Items that are in the item pipelines at once, of all responses together. (In Scrapy: of one response.) Default `100`
+   * Items in the item pipelines at once, from all responses together. (In Scrapy: from one response.) Default `100`
    * (items).
    */
   readonly CONCURRENT_ITEMS?: WrittenSetting<'CONCURRENT_ITEMS'>
-  /** While callbacks work on more bytes of responses than this, no new page is fetched. Default `5000000` (bytes). */
+  /** No new page is fetched while callbacks work on responses of more bytes than this. Default `5000000` (bytes). */
   readonly SCRAPER_SLOT_MAX_ACTIVE_SIZE?: WrittenSetting<'SCRAPER_SLOT_MAX_ACTIVE_SIZE'>
   /**
-   * What one callback yields is kept until it ends; past this many it is handed on in steps of as many. Default `10000`
-   * (items or requests).
+   * How much of what one callback yields is kept until the callback ends. A callback that yields more hands it on in
+   * batches of this size. Default `10000` (items or requests).
    */
   readonly CALLBACK_OUTPUT_MAX?: WrittenSetting<'CALLBACK_OUTPUT_MAX'>
-  /** `start()` is asked for more requests while fewer than this are waiting. Default `1000` (requests). */
+  /** `start()` is asked for more requests while fewer than this wait. Default `1000` (requests). */
   readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
-  /** Finds spiders by name: `project` looks where webloom.config.ts says; or `./file.ts#Export`. Default `project`. */
+  /**
+   * Finds spiders by name: `project` looks in the folders that webloom.config.ts names; or `./file.ts#Export`. Default
+   * `project`.
+   */
   readonly SPIDER_LOADER_CLASS?: WrittenSetting<'SPIDER_LOADER_CLASS'>
   /** The most links between a start page and a page; deeper requests are dropped. 0: no limit. Default `0` (links). */
   readonly DEPTH_LIMIT?: WrittenSetting<'DEPTH_LIMIT'>
-  /** The depth times this is taken off the priority: above 0 near pages go first, below 0 deep ones. Default `0`. */
+  /**
+   * The depth times this number is subtracted from the priority: above 0 shallow pages go first, below 0 deep ones.
+   * Default `0`.
+   */
   readonly DEPTH_PRIORITY?: WrittenSetting<'DEPTH_PRIORITY'>
   /** Also counts the requests of each depth, as `request_depth_count/<depth>`. Default `false`. */
   readonly DEPTH_STATS_VERBOSE?: WrittenSetting<'DEPTH_STATS_VERBOSE'>
   /**
-   * Requests with a longer URL are dropped: links, start URLs, seeds, those of `crawler.fetch` and of files. 0: no limit.
-   * Default `2083` (characters).
+   * Requests with a longer URL are dropped: links, start URLs, seeds, requests of `crawler.fetch` and of files. 0: no
+   * limit. Default `2083` (characters).
    */
   readonly URLLENGTH_LIMIT?: WrittenSetting<'URLLENGTH_LIMIT'>
-  /** Lets the rules of a CrawlSpider make requests; off: it fetches its start pages only. Default `true`. */
+  /** Lets the rules of a CrawlSpider make requests. false: it fetches only its start pages. Default `true`. */
   readonly CRAWLSPIDER_FOLLOW_LINKS?: WrittenSetting<'CRAWLSPIDER_FOLLOW_LINKS'>
   /** Statuses outside 200–299 that are given to the callback all the same. Default `[]`. */
   readonly HTTPERROR_ALLOWED_CODES?: WrittenSetting<'HTTPERROR_ALLOWED_CODES'>
   /** Gives responses with any status to the callback. Default `false`. */
   readonly HTTPERROR_ALLOW_ALL?: WrittenSetting<'HTTPERROR_ALLOW_ALL'>
   /**
-   * Builds the tree for selectors: htmlparser2 is several times faster, parse5 repairs as browsers do. Default
+   * Builds the tree for selectors: htmlparser2 is several times faster, parse5 repairs broken HTML as browsers do. Default
    * `htmlparser2`.
    */
   readonly HTML_PARSER?: WrittenSetting<'HTML_PARSER'>
@@ -107,7 +113,7 @@ export type KnownSettingsInput = {
   readonly SPIDER_MIDDLEWARES?: WrittenSetting<'SPIDER_MIDDLEWARES'>
   /** Extensions beside the built-in ones: `[["./mine.ts#Mine", 500]]`; null disables one. Default `[]`. */
   readonly EXTENSIONS?: WrittenSetting<'EXTENSIONS'>
-  /** Ends the crawl when callbacks have thrown this often. 0: never. Default `0` (errors). */
+  /** Ends the crawl when callbacks have thrown this many times. 0: never. Default `0` (errors). */
   readonly CLOSESPIDER_ERRORCOUNT?: WrittenSetting<'CLOSESPIDER_ERRORCOUNT'>
   /** Ends the crawl after this many scraped items. 0: never. Default `0` (items). */
   readonly CLOSESPIDER_ITEMCOUNT?: WrittenSetting<'CLOSESPIDER_ITEMCOUNT'>
@@ -117,29 +123,29 @@ export type KnownSettingsInput = {
   readonly CLOSESPIDER_PAGECOUNT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_PAGECOUNT_NO_ITEM'>
   /** Ends the crawl after this time. 0: never. Default `0` (s). */
   readonly CLOSESPIDER_TIMEOUT?: WrittenSetting<'CLOSESPIDER_TIMEOUT'>
-  /** Ends the crawl when no item came for this time. 0: never. Default `0` (s). */
+  /** Ends the crawl when no item has come for this long. 0: never. Default `0` (s). */
   readonly CLOSESPIDER_TIMEOUT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_TIMEOUT_NO_ITEM'>
   /**
-   * A crawl that finishes without one item or link, or without an item for its outputs, or of whose items none could be
-   * written, ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but
-   * not when one was killed: what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged:
-   * what its earlier runs brought is not counted there. Default `false`.
+   * A crawl ends with exit code 1 instead of only a warning if it finishes without any item or link, without an item for
+   * its outputs, or with none of its items written. On Redis the last worker to leave judges for all workers, unless a
+   * worker was killed: then it is not known what that one had done. A crawl that was resumed in its JOBDIR is not judged,
+   * because the items of its earlier runs are not counted there. Default `false`.
    */
   readonly FAIL_ON_EMPTY?: WrittenSetting<'FAIL_ON_EMPTY'>
   /**
-   * The longest that opening or closing each pipeline, feed or extension may take. An output that is not complete by then
-   * has failed (WL_OUTPUT_FAILED), and its items stay in their spool. Default `600` (s).
+   * How long each pipeline, feed or extension may take to open or to close. An output that is not complete by then has
+   * failed (WL_OUTPUT_FAILED), and its items stay in their spool. Default `600` (s).
    */
   readonly COMPONENT_TIMEOUT?: WrittenSetting<'COMPONENT_TIMEOUT'>
   /** How long requests in flight may take to finish after the first signal. Default `30` (s). */
   readonly SHUTDOWN_GRACE?: WrittenSetting<'SHUTDOWN_GRACE'>
   /**
-   * Checked, and nothing else: with scrapy-redis’s the crawl is expected to be on Redis, and a warning says when it is
-   * not. What puts it there is REDIS_URL. Default `null`.
+   * Only checked: if it names scrapy-redis’s scheduler and the crawl is not on Redis, a warning says so. REDIS_URL is what
+   * puts a crawl on Redis. Default `null`.
    */
   readonly SCHEDULER?: WrittenSetting<'SCHEDULER'>
   /**
-   * Remembers which requests were met: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`,
+   * Remembers which requests were seen: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`,
    * `counting-bloom`, `splittable-bloom`, `none`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.
    * Default `null`.
    */
@@ -147,35 +153,38 @@ export type KnownSettingsInput = {
   /** Logs every request dropped as a duplicate, not only the first. Default `false`. */
   readonly DUPEFILTER_DEBUG?: WrittenSetting<'DUPEFILTER_DEBUG'>
   /**
-   * A page that could not be fetched, after all retries, is forgotten: the next link to it has it fetched. For filters
-   * that can forget. Default `false`.
+   * Forgets a page that could not be fetched after all retries, so that the next link to it has it fetched again. For
+   * filters that can forget. Default `false`.
    */
   readonly DUPEFILTER_RELEASE_ON_FAILURE?: WrittenSetting<'DUPEFILTER_RELEASE_ON_FAILURE'>
-  /** What makes two requests equal: `auto` fits the dupefilter; or a name, a function, `./file.ts#Export`. Default `auto`. */
+  /**
+   * Decides which requests are equal. `auto`: the one that fits the dupefilter; or a name, a function, `./file.ts#Export`.
+   * Default `auto`.
+   */
   readonly FINGERPRINTER?: WrittenSetting<'FINGERPRINTER'>
-  /** Headers by which requests to one URL differ. Default `[]`. */
+  /** Headers that are part of the fingerprint: requests that differ in one of them are different. Default `[]`. */
   readonly FINGERPRINT_INCLUDE_HEADERS?: WrittenSetting<'FINGERPRINT_INCLUDE_HEADERS'>
-  /** URLs that differ only after the # are different pages. Default `false`. */
+  /** Treats URLs that differ only after the # as different pages. Default `false`. */
   readonly FINGERPRINT_KEEP_FRAGMENTS?: WrittenSetting<'FINGERPRINT_KEEP_FRAGMENTS'>
   /**
-   * What the dupefilter remembers a request by: its `fingerprint`, its canonical `url`, or a hash of that URL. All but the
-   * first leave out method and body: POSTs to one URL are then the same request. Default `fingerprint`.
+   * What the dupefilter stores of a request: its `fingerprint`, its canonical `url`, or a hash of that URL. All but
+   * `fingerprint` ignore method and body: all POSTs to one URL are then the same request. Default `fingerprint`.
    */
   readonly DUPEFILTER_DIGEST?: WrittenSetting<'DUPEFILTER_DIGEST'>
   /**
-   * Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A
-   * filter or JOBDIR that was begun with other rules keeps them. Default `w3lib-2.5`.
+   * The rules by which URLs are made safe and compared. To share a filter with a Python crawler, choose the version of its
+   * w3lib. A filter or JOBDIR that was begun with other rules keeps them. Default `w3lib-2.5`.
    */
   readonly URL_RULES?: WrittenSetting<'URL_RULES'>
   /**
-   * Which URLs are equal: by Scrapy’s rules, or by the npm library normalize-url. The URL that is fetched stays as it is.
-   * Default `scrapy`.
+   * Decides which URLs are equal: Scrapy’s rules, or the npm library normalize-url. The URL that is fetched stays as it
+   * is. Default `scrapy`.
    */
   readonly CANONICALIZER?: WrittenSetting<'CANONICALIZER'>
   /**
-   * Options of that library, as `{"removeQueryParameters": ["sid", "/^utm_/i"]}`. Unlike there `stripWWW`,
-   * `removeTrailingSlash` and `stripAuthentication` are off, as a server may redirect the one to the other, which would be
-   * dropped as met. Default `{}`.
+   * Options of normalize-url, such as `{"removeQueryParameters": ["sid", "/^utm_/i"]}`. Other than in the library,
+   * `stripWWW`, `removeTrailingSlash` and `stripAuthentication` are off: a server may redirect one form of the URL to the
+   * other, which would be dropped as seen. Default `{}`.
    */
   readonly NORMALIZE_URL_OPTIONS?: WrittenSetting<'NORMALIZE_URL_OPTIONS'>
   /**
@@ -184,130 +193,131 @@ export type KnownSettingsInput = {
    */
   readonly JOBDIR?: WrittenSetting<'JOBDIR'>
   /**
-   * How many requests that were given up are kept, for `webloom failed`. Then the oldest of the most common signature go.
-   * 0: none is kept. Default `10000` (requests).
+   * How many requests that were given up are kept for `webloom failed`. When there are more, the oldest of the most common
+   * signature are removed. 0: none is kept. Default `10000` (requests).
    */
   readonly FAILED_MAX?: WrittenSetting<'FAILED_MAX'>
   /** Which waiting request of a host goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /**
-   * Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, by Sentinels
-   * `redis+sentinel://host:port,host:port/name/db`, of a cluster `redis+cluster://host:port,host:port`
+   * Redis for all roles: `redis://user:password@host:port/db`; `rediss://` for TLS;
+   * `redis+sentinel://host:port,host:port/name/db` for Sentinels; `redis+cluster://host:port,host:port` for a cluster
    * (docs/guides/redis.md). null: no Redis. Default `null`.
    */
   readonly REDIS_URL?: WrittenSetting<'REDIS_URL'>
-  /** Host of that Redis, where REDIS_URL is not set. Default `null`. */
+  /** Host of that Redis, if REDIS_URL is not set. Default `null`. */
   readonly REDIS_HOST?: WrittenSetting<'REDIS_HOST'>
   /** Port that goes with REDIS_HOST. Default `6379`. */
   readonly REDIS_PORT?: WrittenSetting<'REDIS_PORT'>
   /** Database that goes with REDIS_HOST. 0 counts, too. Default `0`. */
   readonly REDIS_DB?: WrittenSetting<'REDIS_DB'>
   /**
-   * More for the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and others,
-   * docs/guides/redis.md) or of ioredis. Default `{}`.
+   * More options of the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and
+   * others, docs/guides/redis.md) or of ioredis. Default `{}`.
    */
   readonly REDIS_PARAMS?: WrittenSetting<'REDIS_PARAMS'>
-  /**
-   * Stands before every key on a Redis that others use, too, such as `team7:`. Crawls see only those with the same prefix.
-   * Default empty.
-   */
-  readonly REDIS_KEY_PREFIX?: WrittenSetting<'REDIS_KEY_PREFIX'>
   /** How long a Redis may take to answer before the crawl gives up (exit code 3). Default `15` (s). */
   readonly REDIS_START_TIMEOUT?: WrittenSetting<'REDIS_START_TIMEOUT'>
   /**
-   * Redis of the dupefilter alone. Of a list, each server keeps a part of it; all workers need the same list in the same
-   * order. Default `[]`.
+   * Redis of the dupefilter alone. If it is a list, each server keeps a part of the filter; all workers need the same list
+   * in the same order. Default `[]`.
    */
   readonly DUPEFILTER_REDIS_URL?: WrittenSetting<'DUPEFILTER_REDIS_URL'>
   /** The same as DUPEFILTER_REDIS_URL, as LiuXingMing’s fork calls it. Default `null`. */
   readonly FILTER_URL?: WrittenSetting<'FILTER_URL'>
-  /** Host of the dupefilter’s Redis, where no URL is set. Default `null`. */
+  /** Host of the dupefilter’s Redis, if no URL is set. Default `null`. */
   readonly FILTER_HOST?: WrittenSetting<'FILTER_HOST'>
   /** Port that goes with FILTER_HOST. Default `6379`. */
   readonly FILTER_PORT?: WrittenSetting<'FILTER_PORT'>
   /** Database that goes with FILTER_HOST. Default `0`. */
   readonly FILTER_DB?: WrittenSetting<'FILTER_DB'>
-  /**
-   * Key of the dupefilter; for `redis-bloom` it is `%(spider)s:bloomfilter` unless it is set. Default
-   * `%(spider)s:dupefilter`.
-   */
+  /** Key of the dupefilter. If it is not set, `redis-bloom` uses `%(spider)s:bloomfilter`. Default `%(spider)s:dupefilter`. */
   readonly SCHEDULER_DUPEFILTER_KEY?: WrittenSetting<'SCHEDULER_DUPEFILTER_KEY'>
   /** The same as SCHEDULER_DUPEFILTER_KEY. */
   readonly DUPEFILTER_KEY?: WrittenSetting<'DUPEFILTER_KEY'>
   /**
-   * Key of scrapy-redis’s own queue, for `webloom import` and `export`; a crawl warns of what waits there, and reads
-   * nothing of it. Our queue is BullMQ’s. Default `%(spider)s:requests`.
+   * Key of scrapy-redis’s own queue, for `webloom import` and `export`. A crawl does not read this queue; it warns if
+   * requests wait there. Webloom’s queue is BullMQ’s. Default `%(spider)s:requests`.
    */
   readonly SCHEDULER_QUEUE_KEY?: WrittenSetting<'SCHEDULER_QUEUE_KEY'>
   /**
-   * How requests stand in that queue, for `webloom export --to scrapy-redis`: JSON where its name holds `json`, else
-   * pickles. `import` sees by itself. Our own travel as JSON. Default `null`.
+   * The form of requests in that queue, for `webloom export --to scrapy-redis`: JSON if its name contains `json`, else
+   * pickles. `import` recognizes both. Webloom’s own requests travel as JSON. Default `null`.
    */
   readonly SCHEDULER_SERIALIZER?: WrittenSetting<'SCHEDULER_SERIALIZER'>
   /**
    * false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl,
-   * `worker --new` too, does not fetch again what the dupefilter has met. They stay, too, where a RedisSpider has
-   * finished: seeds wake it. Default `false`.
+   * also one begun by `worker --new`, does not fetch again what the dupefilter has seen. They also stay when a RedisSpider
+   * has finished, because new seeds wake it. Default `false`.
    */
   readonly SCHEDULER_PERSIST?: WrittenSetting<'SCHEDULER_PERSIST'>
   /**
-   * true: queue and dupefilter on Redis are emptied when the crawl begins, also what SCHEDULER_PERSIST kept of the last
-   * one. Default `false`.
+   * true: queue and dupefilter on Redis are emptied when the crawl begins, even if SCHEDULER_PERSIST kept them. Default
+   * `false`.
    */
   readonly SCHEDULER_FLUSH_ON_START?: WrittenSetting<'SCHEDULER_FLUSH_ON_START'>
-  /** After this time a link that its first asker has not queued is new for the next asker. Default `10` (s). */
+  /**
+   * How long a page that was told that a link is new may be silent, before the next page that asks about the link is told
+   * so, too. Default `10` (s).
+   */
   readonly DUPEFILTER_PENDING_STALE?: WrittenSetting<'DUPEFILTER_PENDING_STALE'>
   /**
-   * Fingerprints met before that this process remembers, so as not to ask Redis again. 0: none. Default `50000`
+   * Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none. Default `50000`
    * (fingerprints).
    */
   readonly DUPEFILTER_CACHE_SIZE?: WrittenSetting<'DUPEFILTER_CACHE_SIZE'>
   /**
-   * How `redis-set` keeps a fingerprint: 40 hex digits (88 bytes of memory), or the first 20 or 16 bytes (72 either way),
-   * which scrapy-redis does not understand. Default `hex`.
+   * How `redis-set` stores a fingerprint: as 40 hex digits (88 bytes of memory), or as its first 20 or 16 bytes (72 bytes
+   * of memory either way), which scrapy-redis does not understand. Default `hex`.
    */
   readonly DUPEFILTER_MEMBERS?: WrittenSetting<'DUPEFILTER_MEMBERS'>
   /**
-   * How long `redis-key` keeps a request: afterwards it may be met again. `meta.dedupTtl` of a request comes first.
-   * Default `null` (s).
+   * How long `redis-key` keeps a request; after that it counts as new. `meta.dedupTtl` of a request overrides it. Default
+   * `null` (s).
    */
   readonly DUPEFILTER_TTL?: WrittenSetting<'DUPEFILTER_TTL'>
   /**
-   * The filter has 2 to this power bits: 30 are 128 MiB; from 33 on in blocks of 2^32 (512 MiB). `counting-bloom`:
-   * counters of four bits, 28 unless it is set. Default `30`.
+   * The filter has 2 to the power of this many bits: 30 are 128 MiB; from 33 on in blocks of 2^32 bits (512 MiB). For
+   * `counting-bloom` it counts counters of four bits, and is 28 unless set. Default `30`.
    */
   readonly BLOOMFILTER_BIT?: WrittenSetting<'BLOOMFILTER_BIT'>
-  /** Bits set for a request. Default `6` (hashes). */
+  /** Bits that are set for each request. Default `6` (hashes). */
   readonly BLOOMFILTER_HASH_NUMBER?: WrittenSetting<'BLOOMFILTER_HASH_NUMBER'>
   /** The same as BLOOMFILTER_HASH_NUMBER. */
   readonly HASH_NUMBER?: WrittenSetting<'HASH_NUMBER'>
   /**
-   * Sizes the filter by how many requests it is to hold at BLOOMFILTER_ERROR_RATE, in place of bits and hashes. Default
-   * `null` (requests).
+   * How many requests the filter is to hold at BLOOMFILTER_ERROR_RATE. It sets bits and hashes in place of the settings
+   * above. Default `null` (requests).
    */
   readonly BLOOMFILTER_CAPACITY?: WrittenSetting<'BLOOMFILTER_CAPACITY'>
-  /** Chance that a filter at its capacity takes a new request for a seen one, so that it is lost. Default `0.000001`. */
+  /**
+   * Probability that a filter at its capacity mistakes a new request for a seen one, which is then lost. Default
+   * `0.000001`.
+   */
   readonly BLOOMFILTER_ERROR_RATE?: WrittenSetting<'BLOOMFILTER_ERROR_RATE'>
-  /** Strings the filter is spread over. null: as few as will hold it. Default `null` (blocks). */
+  /** Number of Redis strings that the filter is spread over. null: as few as will hold it. Default `null` (blocks). */
   readonly BLOOMFILTER_BLOCK_NUM?: WrittenSetting<'BLOOMFILTER_BLOCK_NUM'>
-  /** Of `splittable-bloom`: a leaf has 2 ** this many bits (23: 1 MiB, 291 000 URLs at 1e-6). Default `23`. */
+  /** For `splittable-bloom`: a leaf has 2 to the power of this many bits (23: 1 MiB, 291 000 URLs at 1e-6). Default `23`. */
   readonly BLOOMFILTER_LEAF_BIT?: WrittenSetting<'BLOOMFILTER_LEAF_BIT'>
   /**
-   * Of `splittable-bloom`: how often a leaf, its children and theirs may split. 10: the error keeps for a thousand times
-   * as many URLs as were expected. 0: none keeps fingerprints. Default `10`.
+   * For `splittable-bloom`: how often a leaf, and in turn each part of it, may be split. 10: the error stays for a
+   * thousand times as many URLs as expected. 0: leaves are never split and keep no fingerprints. Default `10`.
    */
   readonly BLOOMFILTER_SPLITS_MAX?: WrittenSetting<'BLOOMFILTER_SPLITS_MAX'>
-  /** Sets the bits that a Python crawler with that fork sets, so that both share a filter. Default `native`. */
+  /** Sets the same bits as a Python crawler with that fork, so that both can share a filter. Default `native`. */
   readonly BLOOMFILTER_COMPAT?: WrittenSetting<'BLOOMFILTER_COMPAT'>
-  /** A filter past its capacity adds a layer, warns, or ends the crawl with `dupefilter_full`. Default `warn`. */
+  /**
+   * What a filter past its capacity does: `grow` adds a layer, `warn` logs a warning, `stop` ends the crawl with
+   * `dupefilter_full`. Default `warn`.
+   */
   readonly BLOOMFILTER_ON_FULL?: WrittenSetting<'BLOOMFILTER_ON_FULL'>
   /**
-   * One filter for all requests, or a small one for each `host` or registrable `domain`, of 32 KiB unless BLOOMFILTER_BIT
-   * or BLOOMFILTER_CAPACITY says otherwise; by `domain-hash` the hash of the domain chooses one of BLOOMFILTER_PARTITIONS.
+   * One filter for all requests, or a small one for each `host` or registrable `domain`: 32 KiB unless BLOOMFILTER_BIT or
+   * BLOOMFILTER_CAPACITY says otherwise. With `domain-hash` the hash of the domain chooses one of BLOOMFILTER_PARTITIONS.
    * Default `fingerprint`.
    */
   readonly BLOOMFILTER_PARTITION_BY?: WrittenSetting<'BLOOMFILTER_PARTITION_BY'>
-  /** With BLOOMFILTER_PARTITION_BY=domain-hash: how many filters there are. Default `1024` (filters). */
+  /** With BLOOMFILTER_PARTITION_BY=domain-hash: the number of filters. Default `1024` (filters). */
   readonly BLOOMFILTER_PARTITIONS?: WrittenSetting<'BLOOMFILTER_PARTITIONS'>
   /**
    * Tells crawls of one spider apart: each has its own queue, filter, seeds and record. null: one crawl, under
@@ -315,61 +325,65 @@ export type KnownSettingsInput = {
    */
   readonly CRAWL_ID?: WrittenSetting<'CRAWL_ID'>
   /**
-   * With Redis: `turns`, a BullMQ job is a turn at a bucket of hosts and pace holds for the cluster; `job`, one BullMQ job
-   * a request, and each worker keeps its own pace. Default `turns`.
+   * With Redis: `turns`: a BullMQ job is a turn at a bucket of hosts, and all workers together keep a host’s pace. `job`:
+   * each request is a BullMQ job, and each worker keeps a pace of its own. Default `turns`.
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
-  /** BullMQ’s prefix, which the keys of the queue begin with. REDIS_KEY_PREFIX stands before it. Default `webloom`. */
-  readonly QUEUE_PREFIX?: WrittenSetting<'QUEUE_PREFIX'>
-  /** Redis of the request queue and the crawl record, where it is not that of REDIS_URL. Default `null`. */
+  /** Redis of the request queue and the crawl record, if it is not that of REDIS_URL. Default `null`. */
   readonly QUEUE_REDIS_URL?: WrittenSetting<'QUEUE_REDIS_URL'>
-  /** Redis from which start URLs are taken, where it is not that of REDIS_URL. Default `null`. */
+  /** Redis from which start URLs are taken, if it is not that of REDIS_URL. Default `null`. */
   readonly SEEDS_REDIS_URL?: WrittenSetting<'SEEDS_REDIS_URL'>
-  /** Redis to which the pipeline `redis` writes items, where it is not that of REDIS_URL. Default `null`. */
+  /** Redis to which the pipeline `redis` writes items, if it is not that of REDIS_URL. Default `null`. */
   readonly ITEMS_REDIS_URL?: WrittenSetting<'ITEMS_REDIS_URL'>
   /**
-   * With Redis: how long samples of what the crawl was doing are kept, one for every ten seconds: the curves of a
-   * dashboard. 0: none. Default `24` (hours).
+   * With Redis: how long samples of the crawl’s rates and queue are kept for the dashboard’s curves, one every ten
+   * seconds. 0: none. Default `24` (hours).
    */
   readonly HISTORY_HOURS?: WrittenSetting<'HISTORY_HOURS'>
   /**
-   * When the queue’s Redis is this full, start(), seeds and links wait; what is queued is crawled on. 0: never. Default
-   * `0.85` (of maxmemory).
+   * When the queue’s Redis is this full, start(), seeds and links wait, and the crawl works off what is queued. 0: never.
+   * Default `0.85` (of maxmemory).
    */
   readonly REDIS_HIGH_WATER?: WrittenSetting<'REDIS_HIGH_WATER'>
   /** A request that has killed this many workers, each time running alone, is quarantined. Default `3` (lost workers). */
   readonly QUARANTINE_AFTER?: WrittenSetting<'QUARANTINE_AFTER'>
   /**
-   * A worker keeps its requests while a callback blocks its event loop, for so long; then it counts as lost. 0: for no
-   * longer than a lock lasts, 6 s. Default `60` (s).
+   * How long a worker keeps its requests while a callback blocks its event loop; then it counts as lost. 0: only as long
+   * as a lock lasts, 6 s. Default `60` (s).
    */
   readonly WORKER_BLOCKED_MAX?: WrittenSetting<'WORKER_BLOCKED_MAX'>
   /** Key of the start URLs of a RedisSpider that has no `redisKey`. Default `%(name)s:start_urls`. */
   readonly REDIS_START_URLS_KEY?: WrittenSetting<'REDIS_START_URLS_KEY'>
-  /** `webloom seed` makes a set if the key does not exist. Reading goes by the type of the key. Default `false`. */
+  /** `webloom seed` makes a set if the key does not exist. The type of the key decides how it is read. Default `false`. */
   readonly REDIS_START_URLS_AS_SET?: WrittenSetting<'REDIS_START_URLS_AS_SET'>
   /** `webloom seed` makes a sorted set if the key does not exist; the highest score goes first. Default `false`. */
   readonly REDIS_START_URLS_AS_ZSET?: WrittenSetting<'REDIS_START_URLS_AS_ZSET'>
   /** Start URLs taken at a time by a spider without `redisBatchSize`. null: CONCURRENT_REQUESTS. Default `null` (messages). */
   readonly REDIS_START_URLS_BATCH_SIZE?: WrittenSetting<'REDIS_START_URLS_BATCH_SIZE'>
-  /** `scrapy-redis` reads start messages exactly as scrapy-redis 0.9 does, `webloom` more richly. Default `webloom`. */
+  /**
+   * `scrapy-redis` reads start messages exactly as scrapy-redis 0.9 does; `webloom` understands more fields. Default
+   * `webloom`.
+   */
   readonly SEEDS_FORMAT?: WrittenSetting<'SEEDS_FORMAT'>
-  /** A crawl that stays (`--stay`, RedisSpider) ends when nothing came for this long. 0: never. Default `0` (s). */
+  /**
+   * A crawl that waits for more (`--stay`, RedisSpider) ends when nothing has come for this long. 0: never. Default `0`
+   * (s).
+   */
   readonly MAX_IDLE_TIME_BEFORE_CLOSE?: WrittenSetting<'MAX_IDLE_TIME_BEFORE_CLOSE'>
-  /** A crawl that does not stay ends when there was nothing to do for this long. Default `0` (s). */
+  /** A crawl that does not wait for more ends when it has had nothing to do for this long. Default `0` (s). */
   readonly SCHEDULER_IDLE_BEFORE_CLOSE?: WrittenSetting<'SCHEDULER_IDLE_BEFORE_CLOSE'>
   /** Key to which the pipeline `redis` writes items. Default `%(spider)s:items`. */
   readonly REDIS_ITEMS_KEY?: WrittenSetting<'REDIS_ITEMS_KEY'>
-  /** What the pipeline `redis` writes items to: a list, as scrapy-redis, or a stream. Default `list`. */
+  /** What the pipeline `redis` writes items to: a list, as scrapy-redis does, or a stream. Default `list`. */
   readonly REDIS_ITEMS_AS?: WrittenSetting<'REDIS_ITEMS_AS'>
   /**
-   * A full list makes the crawl wait until somebody has taken items; a stream drops its oldest. 0: no bound. Default `0`
-   * (items).
+   * A list with this many items makes the crawl wait until some are taken out; a stream drops its oldest. 0: no bound.
+   * Default `0` (items).
    */
   readonly REDIS_ITEMS_MAX?: WrittenSetting<'REDIS_ITEMS_MAX'>
   /**
-   * Field that an item in a list gets its stable id in, as an item may come twice. null: items stay as they are. A stream
-   * has the id beside the item. Default `null`.
+   * Field for the stable id of an item in a list, by which repeats are recognized. null: items stay as they are. In a
+   * stream the id stands beside the item. Default `null`.
    */
   readonly REDIS_ITEMS_ID_FIELD?: WrittenSetting<'REDIS_ITEMS_ID_FIELD'>
   /** Hash in the queue’s Redis to which each worker writes its stats. Default `%(spider)s:stats`. */
@@ -377,32 +391,32 @@ export type KnownSettingsInput = {
   /** Watches the memory of the process. Default `true`. */
   readonly MEMUSAGE_ENABLED?: WrittenSetting<'MEMUSAGE_ENABLED'>
   /**
-   * A process above it finishes what it holds and ends (`memusage_exceeded`); a worker is replaced. 0: no limit. Default
-   * `0` (MiB).
+   * A process that uses more finishes what it holds and ends (`memusage_exceeded`); `worker --processes` replaces it. 0:
+   * no limit. Default `0` (MiB).
    */
   readonly MEMUSAGE_LIMIT_MB?: WrittenSetting<'MEMUSAGE_LIMIT_MB'>
-  /** Warns once when the process is above it. 0: never. Default `0` (MiB). */
+  /** Warns once when the process uses more. 0: never. Default `0` (MiB). */
   readonly MEMUSAGE_WARNING_MB?: WrittenSetting<'MEMUSAGE_WARNING_MB'>
-  /** How often the memory is looked at. Default `60` (s). */
+  /** Time between two looks at the memory. Default `60` (s). */
   readonly MEMUSAGE_CHECK_INTERVAL_SECONDS?: WrittenSetting<'MEMUSAGE_CHECK_INTERVAL_SECONDS'>
   /**
-   * User-Agent of requests that bring none. Say who you are and where you can be reached. Default `webloom
+   * User-Agent of requests that have none of their own. Say who you are and where you can be reached. Default `webloom
    * (+https://www.npmjs.com/package/webloom)`.
    */
   readonly USER_AGENT?: WrittenSetting<'USER_AGENT'>
   /**
-   * Headers of requests that bring no header of that name. Default
+   * Headers for requests that have no header of that name. Default
    * `{"Accept":"text/html,application/xhtml+xml,application/xml;q=0.9,*\/*;q=0.8","Accept-Language":"en"}`.
    */
   readonly DEFAULT_REQUEST_HEADERS?: WrittenSetting<'DEFAULT_REQUEST_HEADERS'>
   /**
    * Download handlers, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and
-   * file: `{"ftp": "./ftp.ts#Ftp"}`; null takes one out. Default `{}`.
+   * file: `{"ftp": "./ftp.ts#Ftp"}`. null removes one. Default `{}`.
    */
   readonly DOWNLOAD_HANDLERS?: WrittenSetting<'DOWNLOAD_HANDLERS'>
   /**
-   * Folders and files that `file:` URLs may name, by whole paths or from the working folder; empty: none. Links of pages
-   * may then name them, too. Default `[]`.
+   * Folders and files that `file:` URLs may name, as absolute paths or relative to the working folder. Links of pages may
+   * then name them, too. Empty: none. Default `[]`.
    */
   readonly FILE_URLS_ALLOWED?: WrittenSetting<'FILE_URLS_ALLOWED'>
   /** Downloader middlewares beside the built-in ones: `[["./mine.ts#Mine", 550]]`; null disables one. Default `[]`. */
@@ -412,47 +426,47 @@ export type KnownSettingsInput = {
   /** Longest time for one download, from the connection to the last byte. Default `180` (s). */
   readonly DOWNLOAD_TIMEOUT?: WrittenSetting<'DOWNLOAD_TIMEOUT'>
   /**
-   * Larger bodies, also once decompressed, are cut off and dropped (Scrapy: 1 GiB). 0: no limit. Default `33554432`
+   * Larger bodies, compressed or decompressed, are cut off and dropped (Scrapy: 1 GiB). 0: no limit. Default `33554432`
    * (bytes).
    */
   readonly DOWNLOAD_MAXSIZE?: WrittenSetting<'DOWNLOAD_MAXSIZE'>
   /** Larger bodies are logged with a warning (Scrapy: 32 MiB). 0: never. Default `8388608` (bytes). */
   readonly DOWNLOAD_WARNSIZE?: WrittenSetting<'DOWNLOAD_WARNSIZE'>
   /**
-   * A body shorter than announced is a failure, and retried. Off: it is passed on with the flag `dataloss`. Default
-   * `true`.
+   * A body shorter than announced counts as a failure and is retried. false: it is passed on with the flag `dataloss`.
+   * Default `true`.
    */
   readonly DOWNLOAD_FAIL_ON_DATALOSS?: WrittenSetting<'DOWNLOAD_FAIL_ON_DATALOSS'>
   /**
-   * Refuses servers whose TLS certificate is not valid. Off, as in Scrapy, because many sites have a bad one. Default
-   * `false`.
+   * Refuses servers whose TLS certificate is not valid. false by default, as in Scrapy, because many sites have a bad
+   * certificate. Default `false`.
    */
   readonly DOWNLOAD_VERIFY_CERTIFICATES?: WrittenSetting<'DOWNLOAD_VERIFY_CERTIFICATES'>
   /** Asks for gzip, deflate, br and zstd, and decodes them. Default `true`. */
   readonly COMPRESSION_ENABLED?: WrittenSetting<'COMPRESSION_ENABLED'>
-  /** Tries a request again that failed for a reason that may pass. Default `true`. */
+  /** Retries requests that failed for a reason that may pass. Default `true`. */
   readonly RETRY_ENABLED?: WrittenSetting<'RETRY_ENABLED'>
-  /** Further tries after the first. Default `2` (tries). */
+  /** Retries after the first try. Default `2` (tries). */
   readonly RETRY_TIMES?: WrittenSetting<'RETRY_TIMES'>
-  /** Statuses that are tried again. Default `[500,502,503,504,522,524,408,429]`. */
+  /** Statuses that are retried. Default `[500,502,503,504,522,524,408,429]`. */
   readonly RETRY_HTTP_CODES?: WrittenSetting<'RETRY_HTTP_CODES'>
   /**
-   * Download failures that are tried again, by the names that `downloader/exception_type_count/` shows. Default
+   * Download failures that are retried, by the names that `downloader/exception_type_count/` shows. Default
    * `["CannotResolveHostError","DownloadConnectionRefusedError","DownloadFailedError","DownloadTimeoutError","ResponseDataLossError"]`.
    */
   readonly RETRY_EXCEPTIONS?: WrittenSetting<'RETRY_EXCEPTIONS'>
-  /** Added to the priority of a request that is tried again. Default `-1`. */
+  /** Added to the priority of a request that is retried. Default `-1`. */
   readonly RETRY_PRIORITY_ADJUST?: WrittenSetting<'RETRY_PRIORITY_ADJUST'>
-  /** Level of the line that says a request was given up. Default `ERROR`. */
+  /** Level of the log line for a request that was given up. Default `ERROR`. */
   readonly RETRY_GIVE_UP_LOG_LEVEL?: WrittenSetting<'RETRY_GIVE_UP_LOG_LEVEL'>
   /**
-   * Wait before the second try, doubled with each further one; by chance up to half of it is left off. 0: none, as in
-   * Scrapy. Default `1` (s).
+   * Wait before the second try, doubled before each further one. Each wait is shortened at random by up to a half. 0: no
+   * wait, as in Scrapy. Default `1` (s).
    */
   readonly RETRY_BACKOFF?: WrittenSetting<'RETRY_BACKOFF'>
-  /** The longest wait before another try, where the server asks for none. Default `60` (s). */
+  /** The longest wait before a retry if the server asks for none. Default `60` (s). */
   readonly RETRY_BACKOFF_MAX?: WrittenSetting<'RETRY_BACKOFF_MAX'>
-  /** The longest that a Retry-After header is obeyed. Default `300` (s). */
+  /** The longest wait that a Retry-After header can ask for. Default `300` (s). */
   readonly RETRY_AFTER_MAX?: WrittenSetting<'RETRY_AFTER_MAX'>
   /** Follows redirects. Default `true`. */
   readonly REDIRECT_ENABLED?: WrittenSetting<'REDIRECT_ENABLED'>
@@ -461,14 +475,14 @@ export type KnownSettingsInput = {
   /** Added to the priority of a request that was redirected. Default `2`. */
   readonly REDIRECT_PRIORITY_ADJUST?: WrittenSetting<'REDIRECT_PRIORITY_ADJUST'>
   /**
-   * What may be fetched although it is inside (loopback, private networks and so on), beside the hosts of start requests:
-   * addresses, networks (`10.0.0.0/8`), hosts, `host:port`, or `*`. A cloud’s metadata only by its own address. Default
-   * `[]`.
+   * Addresses inside (loopback, private networks and so on) that may be fetched, beside the hosts of start requests:
+   * addresses, networks (`10.0.0.0/8`), hosts, `host:port`, or `*`. A cloud’s metadata service must be named by its exact
+   * address. Default `[]`.
    */
   readonly PRIVATE_ADDRESSES_ALLOWED?: WrittenSetting<'PRIVATE_ADDRESSES_ALLOWED'>
   /**
-   * Start URLs from Redis may lead to private addresses, name any callback and give any `meta`, as those of `start()` may.
-   * Off: they count as a stranger’s. Default `false`.
+   * Start URLs from Redis may lead to private addresses, name any callback and set any `meta`, as those of `start()` may.
+   * false: they are treated as a stranger’s. Default `false`.
    */
   readonly SEEDS_TRUSTED?: WrittenSetting<'SEEDS_TRUSTED'>
   /**
@@ -477,15 +491,15 @@ export type KnownSettingsInput = {
    */
   readonly DNSCACHE_ENABLED?: WrittenSetting<'DNSCACHE_ENABLED'>
   /**
-   * Host names that are remembered, in 512 bytes each; past it the name used longest ago is forgotten. A name with many
-   * addresses counts for several. Default `10000` (names).
+   * Host names that are remembered, in 512 bytes each. When there are more, the name used longest ago is forgotten. A name
+   * with many addresses counts as several. Default `10000` (names).
    */
   readonly DNSCACHE_SIZE?: WrittenSetting<'DNSCACHE_SIZE'>
   /** Longest wait for the addresses of a host. Default `60` (s). */
   readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
   /**
-   * How host names are looked up: `auto` asks the machine’s name servers where they know all that the machine knows, else
-   * the operating system; `system` always asks the operating system. Default `auto`.
+   * How host names are looked up: `auto` asks the machine’s name servers if they know all names that the machine knows,
+   * else the operating system; `system` always asks the operating system. Default `auto`.
    */
   readonly DNS_RESOLVER?: WrittenSetting<'DNS_RESOLVER'>
   /**
@@ -499,20 +513,20 @@ export type KnownSettingsInput = {
   readonly HTTPX_HTTP2_ENABLED?: WrittenSetting<'HTTPX_HTTP2_ENABLED'>
   /** IP address of this machine that connections come from; `meta.bindaddress` comes first. Default `null`. */
   readonly DOWNLOAD_BIND_ADDRESS?: WrittenSetting<'DOWNLOAD_BIND_ADDRESS'>
-  /** The oldest version of TLS that is spoken; null: Node’s, TLSv1.2. Default `null`. */
+  /** The oldest version of TLS that is accepted. null: Node’s default, TLSv1.2. Default `null`. */
   readonly DOWNLOAD_TLS_MIN_VERSION?: WrittenSetting<'DOWNLOAD_TLS_MIN_VERSION'>
-  /** The newest version of TLS that is spoken; null: Node’s, TLSv1.3. Default `null`. */
+  /** The newest version of TLS that is accepted. null: Node’s default, TLSv1.3. Default `null`. */
   readonly DOWNLOAD_TLS_MAX_VERSION?: WrittenSetting<'DOWNLOAD_TLS_MAX_VERSION'>
-  /** Another way to ask for one version of TLS only; the two above come first. `TLS`: any. Default `TLS`. */
+  /** Another way to choose a single version of TLS; the two settings above override it. `TLS`: any. Default `TLS`. */
   readonly DOWNLOADER_CLIENT_TLS_METHOD?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_METHOD'>
   /**
-   * Ciphers as OpenSSL names them; `DEFAULT`: Node’s. Servers that only speak TLSv1 want `DEFAULT@SECLEVEL=0`. Default
+   * Ciphers as OpenSSL names them. `DEFAULT`: Node’s. Servers that speak only TLSv1 need `DEFAULT@SECLEVEL=0`. Default
    * `DEFAULT`.
    */
   readonly DOWNLOADER_CLIENT_TLS_CIPHERS?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_CIPHERS'>
   /**
-   * File of certificates (PEM) that are trusted beside those Node knows and NODE_EXTRA_CA_CERTS; for
-   * DOWNLOAD_VERIFY_CERTIFICATES. Default `null`.
+   * With DOWNLOAD_VERIFY_CERTIFICATES: a file of certificates (PEM) that are trusted in addition to Node’s and
+   * NODE_EXTRA_CA_CERTS. Default `null`.
    */
   readonly DOWNLOAD_CA_CERTIFICATES?: WrittenSetting<'DOWNLOAD_CA_CERTIFICATES'>
   /**
@@ -555,7 +569,7 @@ export type KnownSettingsInput = {
    */
   readonly BROWSER_MAXSIZE?: WrittenSetting<'BROWSER_MAXSIZE'>
   /**
-   * An answer that has begun and brings less than this, over DOWNLOAD_RATE_WINDOW, is cut off and retried. 0: never.
+   * An answer that has begun and then brings less than this over DOWNLOAD_RATE_WINDOW is cut off and retried. 0: never.
    * Default `100` (bytes/s).
    */
   readonly DOWNLOAD_MIN_RATE?: WrittenSetting<'DOWNLOAD_MIN_RATE'>
@@ -570,13 +584,13 @@ export type KnownSettingsInput = {
   /** A body that is encoded more often than this (gzip of gzip of gzip of gzip) is dropped. Default `3` (encodings). */
   readonly DOWNLOAD_MAX_ENCODINGS?: WrittenSetting<'DOWNLOAD_MAX_ENCODINGS'>
   /**
-   * A body of more than 8 MiB that was smaller by this factor as sent is dropped as a bomb. 0: no limit. Default `200`
-   * (times).
+   * A body of more than 8 MiB that is larger than what was sent by more than this factor is dropped as a decompression
+   * bomb. 0: no limit. Default `200` (times).
    */
   readonly DOWNLOAD_MAX_RATIO?: WrittenSetting<'DOWNLOAD_MAX_RATIO'>
   /**
-   * While the bodies that are being received are larger than this together, all above 1 MiB but one wait. 0: no limit.
-   * Default `33554432` (bytes).
+   * While the bodies being received are larger than this together, all of those above 1 MiB wait, except for one. 0: no
+   * limit. Default `33554432` (bytes).
    */
   readonly DOWNLOAD_MAX_ACTIVE_SIZE?: WrittenSetting<'DOWNLOAD_MAX_ACTIVE_SIZE'>
   /** A request that is redirected to a longer URL is dropped. 0: no limit. Default `8192` (characters). */
@@ -584,15 +598,15 @@ export type KnownSettingsInput = {
   /** The most cookies of one answer that are kept; further ones are ignored. Default `100` (cookies). */
   readonly COOKIES_PER_RESPONSE_MAX?: WrittenSetting<'COOKIES_PER_RESPONSE_MAX'>
   /**
-   * Elements, texts and attributes of a page that go into its tree; what comes after is not found by queries. 0: no limit.
-   * Default `150000` (nodes).
+   * Elements, texts and attributes of a page that go into its tree; queries do not find later ones. 0: no limit. Default
+   * `150000` (nodes).
    */
   readonly PAGE_MAX_NODES?: WrittenSetting<'PAGE_MAX_NODES'>
-  /** Links that `linkUrls()` and `followAll()` take from one page, the first ones. 0: no limit. Default `50000` (links). */
+  /** `linkUrls()` and `followAll()` take the first links of a page, up to this many. 0: no limit. Default `50000` (links). */
   readonly PAGE_MAX_LINKS?: WrittenSetting<'PAGE_MAX_LINKS'>
   /**
-   * Pages in a row that differ only by their query and bring neither new links nor new items (a calendar), before the
-   * chain is cut. 0: no limit. Default `140` (pages).
+   * Pages in a row that differ only in their query and bring neither new links nor new items (a calendar) before the chain
+   * is cut. 0: no limit. Default `140` (pages).
    */
   readonly TRAP_CHAIN_MAX?: WrittenSetting<'TRAP_CHAIN_MAX'>
   /**
@@ -609,23 +623,22 @@ export type KnownSettingsInput = {
    * no limit. Default `0` (pages).
    */
   readonly TRAP_PAGES_PER_PATH?: WrittenSetting<'TRAP_PAGES_PER_PATH'>
-  /** Fetches only what the sites’ robots.txt allow (Scrapy: off, but on in each new project). Default `true`. */
+  /** Fetches only what a site’s robots.txt allows (Scrapy: off, but on in each new project). Default `true`. */
   readonly ROBOTSTXT_OBEY?: WrittenSetting<'ROBOTSTXT_OBEY'>
-  /** Name under which rules are looked up. null: the products in each request’s User-Agent. Default `null`. */
+  /** Name by which rules are chosen. null: the product names in each request’s User-Agent. Default `null`. */
   readonly ROBOTSTXT_USER_AGENT?: WrittenSetting<'ROBOTSTXT_USER_AGENT'>
   /** Longest time to get a robots.txt, redirects included. DOWNLOAD_TIMEOUT counts when it is shorter. Default `30` (s). */
   readonly ROBOTSTXT_TIMEOUT?: WrittenSetting<'ROBOTSTXT_TIMEOUT'>
-  /** The most that is fetched of a robots.txt. Its first 500 KiB are read. Default `4194304` (bytes). */
+  /** The most bytes that are fetched of a robots.txt. Its first 500 KiB are read. Default `4194304` (bytes). */
   readonly ROBOTSTXT_MAXSIZE?: WrittenSetting<'ROBOTSTXT_MAXSIZE'>
   /**
-   * How long a site’s robots.txt, or that it has none, is remembered. RFC 9309 asks for a day at most. Default `86400`
-   * (s).
+   * How long a site’s robots.txt is remembered, or that the site has none. RFC 9309 asks for a day at most. Default
+   * `86400` (s).
    */
   readonly ROBOTSTXT_CACHE_TTL?: WrittenSetting<'ROBOTSTXT_CACHE_TTL'>
   /**
-   * How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once.
-   * Beyond it the oldest are forgotten. What workers share on Redis takes twice as much at most, for all of them. Default
-   * `33554432` (bytes).
+   * How much memory a worker takes to remember robots.txt: 20 bytes a site, and each different file once. When it is used
+   * up, the oldest are forgotten. What all workers share on Redis takes at most twice as much. Default `33554432` (bytes).
    */
   readonly ROBOTSTXT_CACHE_MAXSIZE?: WrittenSetting<'ROBOTSTXT_CACHE_MAXSIZE'>
   /**
@@ -636,53 +649,56 @@ export type KnownSettingsInput = {
   /** How long requests wait for a robots.txt that fails. Default `300` (s). */
   readonly ROBOTSTXT_GIVE_UP_AFTER?: WrittenSetting<'ROBOTSTXT_GIVE_UP_AFTER'>
   /**
-   * Requests whose robots.txt was waited for in vain: `forbid` drops them, `allow` fetches them. RFC 9309 allows that
-   * after about 30 days. Default `forbid`.
+   * What becomes of requests whose robots.txt could not be fetched in time: `forbid` drops them, `allow` fetches them. RFC
+   * 9309 permits `allow` after about 30 days. Default `forbid`.
    */
   readonly ROBOTSTXT_WHEN_GIVEN_UP?: WrittenSetting<'ROBOTSTXT_WHEN_GIVEN_UP'>
   /** After this time a site that was given up is asked for its robots.txt again. Default `3600` (s). */
   readonly ROBOTSTXT_ERROR_TTL?: WrittenSetting<'ROBOTSTXT_ERROR_TTL'>
   /**
-   * What robots.txt says in Crawl-delay is the least delay of that host: as it is (at most a day), at most
-   * CRAWL_DELAY_MAX, or not at all. Default `obey`.
+   * Whether the Crawl-delay of a robots.txt is the least delay of its host. `obey`: yes, up to a day. `cap`: yes, up to
+   * CRAWL_DELAY_MAX. `ignore`: no. Default `obey`.
    */
   readonly CRAWL_DELAY?: WrittenSetting<'CRAWL_DELAY'>
-  /** The longest Crawl-delay that is kept with CRAWL_DELAY=cap. Default `30` (s). */
+  /** The longest Crawl-delay that is obeyed with CRAWL_DELAY=cap. Default `30` (s). */
   readonly CRAWL_DELAY_MAX?: WrittenSetting<'CRAWL_DELAY_MAX'>
   /** Keeps cookies and sends them back; `meta.cookiejar` tells sessions apart. Default `true`. */
   readonly COOKIES_ENABLED?: WrittenSetting<'COOKIES_ENABLED'>
   /**
-   * All workers of a crawl share their jars, in the queue’s Redis. Off: each worker has its own, and a session ends where
-   * its next request goes to another. Default `false`.
+   * All workers of a crawl share their jars, in the queue’s Redis. false: each worker has jars of its own, and a session
+   * breaks when its next request goes to another worker. Default `false`.
    */
   readonly COOKIES_SHARED?: WrittenSetting<'COOKIES_SHARED'>
   /** Logs every cookie that is sent or received, at level debug. Default `false`. */
   readonly COOKIES_DEBUG?: WrittenSetting<'COOKIES_DEBUG'>
   /** Larger cookies, name and value together, are not kept. Default `4096` (bytes). */
   readonly COOKIE_MAXSIZE?: WrittenSetting<'COOKIE_MAXSIZE'>
-  /** Cookies that one domain may have in a jar; past it the oldest is dropped. Default `180` (cookies). */
+  /** Cookies that one domain may have in a jar; when there are more, the oldest is dropped. Default `180` (cookies). */
   readonly COOKIES_PER_DOMAIN_MAX?: WrittenSetting<'COOKIES_PER_DOMAIN_MAX'>
   /**
-   * Cookies in all jars together, in 640 bytes each; past it the domain used longest ago loses its own. A longer cookie
-   * counts for several. Default `50000` (cookies).
+   * Cookies in all jars together, in 640 bytes each; when there are more, those of the domain used longest ago are
+   * dropped. A longer cookie counts as several. Default `50000` (cookies).
    */
   readonly COOKIES_MAX?: WrittenSetting<'COOKIES_MAX'>
-  /** Jars (`meta.cookiejar`) that are kept at once; past it the one used longest ago is dropped. Default `1000` (jars). */
+  /**
+   * Jars (`meta.cookiejar`) that are kept at once; when there are more, the one used longest ago is dropped. Default
+   * `1000` (jars).
+   */
   readonly COOKIE_JARS_MAX?: WrittenSetting<'COOKIE_JARS_MAX'>
   /** Sends the Referer header with requests that a page led to. Default `true`. */
   readonly REFERER_ENABLED?: WrittenSetting<'REFERER_ENABLED'>
   /**
-   * How much of a page’s URL its links tell; a page’s own Referrer-Policy and `meta.referrer_policy` come first. Default
-   * `scrapy-default`.
+   * How much of a page’s URL the Referer header of its links holds. A page’s own Referrer-Policy and
+   * `meta.referrer_policy` override it. Default `scrapy-default`.
    */
   readonly REFERRER_POLICY?: WrittenSetting<'REFERRER_POLICY'>
-  /** User name for HTTP basic authentication; a spider’s `httpUser` and `meta.http_user` come first. Default empty. */
+  /** User name for HTTP basic authentication. A spider’s `httpUser` and `meta.http_user` override it. Default empty. */
   readonly HTTPAUTH_USER?: WrittenSetting<'HTTPAUTH_USER'>
-  /** Password for HTTPAUTH_USER; a spider’s `httpPass` and `meta.http_pass` come first. Default empty. */
+  /** Password for HTTPAUTH_USER. A spider’s `httpPass` and `meta.http_pass` override it. Default empty. */
   readonly HTTPAUTH_PASS?: WrittenSetting<'HTTPAUTH_PASS'>
   /**
-   * The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets. With a user
-   * or password it has to be set, to null as well. Default `null`.
+   * The only domain, with its subdomains, that gets user and password. null: every host that the crawl fetches from. If a
+   * user or password is set, this must be set, too, if only to null. Default `null`.
    */
   readonly HTTPAUTH_DOMAIN?: WrittenSetting<'HTTPAUTH_DOMAIN'>
   /** Follows redirects by `<meta http-equiv="refresh">`. Default `true`. */
@@ -699,7 +715,7 @@ export type KnownSettingsInput = {
   /** Encoding of user and password from a proxy’s URL. Default `latin-1`. */
   readonly HTTPPROXY_AUTH_ENCODING?: WrittenSetting<'HTTPPROXY_AUTH_ENCODING'>
   /**
-   * Proxies to take turns, as `http://user:password@host:port`; those that fail are asked less, then not for a while.
+   * Proxies that take turns, as `http://user:password@host:port`. One that fails is used less, and then not for a while.
    * Default `[]`.
    */
   readonly PROXY_LIST?: WrittenSetting<'PROXY_LIST'>
@@ -708,15 +724,15 @@ export type KnownSettingsInput = {
   /** How long a proxy that failed is not used, unless all have failed. Default `300` (s). */
   readonly PROXY_BAN?: WrittenSetting<'PROXY_BAN'>
   /**
-   * Proxies whose connections are kept at once; past it those of the one used longest ago are closed. Default `100`
-   * (proxies).
+   * Proxies whose connections are kept at once; when there are more, those of the one used longest ago are closed. Default
+   * `100` (proxies).
    */
   readonly PROXY_AGENTS_MAX?: WrittenSetting<'PROXY_AGENTS_MAX'>
-  /** Keeps responses on disk and reuses them, but for requests with `meta.dont_cache`. Default `false`. */
+  /** Keeps responses on disk and reuses them, except for requests with `meta.dont_cache`. Default `false`. */
   readonly HTTPCACHE_ENABLED?: WrittenSetting<'HTTPCACHE_ENABLED'>
   /**
-   * `dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111); or
-   * `./file.ts#Export`. Default `dummy`.
+   * `dummy` keeps everything and never asks the site again, for writing a spider; `rfc2616` obeys the servers’ headers
+   * (RFC 9111); or `./file.ts#Export`. Default `dummy`.
    */
   readonly HTTPCACHE_POLICY?: WrittenSetting<'HTTPCACHE_POLICY'>
   /** `file` has a folder for each answer, `sqlite` one file for each spider; or `./file.ts#Export`. Default `file`. */
@@ -733,15 +749,18 @@ export type KnownSettingsInput = {
   readonly HTTPCACHE_IGNORE_SCHEMES?: WrittenSetting<'HTTPCACHE_IGNORE_SCHEMES'>
   /** Stores answers compressed by gzip. Default `false`. */
   readonly HTTPCACHE_GZIP?: WrittenSetting<'HTTPCACHE_GZIP'>
-  /** The policy `rfc2616` stores whatever no `no-store` forbids, if only to ask whether it has changed. Default `false`. */
+  /**
+   * The policy `rfc2616` stores every response that no `no-store` forbids, if only to ask later whether it has changed.
+   * Default `false`.
+   */
   readonly HTTPCACHE_ALWAYS_STORE?: WrittenSetting<'HTTPCACHE_ALWAYS_STORE'>
   /** Cache-Control directives of servers that the policy `rfc2616` does not obey, such as `no-store`. Default `[]`. */
   readonly HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS?: WrittenSetting<'HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS'>
   /** Item pipelines and their order: `[["./mine.ts#Mine", 300]]`; built in are `redis`, `sql` and `files`. Default `[]`. */
   readonly ITEM_PIPELINES?: WrittenSetting<'ITEM_PIPELINES'>
   /**
-   * So many fields of items are counted, each with how many items have it (`item_field_count/<field>`): a site that has
-   * changed shows there first. 0: none. Default `100` (fields).
+   * How many fields of items are counted, each with the number of items that have it (`item_field_count/<field>`). A site
+   * that has changed shows there first. 0: none. Default `100` (fields).
    */
   readonly FIELD_COVERAGE_MAX?: WrittenSetting<'FIELD_COVERAGE_MAX'>
   /**
@@ -749,111 +768,111 @@ export type KnownSettingsInput = {
    * its page. Default `null`.
    */
   readonly ITEM_ID_FIELD?: WrittenSetting<'ITEM_ID_FIELD'>
-  /** Level of the line about a dropped item whose DropItem names none. Default `WARNING`. */
+  /** Level of the log line for a dropped item, unless its DropItem names one. Default `WARNING`. */
   readonly DEFAULT_DROPITEM_LOG_LEVEL?: WrittenSetting<'DEFAULT_DROPITEM_LOG_LEVEL'>
   /** Output files and their options: `{"out.jsonl": {"format": "jsonl", "overwrite": true}}`; `-o` adds one. Default `{}`. */
   readonly FEEDS?: WrittenSetting<'FEEDS'>
-  /** Formats of your own, by the name or extension that asks for them: `{"md": "./markdown.ts#Markdown"}`. Default `{}`. */
+  /** Formats of your own, by name or file extension: `{"md": "./markdown.ts#Markdown"}`. Default `{}`. */
   readonly FEED_EXPORTERS?: WrittenSetting<'FEED_EXPORTERS'>
   /**
-   * Storages of your own, by the scheme of the outputs that go there: `{"sftp": "./sftp.ts#Sftp"}`. null takes a scheme
-   * out. Default `{}`.
+   * Storages of your own, by the scheme of the outputs that go there: `{"sftp": "./sftp.ts#Sftp"}`. null removes a scheme.
+   * Default `{}`.
    */
   readonly FEED_STORAGES?: WrittenSetting<'FEED_STORAGES'>
   /** Fields to write, in this order; as an object also their names in the output. null: all. Default `null`. */
   readonly FEED_EXPORT_FIELDS?: WrittenSetting<'FEED_EXPORT_FIELDS'>
-  /** Spaces of each level in JSON. 0: an item a line. null: all on one line. Default `0` (spaces). */
+  /** Spaces of indentation in JSON. 0: one item a line. null: all on one line. Default `0` (spaces). */
   readonly FEED_EXPORT_INDENT?: WrittenSetting<'FEED_EXPORT_INDENT'>
-  /** Writes the output file also when no item came. Default `true`. */
+  /** Writes the output file even if there was no item. Default `true`. */
   readonly FEED_STORE_EMPTY?: WrittenSetting<'FEED_STORE_EMPTY'>
   /**
-   * Items of a file, after which the next one begins; its name needs `%(batch_id)d` or `%(batch_time)s`. 0: one file.
-   * Default `0` (items).
+   * Begins a new file after this many items; its name needs `%(batch_id)d` or `%(batch_time)s`. 0: one file. Default `0`
+   * (items).
    */
   readonly FEED_EXPORT_BATCH_ITEM_COUNT?: WrittenSetting<'FEED_EXPORT_BATCH_ITEM_COUNT'>
   /**
-   * A function `(params, spider) => params`, or `./file.ts#name`: what `%(…)s` in the names of FEEDS stands for. Default
-   * `null`.
+   * A function `(params, spider) => params`, or `./file.ts#name`, that gives the values of `%(…)s` in the names of FEEDS.
+   * Default `null`.
    */
   readonly FEED_URI_PARAMS?: WrittenSetting<'FEED_URI_PARAMS'>
-  /** Folder where the items for S3 are kept until they are sent. null: `.webloom/feeds`. Default `null`. */
+  /** Folder for items on their way to S3 or to a storage of your own. null: `.webloom/feeds`. Default `null`. */
   readonly FEED_TEMPDIR?: WrittenSetting<'FEED_TEMPDIR'>
   /** Canned ACL of objects in S3, e.g. `private`. Empty: the bucket’s. Default empty. */
   readonly FEED_STORAGE_S3_ACL?: WrittenSetting<'FEED_STORAGE_S3_ACL'>
-  /** Key for S3. null: that of the environment (AWS_ACCESS_KEY_ID without a prefix). Default `null`. */
+  /** Key for S3. null: AWS_ACCESS_KEY_ID of the environment, without a prefix. Default `null`. */
   readonly AWS_ACCESS_KEY_ID?: WrittenSetting<'AWS_ACCESS_KEY_ID'>
   /** Secret of the key for S3. null: AWS_SECRET_ACCESS_KEY of the environment. Default `null`. */
   readonly AWS_SECRET_ACCESS_KEY?: WrittenSetting<'AWS_SECRET_ACCESS_KEY'>
-  /** Token of a key that was lent for a while. null: AWS_SESSION_TOKEN of the environment. Default `null`. */
+  /** Session token of a temporary key. null: AWS_SESSION_TOKEN of the environment. Default `null`. */
   readonly AWS_SESSION_TOKEN?: WrittenSetting<'AWS_SESSION_TOKEN'>
-  /** Another service with the interface of S3, e.g. `http://localhost:9000`. null: Amazon. Default `null`. */
+  /** Address of another service with the interface of S3, e.g. `http://localhost:9000`. null: Amazon. Default `null`. */
   readonly AWS_ENDPOINT_URL?: WrittenSetting<'AWS_ENDPOINT_URL'>
   /** Region of the bucket. null: AWS_REGION or AWS_DEFAULT_REGION of the environment, else `us-east-1`. Default `null`. */
   readonly AWS_REGION_NAME?: WrittenSetting<'AWS_REGION_NAME'>
   /** Database of the pipeline `sql`: `sqlite:items.db` or `postgres://user@host/database`. Default `null`. */
   readonly SQL_URL?: WrittenSetting<'SQL_URL'>
-  /** Table of the pipeline `sql`, made if there is none; `schema.table` will do in PostgreSQL. Default `%(spider)s`. */
+  /**
+   * Table of the pipeline `sql`, which makes it if it does not exist. PostgreSQL also takes `schema.table`. Default
+   * `%(spider)s`.
+   */
   readonly SQL_TABLE?: WrittenSetting<'SQL_TABLE'>
-  /** Its primary key, which takes the item's id: an item that comes again replaces its row. Default `id`. */
+  /** The table's primary key, which holds the item's id: an item that comes again replaces its row. Default `id`. */
   readonly SQL_ID_COLUMN?: WrittenSetting<'SQL_ID_COLUMN'>
   /**
-   * Fields that get a column, as an object also with their types: `{"price": "NUMERIC"}`. null: one column `item` with
-   * JSON. Default `null`.
+   * Fields that get a column of their own: a list, or an object with their types, `{"price": "NUMERIC"}`. null: one column
+   * `item` with JSON. Default `null`.
    */
   readonly SQL_COLUMNS?: WrittenSetting<'SQL_COLUMNS'>
-  /** The most rows that are written at once. Default `500` (rows). */
+  /** The most rows in one statement. Default `500` (rows). */
   readonly SQL_BATCH_SIZE?: WrittenSetting<'SQL_BATCH_SIZE'>
   /** Folder for what the pipeline `files` downloads; several workers may share it. Default `null`. */
   readonly FILES_STORE?: WrittenSetting<'FILES_STORE'>
   /** Field of an item that holds the URLs of its files. Default `file_urls`. */
   readonly FILES_URLS_FIELD?: WrittenSetting<'FILES_URLS_FIELD'>
-  /** Field that gets `{url, path, checksum, status}` of each file that is there. Default `files`. */
+  /** Field that gets `{url, path, checksum, status}` of each file that was stored. Default `files`. */
   readonly FILES_RESULT_FIELD?: WrittenSetting<'FILES_RESULT_FIELD'>
   /** A file in the store that is younger than this is not fetched again. Default `90` (days). */
   readonly FILES_EXPIRES?: WrittenSetting<'FILES_EXPIRES'>
-  /** Follows redirects of files; otherwise such a file fails. Default `false`. */
+  /** Follows redirects of files. false: a redirected file fails. Default `false`. */
   readonly MEDIA_ALLOW_REDIRECTS?: WrittenSetting<'MEDIA_ALLOW_REDIRECTS'>
   /** Most files that a process downloads at once, beside CONCURRENT_REQUESTS. Default `16` (downloads). */
   readonly CONCURRENT_MEDIA?: WrittenSetting<'CONCURRENT_MEDIA'>
-  /**
-   * Without Redis: the folder where what each run came to is kept, for `webloom runs` and monitors; below it each spider
-   * has its own. null: `.webloom/runs` in the project; outside of any project `runs` in JOBDIR, or nowhere. With Redis it
-   * is kept there. Default `null`.
-   */
-  readonly RUNS_DIR?: WrittenSetting<'RUNS_DIR'>
-  /** Writes a log at all. Default `true`. */
+  /** Writes a log. Default `true`. */
   readonly LOG_ENABLED?: WrittenSetting<'LOG_ENABLED'>
-  /** Least level that is written. Not DEBUG as in Scrapy: its line for each page and item hides the rest. Default `INFO`. */
+  /**
+   * Lowest level that is written. It is not DEBUG as in Scrapy, whose line for each page and item hides the rest. Default
+   * `INFO`.
+   */
   readonly LOG_LEVEL?: WrittenSetting<'LOG_LEVEL'>
-  /** auto: pretty on a terminal, else JSON, a line each. (In Scrapy a template of the line.) Default `auto`. */
+  /** auto: pretty on a terminal, else one JSON object a line. (In Scrapy: a template of the line.) Default `auto`. */
   readonly LOG_FORMAT?: WrittenSetting<'LOG_FORMAT'>
   /** Colours log lines on a terminal. NO_COLOR in the environment turns them off everywhere. Default `true`. */
   readonly LOG_COLOR?: WrittenSetting<'LOG_COLOR'>
   /** File for the log. null: standard error. Default `null`. */
   readonly LOG_FILE?: WrittenSetting<'LOG_FILE'>
-  /** Appends to LOG_FILE; off: empties it at start. Default `true`. */
+  /** Appends to LOG_FILE. false: empties the file at the start. Default `true`. */
   readonly LOG_FILE_APPEND?: WrittenSetting<'LOG_FILE_APPEND'>
-  /** Time between two lines with pages and items so far. 0: no such lines. Default `60` (s). */
+  /** Time between two log lines with the pages and items so far. 0: no such lines. Default `60` (s). */
   readonly LOGSTATS_INTERVAL?: WrittenSetting<'LOGSTATS_INTERVAL'>
   /** Keeps the counters: `memory`, or `./file.ts#Export`. Default `memory`. */
   readonly STATS_CLASS?: WrittenSetting<'STATS_CLASS'>
   /** Shows all counters at the end. Default `true`. */
   readonly STATS_DUMP?: WrittenSetting<'STATS_DUMP'>
   /**
-   * Port of `/metrics` of this process, for Prometheus; of `worker --processes` the n-th has METRICS_PORT + n. Needs
-   * `@webloom/dashboard`. 0: none. Default `0`.
+   * Port of this process’s `/metrics`, for Prometheus. The n-th process of `worker --processes` has METRICS_PORT + n.
+   * Needs `@webloom/dashboard`. 0: none. Default `0`.
    */
   readonly METRICS_PORT?: WrittenSetting<'METRICS_PORT'>
-  /** Address that METRICS_PORT listens on. All who reach it can read the figures. Default `127.0.0.1`. */
+  /** Address that METRICS_PORT listens on. Whoever reaches it can read the figures. Default `127.0.0.1`. */
   readonly METRICS_HOST?: WrittenSetting<'METRICS_HOST'>
   /**
-   * Counts how long requests wait in the queue, and downloads and callbacks take, as the stats `queue_time/*`,
+   * Counts how long requests wait in the queue and how long downloads and callbacks take, as the stats `queue_time/*`,
    * `download_time/*` and `callback_time/*`. Default `false`.
    */
   readonly METRICS_TIMES?: WrittenSetting<'METRICS_TIMES'>
   /**
-   * Share of the pages that have a trace of OpenTelemetry: 0.001 is one in a thousand. Needs `@opentelemetry/api` and an
-   * SDK, without which nothing is sent. 0: none. Default `0`.
+   * Share of the pages that get an OpenTelemetry trace: 0.001 is one in a thousand. Needs `@opentelemetry/api`, and an SDK
+   * that sends the traces. 0: none. Default `0`.
    */
   readonly TRACES?: WrittenSetting<'TRACES'>
   /** Known, not used: robots.txt is read by the rules of RFC 9309, and its parser cannot be exchanged. */
@@ -888,19 +907,40 @@ export type KnownSettingsInput = {
   readonly DOWNLOADER_CLIENTCONTEXTFACTORY?: WrittenSetting<'DOWNLOADER_CLIENTCONTEXTFACTORY'>
   /** Known, not used: TLS is Node’s. */
   readonly DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly DOWNLOADER_MIDDLEWARES_BASE?: WrittenSetting<'DOWNLOADER_MIDDLEWARES_BASE'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly DOWNLOAD_HANDLERS_BASE?: WrittenSetting<'DOWNLOAD_HANDLERS_BASE'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly EXTENSIONS_BASE?: WrittenSetting<'EXTENSIONS_BASE'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly FEED_EXPORTERS_BASE?: WrittenSetting<'FEED_EXPORTERS_BASE'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly FEED_STORAGES_BASE?: WrittenSetting<'FEED_STORAGES_BASE'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly ITEM_PIPELINES_BASE?: WrittenSetting<'ITEM_PIPELINES_BASE'>
-  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  /**
+   * Known, not used: the built-in components are fixed; the setting without _BASE adds components and disables built-in
+   * ones.
+   */
   readonly SPIDER_MIDDLEWARES_BASE?: WrittenSetting<'SPIDER_MIDDLEWARES_BASE'>
   /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly FEED_STORAGE_FTP_ACTIVE?: WrittenSetting<'FEED_STORAGE_FTP_ACTIVE'>
@@ -922,27 +962,27 @@ export type KnownSettingsInput = {
   readonly FEED_URI?: WrittenSetting<'FEED_URI'>
   /** Known, not used: FEEDS has taken the place of these two, in Scrapy as here. */
   readonly FEED_FORMAT?: WrittenSetting<'FEED_FORMAT'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly FILES_STORE_GCS_ACL?: WrittenSetting<'FILES_STORE_GCS_ACL'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly FILES_STORE_S3_ACL?: WrittenSetting<'FILES_STORE_S3_ACL'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_EXPIRES?: WrittenSetting<'IMAGES_EXPIRES'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_MIN_HEIGHT?: WrittenSetting<'IMAGES_MIN_HEIGHT'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_MIN_WIDTH?: WrittenSetting<'IMAGES_MIN_WIDTH'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_RESULT_FIELD?: WrittenSetting<'IMAGES_RESULT_FIELD'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_STORE?: WrittenSetting<'IMAGES_STORE'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_STORE_GCS_ACL?: WrittenSetting<'IMAGES_STORE_GCS_ACL'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_STORE_S3_ACL?: WrittenSetting<'IMAGES_STORE_S3_ACL'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_THUMBS?: WrittenSetting<'IMAGES_THUMBS'>
-  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  /** Known, not used: the pipeline `files` keeps files in a folder; it treats images as files and does not convert them. */
   readonly IMAGES_URLS_FIELD?: WrittenSetting<'IMAGES_URLS_FIELD'>
   /** Known, not used: items are plain objects; there is no item class, and one way through the pipelines. */
   readonly DEFAULT_ITEM_CLASS?: WrittenSetting<'DEFAULT_ITEM_CLASS'>
@@ -979,108 +1019,108 @@ export type KnownSettingsInput = {
   readonly REQUEST_FINGERPRINTER_CLASS?: WrittenSetting<'REQUEST_FINGERPRINTER_CLASS'>
   /** Known, not used: FINGERPRINTER chooses the fingerprint. */
   readonly REQUEST_FINGERPRINTER_IMPLEMENTATION?: WrittenSetting<'REQUEST_FINGERPRINTER_IMPLEMENTATION'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_FROM?: WrittenSetting<'MAIL_FROM'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_HOST?: WrittenSetting<'MAIL_HOST'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_PASS?: WrittenSetting<'MAIL_PASS'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_PORT?: WrittenSetting<'MAIL_PORT'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_SSL?: WrittenSetting<'MAIL_SSL'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_TLS?: WrittenSetting<'MAIL_TLS'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MAIL_USER?: WrittenSetting<'MAIL_USER'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly MEMUSAGE_NOTIFY_MAIL?: WrittenSetting<'MEMUSAGE_NOTIFY_MAIL'>
-  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
   readonly STATSMAILER_RCPTS?: WrittenSetting<'STATSMAILER_RCPTS'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly REMOTE_CONTROL_ENABLED?: WrittenSetting<'REMOTE_CONTROL_ENABLED'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly REMOTE_CONTROL_JOBS_DIR?: WrittenSetting<'REMOTE_CONTROL_JOBS_DIR'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly REMOTE_CONTROL_OUTPUT_MAX_BYTES?: WrittenSetting<'REMOTE_CONTROL_OUTPUT_MAX_BYTES'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly REMOTE_CONTROL_TIMEOUT_DEFAULT?: WrittenSetting<'REMOTE_CONTROL_TIMEOUT_DEFAULT'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly REMOTE_CONTROL_TIMEOUT_MAX?: WrittenSetting<'REMOTE_CONTROL_TIMEOUT_MAX'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly REMOTE_CONTROL_TRACEBACK_MAX_BYTES?: WrittenSetting<'REMOTE_CONTROL_TRACEBACK_MAX_BYTES'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly TELNETCONSOLE_ENABLED?: WrittenSetting<'TELNETCONSOLE_ENABLED'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly TELNETCONSOLE_HOST?: WrittenSetting<'TELNETCONSOLE_HOST'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly TELNETCONSOLE_PASSWORD?: WrittenSetting<'TELNETCONSOLE_PASSWORD'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly TELNETCONSOLE_PORT?: WrittenSetting<'TELNETCONSOLE_PORT'>
   /**
-   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
-   * `pause`, `resume` and `stop`, any other by signals.
+   * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a
+   * crawl on Redis, signals any other.
    */
   readonly TELNETCONSOLE_USERNAME?: WrittenSetting<'TELNETCONSOLE_USERNAME'>
-  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  /** Known, not used: only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines. */
   readonly LOG_DATEFORMAT?: WrittenSetting<'LOG_DATEFORMAT'>
-  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  /** Known, not used: only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines. */
   readonly LOG_INSTALL_ROOT_HANDLER?: WrittenSetting<'LOG_INSTALL_ROOT_HANDLER'>
-  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  /** Known, not used: only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines. */
   readonly LOG_FORMATTER?: WrittenSetting<'LOG_FORMATTER'>
-  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  /** Known, not used: only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines. */
   readonly LOG_SHORT_NAMES?: WrittenSetting<'LOG_SHORT_NAMES'>
-  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  /** Known, not used: only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines. */
   readonly LOG_STDOUT?: WrittenSetting<'LOG_STDOUT'>
-  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  /** Known, not used: only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines. */
   readonly LOG_VERSIONS?: WrittenSetting<'LOG_VERSIONS'>
   /**
-   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end show the
    * progress.
    */
   readonly MEMDEBUG_ENABLED?: WrittenSetting<'MEMDEBUG_ENABLED'>
   /**
-   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end show the
    * progress.
    */
   readonly PERIODIC_LOG_DELTA?: WrittenSetting<'PERIODIC_LOG_DELTA'>
   /**
-   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end show the
    * progress.
    */
   readonly PERIODIC_LOG_STATS?: WrittenSetting<'PERIODIC_LOG_STATS'>
   /**
-   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end show the
    * progress.
    */
   readonly PERIODIC_LOG_TIMING_ENABLED?: WrittenSetting<'PERIODIC_LOG_TIMING_ENABLED'>
@@ -1133,7 +1173,7 @@ export type KnownSettingsInput = {
   readonly CONCURRENT_REQUESTS_PER_IP?: WrittenSetting<'CONCURRENT_REQUESTS_PER_IP'>
   /** Known, not used: Scrapy itself has deprecated or dropped it. */
   readonly AJAXCRAWL_ENABLED?: WrittenSetting<'AJAXCRAWL_ENABLED'>
-  /** Known, not used: seeds are looked for all the time, and in advance. */
+  /** Known, not used: a RedisSpider looks for seeds all the time, and takes them ahead. */
   readonly REDIS_KEY_CHECK_INTERVAL?: WrittenSetting<'REDIS_KEY_CHECK_INTERVAL'>
   /** Known, not used: what goes to Redis is always UTF-8, and items are JSON. */
   readonly REDIS_ENCODING?: WrittenSetting<'REDIS_ENCODING'>

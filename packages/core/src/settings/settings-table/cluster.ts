@@ -18,7 +18,7 @@ export const CLUSTER_SETTINGS = [
     default: 'turns',
     since: 'webloom',
     summary:
-      'With Redis: `turns`, a BullMQ job is a turn at a bucket of hosts and pace holds for the cluster; `job`, one BullMQ job a request, and each worker keeps its own pace.',
+      'With Redis: `turns`: a BullMQ job is a turn at a bucket of hosts, and all workers together keep a host’s pace. `job`: each request is a BullMQ job, and each worker keeps a pace of its own.',
   },
   {
     name: 'QUEUE_PREFIX',
@@ -34,7 +34,7 @@ export const CLUSTER_SETTINGS = [
     nullable: true,
     default: null,
     since: 'webloom',
-    summary: 'Redis of the request queue and the crawl record, where it is not that of REDIS_URL.',
+    summary: 'Redis of the request queue and the crawl record, if it is not that of REDIS_URL.',
   },
   {
     name: 'SEEDS_REDIS_URL',
@@ -43,7 +43,7 @@ export const CLUSTER_SETTINGS = [
     nullable: true,
     default: null,
     since: 'webloom',
-    summary: 'Redis from which start URLs are taken, where it is not that of REDIS_URL.',
+    summary: 'Redis from which start URLs are taken, if it is not that of REDIS_URL.',
   },
   {
     name: 'ITEMS_REDIS_URL',
@@ -52,7 +52,7 @@ export const CLUSTER_SETTINGS = [
     nullable: true,
     default: null,
     since: 'webloom',
-    summary: 'Redis to which the pipeline `redis` writes items, where it is not that of REDIS_URL.',
+    summary: 'Redis to which the pipeline `redis` writes items, if it is not that of REDIS_URL.',
   },
   {
     name: 'HISTORY_HOURS',
@@ -63,7 +63,7 @@ export const CLUSTER_SETTINGS = [
     max: 168,
     since: 'webloom',
     summary:
-      'With Redis: how long samples of what the crawl was doing are kept, one for every ten seconds: the curves of a dashboard. 0: none.',
+      'With Redis: how long samples of the crawl’s rates and queue are kept for the dashboard’s curves, one every ten seconds. 0: none.',
   },
   {
     name: 'REDIS_HIGH_WATER',
@@ -74,7 +74,7 @@ export const CLUSTER_SETTINGS = [
     max: 1,
     since: 'webloom',
     summary:
-      'When the queue’s Redis is this full, start(), seeds and links wait; what is queued is crawled on. 0: never.',
+      'When the queue’s Redis is this full, start(), seeds and links wait, and the crawl works off what is queued. 0: never.',
   },
   {
     name: 'QUARANTINE_AFTER',
@@ -93,7 +93,7 @@ export const CLUSTER_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'A worker keeps its requests while a callback blocks its event loop, for so long; then it counts as lost. 0: for no longer than a lock lasts, 6 s.',
+      'How long a worker keeps its requests while a callback blocks its event loop; then it counts as lost. 0: only as long as a lock lasts, 6 s.',
   },
   {
     name: 'REDIS_START_URLS_KEY',
@@ -107,7 +107,8 @@ export const CLUSTER_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy-redis',
-    summary: '`webloom seed` makes a set if the key does not exist. Reading goes by the type of the key.',
+    summary:
+      '`webloom seed` makes a set if the key does not exist. The type of the key decides how it is read.',
   },
   {
     name: 'REDIS_START_URLS_AS_ZSET',
@@ -132,7 +133,8 @@ export const CLUSTER_SETTINGS = [
     choices: ['webloom', 'scrapy-redis'],
     default: 'webloom',
     since: 'webloom',
-    summary: '`scrapy-redis` reads start messages exactly as scrapy-redis 0.9 does, `webloom` more richly.',
+    summary:
+      '`scrapy-redis` reads start messages exactly as scrapy-redis 0.9 does; `webloom` understands more fields.',
   },
   {
     name: 'MAX_IDLE_TIME_BEFORE_CLOSE',
@@ -141,7 +143,8 @@ export const CLUSTER_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy-redis',
-    summary: 'A crawl that stays (`--stay`, RedisSpider) ends when nothing came for this long. 0: never.',
+    summary:
+      'A crawl that waits for more (`--stay`, RedisSpider) ends when nothing has come for this long. 0: never.',
   },
   {
     name: 'SCHEDULER_IDLE_BEFORE_CLOSE',
@@ -150,7 +153,7 @@ export const CLUSTER_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy-redis',
-    summary: 'A crawl that does not stay ends when there was nothing to do for this long.',
+    summary: 'A crawl that does not wait for more ends when it has had nothing to do for this long.',
   },
   {
     name: 'REDIS_ITEMS_KEY',
@@ -165,7 +168,7 @@ export const CLUSTER_SETTINGS = [
     choices: ['list', 'stream'],
     default: 'list',
     since: 'webloom',
-    summary: 'What the pipeline `redis` writes items to: a list, as scrapy-redis, or a stream.',
+    summary: 'What the pipeline `redis` writes items to: a list, as scrapy-redis does, or a stream.',
   },
   {
     name: 'REDIS_ITEMS_MAX',
@@ -175,7 +178,7 @@ export const CLUSTER_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'A full list makes the crawl wait until somebody has taken items; a stream drops its oldest. 0: no bound.',
+      'A list with this many items makes the crawl wait until some are taken out; a stream drops its oldest. 0: no bound.',
   },
   {
     name: 'REDIS_ITEMS_ID_FIELD',
@@ -184,7 +187,7 @@ export const CLUSTER_SETTINGS = [
     default: null,
     since: 'webloom',
     summary:
-      'Field that an item in a list gets its stable id in, as an item may come twice. null: items stay as they are. A stream has the id beside the item.',
+      'Field for the stable id of an item in a list, by which repeats are recognized. null: items stay as they are. In a stream the id stands beside the item.',
   },
   {
     name: 'STATS_KEY',
@@ -208,7 +211,7 @@ export const CLUSTER_SETTINGS = [
     min: 0,
     since: 'scrapy',
     summary:
-      'A process above it finishes what it holds and ends (`memusage_exceeded`); a worker is replaced. 0: no limit.',
+      'A process that uses more finishes what it holds and ends (`memusage_exceeded`); `worker --processes` replaces it. 0: no limit.',
   },
   {
     name: 'MEMUSAGE_WARNING_MB',
@@ -217,7 +220,7 @@ export const CLUSTER_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Warns once when the process is above it. 0: never.',
+    summary: 'Warns once when the process uses more. 0: never.',
   },
   {
     name: 'MEMUSAGE_CHECK_INTERVAL_SECONDS',
@@ -227,6 +230,6 @@ export const CLUSTER_SETTINGS = [
     min: 0.1,
     max: 2_147_483,
     since: 'scrapy',
-    summary: 'How often the memory is looked at.',
+    summary: 'Time between two looks at the memory.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -17,7 +17,7 @@ export const CONNECTION_SETTINGS = [
     default: [],
     since: 'webloom',
     summary:
-      'What may be fetched although it is inside (loopback, private networks and so on), beside the hosts of start requests: addresses, networks (`10.0.0.0/8`), hosts, `host:port`, or `*`. A cloud’s metadata only by its own address.',
+      'Addresses inside (loopback, private networks and so on) that may be fetched, beside the hosts of start requests: addresses, networks (`10.0.0.0/8`), hosts, `host:port`, or `*`. A cloud’s metadata service must be named by its exact address.',
   },
   {
     name: 'SEEDS_TRUSTED',
@@ -25,7 +25,7 @@ export const CONNECTION_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'Start URLs from Redis may lead to private addresses, name any callback and give any `meta`, as those of `start()` may. Off: they count as a stranger’s.',
+      'Start URLs from Redis may lead to private addresses, name any callback and set any `meta`, as those of `start()` may. false: they are treated as a stranger’s.',
   },
   {
     name: 'DNSCACHE_ENABLED',
@@ -43,7 +43,7 @@ export const CONNECTION_SETTINGS = [
     min: 1,
     since: 'scrapy',
     summary:
-      'Host names that are remembered, in 512 bytes each; past it the name used longest ago is forgotten. A name with many addresses counts for several.',
+      'Host names that are remembered, in 512 bytes each. When there are more, the name used longest ago is forgotten. A name with many addresses counts as several.',
   },
   {
     name: 'DNS_TIMEOUT',
@@ -66,7 +66,7 @@ export const CONNECTION_SETTINGS = [
     default: 'auto',
     since: 'scrapy',
     summary:
-      'How host names are looked up: `auto` asks the machine’s name servers where they know all that the machine knows, else the operating system; `system` always asks the operating system.',
+      'How host names are looked up: `auto` asks the machine’s name servers if they know all names that the machine knows, else the operating system; `system` always asks the operating system.',
   },
   {
     name: 'DNS_SERVERS',
@@ -107,7 +107,7 @@ export const CONNECTION_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'The oldest version of TLS that is spoken; null: Node’s, TLSv1.2.',
+    summary: 'The oldest version of TLS that is accepted. null: Node’s default, TLSv1.2.',
   },
   {
     name: 'DOWNLOAD_TLS_MAX_VERSION',
@@ -117,7 +117,7 @@ export const CONNECTION_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'The newest version of TLS that is spoken; null: Node’s, TLSv1.3.',
+    summary: 'The newest version of TLS that is accepted. null: Node’s default, TLSv1.3.',
   },
   {
     name: 'DOWNLOADER_CLIENT_TLS_METHOD',
@@ -126,7 +126,7 @@ export const CONNECTION_SETTINGS = [
     synonyms: { 'TLSv1.0': 'TLSv1' },
     default: 'TLS',
     since: 'scrapy',
-    summary: 'Another way to ask for one version of TLS only; the two above come first. `TLS`: any.',
+    summary: 'Another way to choose a single version of TLS; the two settings above override it. `TLS`: any.',
   },
   {
     name: 'DOWNLOADER_CLIENT_TLS_CIPHERS',
@@ -134,7 +134,7 @@ export const CONNECTION_SETTINGS = [
     default: 'DEFAULT',
     since: 'scrapy',
     summary:
-      'Ciphers as OpenSSL names them; `DEFAULT`: Node’s. Servers that only speak TLSv1 want `DEFAULT@SECLEVEL=0`.',
+      'Ciphers as OpenSSL names them. `DEFAULT`: Node’s. Servers that speak only TLSv1 need `DEFAULT@SECLEVEL=0`.',
   },
   {
     name: 'DOWNLOAD_CA_CERTIFICATES',
@@ -143,6 +143,6 @@ export const CONNECTION_SETTINGS = [
     default: null,
     since: 'webloom',
     summary:
-      'File of certificates (PEM) that are trusted beside those Node knows and NODE_EXTRA_CA_CERTS; for DOWNLOAD_VERIFY_CERTIFICATES.',
+      'With DOWNLOAD_VERIFY_CERTIFICATES: a file of certificates (PEM) that are trusted in addition to Node’s and NODE_EXTRA_CA_CERTS.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -9,7 +9,8 @@ export const CRAWL_SETTINGS = [
     synonyms: { 'scrapy.spiderloader.SpiderLoader': 'project' },
     default: 'project',
     since: 'scrapy',
-    summary: 'Finds spiders by name: `project` looks where webloom.config.ts says; or `./file.ts#Export`.',
+    summary:
+      'Finds spiders by name: `project` looks in the folders that webloom.config.ts names; or `./file.ts#Export`.',
   },
   {
     name: 'DEPTH_LIMIT',
@@ -26,7 +27,7 @@ export const CRAWL_SETTINGS = [
     default: 0,
     since: 'scrapy',
     summary:
-      'The depth times this is taken off the priority: above 0 near pages go first, below 0 deep ones.',
+      'The depth times this number is subtracted from the priority: above 0 shallow pages go first, below 0 deep ones.',
   },
   {
     name: 'DEPTH_STATS_VERBOSE',
@@ -43,14 +44,14 @@ export const CRAWL_SETTINGS = [
     min: 0,
     since: 'scrapy',
     summary:
-      'Requests with a longer URL are dropped: links, start URLs, seeds, those of `crawler.fetch` and of files. 0: no limit.',
+      'Requests with a longer URL are dropped: links, start URLs, seeds, requests of `crawler.fetch` and of files. 0: no limit.',
   },
   {
     name: 'CRAWLSPIDER_FOLLOW_LINKS',
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Lets the rules of a CrawlSpider make requests; off: it fetches its start pages only.',
+    summary: 'Lets the rules of a CrawlSpider make requests. false: it fetches only its start pages.',
   },
   {
     name: 'HTTPERROR_ALLOWED_CODES',
@@ -76,7 +77,7 @@ export const CRAWL_SETTINGS = [
     default: 'htmlparser2',
     since: 'webloom',
     summary:
-      'Builds the tree for selectors: htmlparser2 is several times faster, parse5 repairs as browsers do.',
+      'Builds the tree for selectors: htmlparser2 is several times faster, parse5 repairs broken HTML as browsers do.',
   },
   {
     name: 'SPIDER_MIDDLEWARES',
@@ -99,7 +100,7 @@ export const CRAWL_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Ends the crawl when callbacks have thrown this often. 0: never.',
+    summary: 'Ends the crawl when callbacks have thrown this many times. 0: never.',
   },
   {
     name: 'CLOSESPIDER_ITEMCOUNT',
@@ -146,7 +147,7 @@ export const CRAWL_SETTINGS = [
     min: 0,
     max: 2_147_483,
     since: 'scrapy',
-    summary: 'Ends the crawl when no item came for this time. 0: never.',
+    summary: 'Ends the crawl when no item has come for this long. 0: never.',
   },
   {
     name: 'FAIL_ON_EMPTY',
@@ -154,7 +155,7 @@ export const CRAWL_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'A crawl that finishes without one item or link, or without an item for its outputs, or of whose items none could be written, ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed: what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged: what its earlier runs brought is not counted there.',
+      'A crawl ends with exit code 1 instead of only a warning if it finishes without any item or link, without an item for its outputs, or with none of its items written. On Redis the last worker to leave judges for all workers, unless a worker was killed: then it is not known what that one had done. A crawl that was resumed in its JOBDIR is not judged, because the items of its earlier runs are not counted there.',
   },
   {
     name: 'COMPONENT_TIMEOUT',
@@ -165,7 +166,7 @@ export const CRAWL_SETTINGS = [
     max: 2_147_483,
     since: 'webloom',
     summary:
-      'The longest that opening or closing each pipeline, feed or extension may take. An output that is not complete by then has failed (WL_OUTPUT_FAILED), and its items stay in their spool.',
+      'How long each pipeline, feed or extension may take to open or to close. An output that is not complete by then has failed (WL_OUTPUT_FAILED), and its items stay in their spool.',
   },
   {
     name: 'SHUTDOWN_GRACE',

@@ -7,7 +7,8 @@ export const DOWNLOADER_SETTINGS = [
     type: 'string',
     default: 'webloom (+https://www.npmjs.com/package/webloom)',
     since: 'scrapy',
-    summary: 'User-Agent of requests that bring none. Say who you are and where you can be reached.',
+    summary:
+      'User-Agent of requests that have none of their own. Say who you are and where you can be reached.',
   },
   {
     name: 'DEFAULT_REQUEST_HEADERS',
@@ -17,7 +18,7 @@ export const DOWNLOADER_SETTINGS = [
       'Accept-Language': 'en',
     },
     since: 'scrapy',
-    summary: 'Headers of requests that bring no header of that name.',
+    summary: 'Headers for requests that have no header of that name.',
   },
   {
     name: 'DOWNLOAD_HANDLERS',
@@ -25,7 +26,7 @@ export const DOWNLOADER_SETTINGS = [
     default: {},
     since: 'scrapy',
     summary:
-      'Download handlers, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file: `{"ftp": "./ftp.ts#Ftp"}`; null takes one out.',
+      'Download handlers, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file: `{"ftp": "./ftp.ts#Ftp"}`. null removes one.',
   },
   {
     name: 'FILE_URLS_ALLOWED',
@@ -33,7 +34,7 @@ export const DOWNLOADER_SETTINGS = [
     default: [],
     since: 'webloom',
     summary:
-      'Folders and files that `file:` URLs may name, by whole paths or from the working folder; empty: none. Links of pages may then name them, too.',
+      'Folders and files that `file:` URLs may name, as absolute paths or relative to the working folder. Links of pages may then name them, too. Empty: none.',
   },
   {
     name: 'DOWNLOADER_MIDDLEWARES',
@@ -68,7 +69,8 @@ export const DOWNLOADER_SETTINGS = [
     default: 33_554_432,
     min: 0,
     since: 'scrapy',
-    summary: 'Larger bodies, also once decompressed, are cut off and dropped (Scrapy: 1 GiB). 0: no limit.',
+    summary:
+      'Larger bodies, compressed or decompressed, are cut off and dropped (Scrapy: 1 GiB). 0: no limit.',
   },
   {
     name: 'DOWNLOAD_WARNSIZE',
@@ -86,7 +88,7 @@ export const DOWNLOADER_SETTINGS = [
     default: true,
     since: 'scrapy',
     summary:
-      'A body shorter than announced is a failure, and retried. Off: it is passed on with the flag `dataloss`.',
+      'A body shorter than announced counts as a failure and is retried. false: it is passed on with the flag `dataloss`.',
   },
   {
     name: 'DOWNLOAD_VERIFY_CERTIFICATES',
@@ -94,7 +96,7 @@ export const DOWNLOADER_SETTINGS = [
     default: false,
     since: 'scrapy',
     summary:
-      'Refuses servers whose TLS certificate is not valid. Off, as in Scrapy, because many sites have a bad one.',
+      'Refuses servers whose TLS certificate is not valid. false by default, as in Scrapy, because many sites have a bad certificate.',
   },
   {
     name: 'COMPRESSION_ENABLED',
@@ -108,7 +110,7 @@ export const DOWNLOADER_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Tries a request again that failed for a reason that may pass.',
+    summary: 'Retries requests that failed for a reason that may pass.',
   },
   {
     name: 'RETRY_TIMES',
@@ -117,7 +119,7 @@ export const DOWNLOADER_SETTINGS = [
     default: 2,
     min: 0,
     since: 'scrapy',
-    summary: 'Further tries after the first.',
+    summary: 'Retries after the first try.',
   },
   {
     name: 'RETRY_HTTP_CODES',
@@ -127,7 +129,7 @@ export const DOWNLOADER_SETTINGS = [
     min: 100,
     max: 999,
     since: 'scrapy',
-    summary: 'Statuses that are tried again.',
+    summary: 'Statuses that are retried.',
   },
   {
     name: 'RETRY_EXCEPTIONS',
@@ -141,14 +143,14 @@ export const DOWNLOADER_SETTINGS = [
     ],
     since: 'scrapy',
     summary:
-      'Download failures that are tried again, by the names that `downloader/exception_type_count/` shows.',
+      'Download failures that are retried, by the names that `downloader/exception_type_count/` shows.',
   },
   {
     name: 'RETRY_PRIORITY_ADJUST',
     type: 'int',
     default: -1,
     since: 'scrapy',
-    summary: 'Added to the priority of a request that is tried again.',
+    summary: 'Added to the priority of a request that is retried.',
   },
   {
     name: 'RETRY_GIVE_UP_LOG_LEVEL',
@@ -157,7 +159,7 @@ export const DOWNLOADER_SETTINGS = [
     synonyms: { WARN: 'WARNING', FATAL: 'CRITICAL' },
     default: 'ERROR',
     since: 'scrapy',
-    summary: 'Level of the line that says a request was given up.',
+    summary: 'Level of the log line for a request that was given up.',
   },
   {
     name: 'RETRY_BACKOFF',
@@ -167,7 +169,7 @@ export const DOWNLOADER_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'Wait before the second try, doubled with each further one; by chance up to half of it is left off. 0: none, as in Scrapy.',
+      'Wait before the second try, doubled before each further one. Each wait is shortened at random by up to a half. 0: no wait, as in Scrapy.',
   },
   {
     name: 'RETRY_BACKOFF_MAX',
@@ -176,7 +178,7 @@ export const DOWNLOADER_SETTINGS = [
     default: 60,
     min: 0,
     since: 'webloom',
-    summary: 'The longest wait before another try, where the server asks for none.',
+    summary: 'The longest wait before a retry if the server asks for none.',
   },
   {
     name: 'RETRY_AFTER_MAX',
@@ -185,7 +187,7 @@ export const DOWNLOADER_SETTINGS = [
     default: 300,
     min: 0,
     since: 'webloom',
-    summary: 'The longest that a Retry-After header is obeyed.',
+    summary: 'The longest wait that a Retry-After header can ask for.',
   },
   {
     name: 'REDIRECT_ENABLED',

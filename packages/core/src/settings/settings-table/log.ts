@@ -7,7 +7,7 @@ export const LOG_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Writes a log at all.',
+    summary: 'Writes a log.',
   },
   {
     name: 'LOG_LEVEL',
@@ -17,7 +17,7 @@ export const LOG_SETTINGS = [
     default: 'INFO',
     since: 'scrapy',
     summary:
-      'Least level that is written. Not DEBUG as in Scrapy: its line for each page and item hides the rest.',
+      'Lowest level that is written. It is not DEBUG as in Scrapy, whose line for each page and item hides the rest.',
   },
   {
     name: 'LOG_FORMAT',
@@ -25,7 +25,7 @@ export const LOG_SETTINGS = [
     choices: ['auto', 'pretty', 'json'],
     default: 'auto',
     since: 'scrapy',
-    summary: 'auto: pretty on a terminal, else JSON, a line each. (In Scrapy a template of the line.)',
+    summary: 'auto: pretty on a terminal, else one JSON object a line. (In Scrapy: a template of the line.)',
   },
   {
     name: 'LOG_COLOR',
@@ -47,7 +47,7 @@ export const LOG_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Appends to LOG_FILE; off: empties it at start.',
+    summary: 'Appends to LOG_FILE. false: empties the file at the start.',
   },
   {
     name: 'LOGSTATS_INTERVAL',
@@ -57,7 +57,7 @@ export const LOG_SETTINGS = [
     min: 0,
     max: 2_147_483,
     since: 'scrapy',
-    summary: 'Time between two lines with pages and items so far. 0: no such lines.',
+    summary: 'Time between two log lines with the pages and items so far. 0: no such lines.',
   },
   {
     name: 'STATS_CLASS',
@@ -83,14 +83,14 @@ export const LOG_SETTINGS = [
     max: 65_535,
     since: 'webloom',
     summary:
-      'Port of `/metrics` of this process, for Prometheus; of `worker --processes` the n-th has METRICS_PORT + n. Needs `@webloom/dashboard`. 0: none.',
+      'Port of this process’s `/metrics`, for Prometheus. The n-th process of `worker --processes` has METRICS_PORT + n. Needs `@webloom/dashboard`. 0: none.',
   },
   {
     name: 'METRICS_HOST',
     type: 'string',
     default: '127.0.0.1',
     since: 'webloom',
-    summary: 'Address that METRICS_PORT listens on. All who reach it can read the figures.',
+    summary: 'Address that METRICS_PORT listens on. Whoever reaches it can read the figures.',
   },
   {
     name: 'METRICS_TIMES',
@@ -98,7 +98,7 @@ export const LOG_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'Counts how long requests wait in the queue, and downloads and callbacks take, as the stats `queue_time/*`, `download_time/*` and `callback_time/*`.',
+      'Counts how long requests wait in the queue and how long downloads and callbacks take, as the stats `queue_time/*`, `download_time/*` and `callback_time/*`.',
   },
   {
     name: 'TRACES',
@@ -108,6 +108,6 @@ export const LOG_SETTINGS = [
     max: 1,
     since: 'webloom',
     summary:
-      'Share of the pages that have a trace of OpenTelemetry: 0.001 is one in a thousand. Needs `@opentelemetry/api` and an SDK, without which nothing is sent. 0: none.',
+      'Share of the pages that get an OpenTelemetry trace: 0.001 is one in a thousand. Needs `@opentelemetry/api`, and an SDK that sends the traces. 0: none.',
   },
 ] as const satisfies readonly UsedSetting[]

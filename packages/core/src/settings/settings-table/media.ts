@@ -22,7 +22,7 @@ export const MEDIA_SETTINGS = [
     type: 'string',
     default: 'files',
     since: 'scrapy',
-    summary: 'Field that gets `{url, path, checksum, status}` of each file that is there.',
+    summary: 'Field that gets `{url, path, checksum, status}` of each file that was stored.',
   },
   {
     name: 'FILES_EXPIRES',
@@ -38,7 +38,7 @@ export const MEDIA_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy',
-    summary: 'Follows redirects of files; otherwise such a file fails.',
+    summary: 'Follows redirects of files. false: a redirected file fails.',
   },
   {
     name: 'CONCURRENT_MEDIA',

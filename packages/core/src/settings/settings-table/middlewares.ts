@@ -15,7 +15,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'All workers of a crawl share their jars, in the queue’s Redis. Off: each worker has its own, and a session ends where its next request goes to another.',
+      'All workers of a crawl share their jars, in the queue’s Redis. false: each worker has jars of its own, and a session breaks when its next request goes to another worker.',
   },
   {
     name: 'COOKIES_DEBUG',
@@ -42,7 +42,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: 180,
     min: 1,
     since: 'webloom',
-    summary: 'Cookies that one domain may have in a jar; past it the oldest is dropped.',
+    summary: 'Cookies that one domain may have in a jar; when there are more, the oldest is dropped.',
   },
   {
     name: 'COOKIES_MAX',
@@ -53,7 +53,7 @@ export const MIDDLEWARE_SETTINGS = [
     min: 1,
     since: 'webloom',
     summary:
-      'Cookies in all jars together, in 640 bytes each; past it the domain used longest ago loses its own. A longer cookie counts for several.',
+      'Cookies in all jars together, in 640 bytes each; when there are more, those of the domain used longest ago are dropped. A longer cookie counts as several.',
   },
   {
     name: 'COOKIE_JARS_MAX',
@@ -62,7 +62,8 @@ export const MIDDLEWARE_SETTINGS = [
     default: 1000,
     min: 1,
     since: 'webloom',
-    summary: 'Jars (`meta.cookiejar`) that are kept at once; past it the one used longest ago is dropped.',
+    summary:
+      'Jars (`meta.cookiejar`) that are kept at once; when there are more, the one used longest ago is dropped.',
   },
   {
     name: 'REFERER_ENABLED',
@@ -100,7 +101,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: 'scrapy-default',
     since: 'scrapy',
     summary:
-      'How much of a page’s URL its links tell; a page’s own Referrer-Policy and `meta.referrer_policy` come first.',
+      'How much of a page’s URL the Referer header of its links holds. A page’s own Referrer-Policy and `meta.referrer_policy` override it.',
   },
   {
     name: 'HTTPAUTH_USER',
@@ -108,7 +109,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: '',
     since: 'scrapy',
     summary:
-      'User name for HTTP basic authentication; a spider’s `httpUser` and `meta.http_user` come first.',
+      'User name for HTTP basic authentication. A spider’s `httpUser` and `meta.http_user` override it.',
   },
   {
     name: 'HTTPAUTH_PASS',
@@ -116,7 +117,7 @@ export const MIDDLEWARE_SETTINGS = [
     secret: true,
     default: '',
     since: 'scrapy',
-    summary: 'Password for HTTPAUTH_USER; a spider’s `httpPass` and `meta.http_pass` come first.',
+    summary: 'Password for HTTPAUTH_USER. A spider’s `httpPass` and `meta.http_pass` override it.',
   },
   {
     name: 'HTTPAUTH_DOMAIN',
@@ -125,7 +126,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets. With a user or password it has to be set, to null as well.',
+      'The only domain, with its subdomains, that gets user and password. null: every host that the crawl fetches from. If a user or password is set, this must be set, too, if only to null.',
   },
   {
     name: 'METAREFRESH_ENABLED',
@@ -174,7 +175,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: [],
     since: 'webloom',
     summary:
-      'Proxies to take turns, as `http://user:password@host:port`; those that fail are asked less, then not for a while.',
+      'Proxies that take turns, as `http://user:password@host:port`. One that fails is used less, and then not for a while.',
   },
   {
     name: 'PROXY_FAILURES_MAX',
@@ -202,14 +203,14 @@ export const MIDDLEWARE_SETTINGS = [
     min: 1,
     since: 'webloom',
     summary:
-      'Proxies whose connections are kept at once; past it those of the one used longest ago are closed.',
+      'Proxies whose connections are kept at once; when there are more, those of the one used longest ago are closed.',
   },
   {
     name: 'HTTPCACHE_ENABLED',
     type: 'bool',
     default: false,
     since: 'scrapy',
-    summary: 'Keeps responses on disk and reuses them, but for requests with `meta.dont_cache`.',
+    summary: 'Keeps responses on disk and reuses them, except for requests with `meta.dont_cache`.',
   },
   {
     name: 'HTTPCACHE_POLICY',
@@ -223,7 +224,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: 'dummy',
     since: 'scrapy',
     summary:
-      '`dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111); or `./file.ts#Export`.',
+      '`dummy` keeps everything and never asks the site again, for writing a spider; `rfc2616` obeys the servers’ headers (RFC 9111); or `./file.ts#Export`.',
   },
   {
     name: 'HTTPCACHE_STORAGE',
@@ -290,7 +291,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: false,
     since: 'scrapy',
     summary:
-      'The policy `rfc2616` stores whatever no `no-store` forbids, if only to ask whether it has changed.',
+      'The policy `rfc2616` stores every response that no `no-store` forbids, if only to ask later whether it has changed.',
   },
   {
     name: 'HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS',

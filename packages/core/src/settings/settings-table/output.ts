@@ -19,7 +19,7 @@ export const OUTPUT_SETTINGS = [
     max: 1000,
     since: 'webloom',
     summary:
-      'So many fields of items are counted, each with how many items have it (`item_field_count/<field>`): a site that has changed shows there first. 0: none.',
+      'How many fields of items are counted, each with the number of items that have it (`item_field_count/<field>`). A site that has changed shows there first. 0: none.',
   },
   {
     name: 'ITEM_ID_FIELD',
@@ -37,7 +37,7 @@ export const OUTPUT_SETTINGS = [
     synonyms: { WARN: 'WARNING', FATAL: 'CRITICAL' },
     default: 'WARNING',
     since: 'scrapy',
-    summary: 'Level of the line about a dropped item whose DropItem names none.',
+    summary: 'Level of the log line for a dropped item, unless its DropItem names one.',
   },
   {
     name: 'FEEDS',
@@ -52,8 +52,7 @@ export const OUTPUT_SETTINGS = [
     type: 'dict',
     default: {},
     since: 'scrapy',
-    summary:
-      'Formats of your own, by the name or extension that asks for them: `{"md": "./markdown.ts#Markdown"}`.',
+    summary: 'Formats of your own, by name or file extension: `{"md": "./markdown.ts#Markdown"}`.',
   },
   {
     name: 'FEED_STORAGES',
@@ -61,7 +60,7 @@ export const OUTPUT_SETTINGS = [
     default: {},
     since: 'scrapy',
     summary:
-      'Storages of your own, by the scheme of the outputs that go there: `{"sftp": "./sftp.ts#Sftp"}`. null takes a scheme out.',
+      'Storages of your own, by the scheme of the outputs that go there: `{"sftp": "./sftp.ts#Sftp"}`. null removes a scheme.',
   },
   {
     name: 'FEED_EXPORT_FIELDS',
@@ -81,14 +80,14 @@ export const OUTPUT_SETTINGS = [
     // What JSON.stringify takes at most; more would be cut silently.
     max: 10,
     since: 'scrapy',
-    summary: 'Spaces of each level in JSON. 0: an item a line. null: all on one line.',
+    summary: 'Spaces of indentation in JSON. 0: one item a line. null: all on one line.',
   },
   {
     name: 'FEED_STORE_EMPTY',
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Writes the output file also when no item came.',
+    summary: 'Writes the output file even if there was no item.',
   },
   {
     name: 'FEED_EXPORT_BATCH_ITEM_COUNT',
@@ -98,7 +97,7 @@ export const OUTPUT_SETTINGS = [
     min: 0,
     since: 'scrapy',
     summary:
-      'Items of a file, after which the next one begins; its name needs `%(batch_id)d` or `%(batch_time)s`. 0: one file.',
+      'Begins a new file after this many items; its name needs `%(batch_id)d` or `%(batch_time)s`. 0: one file.',
   },
   {
     name: 'FEED_URI_PARAMS',
@@ -107,7 +106,7 @@ export const OUTPUT_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'A function `(params, spider) => params`, or `./file.ts#name`: what `%(…)s` in the names of FEEDS stands for.',
+      'A function `(params, spider) => params`, or `./file.ts#name`, that gives the values of `%(…)s` in the names of FEEDS.',
   },
   {
     name: 'FEED_TEMPDIR',
@@ -115,7 +114,7 @@ export const OUTPUT_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Folder where the items for S3 are kept until they are sent. null: `.webloom/feeds`.',
+    summary: 'Folder for items on their way to S3 or to a storage of your own. null: `.webloom/feeds`.',
   },
   {
     name: 'FEED_STORAGE_S3_ACL',
@@ -131,7 +130,7 @@ export const OUTPUT_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Key for S3. null: that of the environment (AWS_ACCESS_KEY_ID without a prefix).',
+    summary: 'Key for S3. null: AWS_ACCESS_KEY_ID of the environment, without a prefix.',
   },
   {
     name: 'AWS_SECRET_ACCESS_KEY',
@@ -149,7 +148,7 @@ export const OUTPUT_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Token of a key that was lent for a while. null: AWS_SESSION_TOKEN of the environment.',
+    summary: 'Session token of a temporary key. null: AWS_SESSION_TOKEN of the environment.',
   },
   {
     name: 'AWS_ENDPOINT_URL',
@@ -157,7 +156,8 @@ export const OUTPUT_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Another service with the interface of S3, e.g. `http://localhost:9000`. null: Amazon.',
+    summary:
+      'Address of another service with the interface of S3, e.g. `http://localhost:9000`. null: Amazon.',
   },
   {
     name: 'AWS_REGION_NAME',
@@ -182,14 +182,15 @@ export const OUTPUT_SETTINGS = [
     type: 'string',
     default: '%(spider)s',
     since: 'webloom',
-    summary: 'Table of the pipeline `sql`, made if there is none; `schema.table` will do in PostgreSQL.',
+    summary:
+      'Table of the pipeline `sql`, which makes it if it does not exist. PostgreSQL also takes `schema.table`.',
   },
   {
     name: 'SQL_ID_COLUMN',
     type: 'string',
     default: 'id',
     since: 'webloom',
-    summary: "Its primary key, which takes the item's id: an item that comes again replaces its row.",
+    summary: "The table's primary key, which holds the item's id: an item that comes again replaces its row.",
   },
   {
     name: 'SQL_COLUMNS',
@@ -198,7 +199,7 @@ export const OUTPUT_SETTINGS = [
     default: null,
     since: 'webloom',
     summary:
-      'Fields that get a column, as an object also with their types: `{"price": "NUMERIC"}`. null: one column `item` with JSON.',
+      'Fields that get a column of their own: a list, or an object with their types, `{"price": "NUMERIC"}`. null: one column `item` with JSON.',
   },
   {
     name: 'SQL_BATCH_SIZE',
@@ -207,6 +208,6 @@ export const OUTPUT_SETTINGS = [
     default: 500,
     min: 1,
     since: 'webloom',
-    summary: 'The most rows that are written at once.',
+    summary: 'The most rows in one statement.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -10,7 +10,7 @@ export const PACE_SETTINGS = [
     min: 1,
     since: 'scrapy',
     summary:
-      'Requests in flight at once, all hosts together, without those that wait for their host’s name. There is no unlimited: 0 is refused.',
+      'Requests in flight at once, to all hosts together, not counting those that wait for their host’s name. 0 is refused: there is always a limit.',
   },
   {
     name: 'CONCURRENT_REQUESTS_PER_DOMAIN',
@@ -19,7 +19,7 @@ export const PACE_SETTINGS = [
     default: 8,
     min: 1,
     since: 'scrapy',
-    summary: 'Requests in flight at once at one host (or one `download_slot`).',
+    summary: 'Requests in flight at once to one host (or one `download_slot`).',
   },
   {
     name: 'DOWNLOAD_DELAY',
@@ -37,7 +37,7 @@ export const PACE_SETTINGS = [
     default: true,
     since: 'scrapy',
     summary:
-      'Lets chance make each DOWNLOAD_DELAY longer or shorter, by DOWNLOAD_DELAY_JITTER. false: exactly that delay.',
+      'Makes each delay longer or shorter at random, by DOWNLOAD_DELAY_JITTER. false: each delay is exactly DOWNLOAD_DELAY.',
   },
   {
     name: 'DOWNLOAD_DELAY_JITTER',
@@ -47,7 +47,7 @@ export const PACE_SETTINGS = [
     max: 1,
     since: 'scrapy',
     summary:
-      'By which share of it: with 0.5 between 0.5 and 1.5 times DOWNLOAD_DELAY. Without effect when RANDOMIZE_DOWNLOAD_DELAY is false.',
+      'How much a delay varies: with 0.5, between 0.5 and 1.5 times DOWNLOAD_DELAY. It has no effect when RANDOMIZE_DOWNLOAD_DELAY is false.',
   },
   {
     name: 'DOWNLOAD_SLOTS',
@@ -55,7 +55,7 @@ export const PACE_SETTINGS = [
     default: {},
     since: 'scrapy',
     summary:
-      'Pace of single hosts, or of what POLITENESS_GROUP_BY makes of them: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`.',
+      'Pace of single hosts, or of the domains or addresses that POLITENESS_GROUP_BY counts: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`.',
   },
   {
     name: 'POLITENESS_GROUP_BY',
@@ -64,7 +64,7 @@ export const PACE_SETTINGS = [
     default: 'host',
     since: 'webloom',
     summary:
-      'What delays and bounds are counted for: `host`, the registrable `domain` (`example.co.uk` with all its hosts), or the `ip` address, for which names are looked up before their requests are queued.',
+      'What delays and bounds hold for: each `host`, each registrable `domain` (`example.co.uk` with all its hosts), or each `ip` address; for `ip`, names are looked up before their requests are queued.',
   },
   {
     name: 'AUTOTHROTTLE_ENABLED',
@@ -101,7 +101,7 @@ export const PACE_SETTINGS = [
     // Any number above 0; less than this would make an hour of a latency of four seconds.
     min: 0.001,
     since: 'scrapy',
-    summary: 'Requests that should be in flight at a host on the average.',
+    summary: 'Requests that should be in flight to a host on average.',
   },
   {
     name: 'AUTOTHROTTLE_DEBUG',
@@ -118,7 +118,7 @@ export const PACE_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'From so many failures in a row on, the whole host pauses, for all workers; what is in flight together counts as one. 0: only where it asks for it (429, Retry-After).',
+      'After this many failures in a row, all workers pause the whole host. Failures of requests that were in flight together count as one. 0: a host pauses only if it asks for it (429, Retry-After).',
   },
   {
     name: 'HOST_BACKOFF',
@@ -138,7 +138,7 @@ export const PACE_SETTINGS = [
     min: 0,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'The longest pause of a failing host, where it asks for none.',
+    summary: 'The longest pause of a failing host that asks for none itself.',
   },
   {
     name: 'HOST_FAILURES_MAX',
@@ -148,7 +148,7 @@ export const PACE_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'After so many failures in a row (8 minutes of pauses) a host is given up: its requests are dropped, but for one in HOST_BACKOFF_MAX. 0: never.',
+      'After this many failures in a row (8 minutes of pauses) a host is given up: its requests are dropped, except for one every HOST_BACKOFF_MAX seconds. 0: never.',
   },
   {
     name: 'HOST_RETRY_TIMES',
@@ -158,7 +158,7 @@ export const PACE_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'Further tries of a request whose host could not be reached or asked to wait, beside RETRY_TIMES; for hosts that have answered before.',
+      'Retries, in addition to RETRY_TIMES, of a request whose host could not be reached or asked to wait. They are for hosts that have answered before.',
   },
   {
     name: 'CONCURRENT_ITEMS',
@@ -168,7 +168,7 @@ export const PACE_SETTINGS = [
     min: 1,
     since: 'scrapy',
     summary:
-      'Items that are in the item pipelines at once, of all responses together. (In Scrapy: of one response.)',
+      'Items in the item pipelines at once, from all responses together. (In Scrapy: from one response.)',
   },
   {
     name: 'SCRAPER_SLOT_MAX_ACTIVE_SIZE',
@@ -177,7 +177,7 @@ export const PACE_SETTINGS = [
     default: 5_000_000,
     min: 1,
     since: 'scrapy',
-    summary: 'While callbacks work on more bytes of responses than this, no new page is fetched.',
+    summary: 'No new page is fetched while callbacks work on responses of more bytes than this.',
   },
   {
     name: 'CALLBACK_OUTPUT_MAX',
@@ -187,7 +187,7 @@ export const PACE_SETTINGS = [
     min: 1,
     since: 'webloom',
     summary:
-      'What one callback yields is kept until it ends; past this many it is handed on in steps of as many.',
+      'How much of what one callback yields is kept until the callback ends. A callback that yields more hands it on in batches of this size.',
   },
   {
     name: 'START_LOW_WATER',
@@ -196,6 +196,6 @@ export const PACE_SETTINGS = [
     default: 1000,
     min: 1,
     since: 'webloom',
-    summary: '`start()` is asked for more requests while fewer than this are waiting.',
+    summary: '`start()` is asked for more requests while fewer than this wait.',
   },
 ] as const satisfies readonly UsedSetting[]

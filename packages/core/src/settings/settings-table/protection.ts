@@ -14,7 +14,7 @@ export const PROTECTION_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'An answer that has begun and brings less than this, over DOWNLOAD_RATE_WINDOW, is cut off and retried. 0: never.',
+      'An answer that has begun and then brings less than this over DOWNLOAD_RATE_WINDOW is cut off and retried. 0: never.',
   },
   {
     name: 'DOWNLOAD_RATE_WINDOW',
@@ -72,7 +72,7 @@ export const PROTECTION_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'A body of more than 8 MiB that was smaller by this factor as sent is dropped as a bomb. 0: no limit.',
+      'A body of more than 8 MiB that is larger than what was sent by more than this factor is dropped as a decompression bomb. 0: no limit.',
   },
   {
     name: 'DOWNLOAD_MAX_ACTIVE_SIZE',
@@ -83,7 +83,7 @@ export const PROTECTION_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'While the bodies that are being received are larger than this together, all above 1 MiB but one wait. 0: no limit.',
+      'While the bodies being received are larger than this together, all of those above 1 MiB wait, except for one. 0: no limit.',
   },
   {
     name: 'REDIRECT_MAX_URL_LENGTH',
@@ -113,7 +113,7 @@ export const PROTECTION_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'Elements, texts and attributes of a page that go into its tree; what comes after is not found by queries. 0: no limit.',
+      'Elements, texts and attributes of a page that go into its tree; queries do not find later ones. 0: no limit.',
   },
   {
     name: 'PAGE_MAX_LINKS',
@@ -122,6 +122,6 @@ export const PROTECTION_SETTINGS = [
     default: 50_000,
     min: 0,
     since: 'webloom',
-    summary: 'Links that `linkUrls()` and `followAll()` take from one page, the first ones. 0: no limit.',
+    summary: '`linkUrls()` and `followAll()` take the first links of a page, up to this many. 0: no limit.',
   },
 ] as const satisfies readonly UsedSetting[]

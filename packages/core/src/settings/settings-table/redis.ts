@@ -10,7 +10,7 @@ export const REDIS_SETTINGS = [
     default: null,
     since: 'scrapy-redis',
     summary:
-      'Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS, by Sentinels `redis+sentinel://host:port,host:port/name/db`, of a cluster `redis+cluster://host:port,host:port` (docs/guides/redis.md). null: no Redis.',
+      'Redis for all roles: `redis://user:password@host:port/db`; `rediss://` for TLS; `redis+sentinel://host:port,host:port/name/db` for Sentinels; `redis+cluster://host:port,host:port` for a cluster (docs/guides/redis.md). null: no Redis.',
   },
   {
     name: 'REDIS_HOST',
@@ -18,7 +18,7 @@ export const REDIS_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy-redis',
-    summary: 'Host of that Redis, where REDIS_URL is not set.',
+    summary: 'Host of that Redis, if REDIS_URL is not set.',
   },
   {
     name: 'REDIS_PORT',
@@ -44,7 +44,7 @@ export const REDIS_SETTINGS = [
     default: {},
     since: 'scrapy-redis',
     summary:
-      'More for the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and others, docs/guides/redis.md) or of ioredis.',
+      'More options of the connection, by the names of redis-py (`socket_timeout`, `ssl_ca_certs`, `sentinel_kwargs` and others, docs/guides/redis.md) or of ioredis.',
   },
   {
     name: 'REDIS_KEY_PREFIX',
@@ -71,7 +71,7 @@ export const REDIS_SETTINGS = [
     default: [],
     since: 'webloom',
     summary:
-      'Redis of the dupefilter alone. Of a list, each server keeps a part of it; all workers need the same list in the same order.',
+      'Redis of the dupefilter alone. If it is a list, each server keeps a part of the filter; all workers need the same list in the same order.',
   },
   {
     name: 'FILTER_URL',
@@ -88,7 +88,7 @@ export const REDIS_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy-redis-bloomfilter',
-    summary: 'Host of the dupefilter’s Redis, where no URL is set.',
+    summary: 'Host of the dupefilter’s Redis, if no URL is set.',
   },
   {
     name: 'FILTER_PORT',
@@ -112,7 +112,7 @@ export const REDIS_SETTINGS = [
     type: 'string',
     default: '%(spider)s:dupefilter',
     since: 'scrapy-redis',
-    summary: 'Key of the dupefilter; for `redis-bloom` it is `%(spider)s:bloomfilter` unless it is set.',
+    summary: 'Key of the dupefilter. If it is not set, `redis-bloom` uses `%(spider)s:bloomfilter`.',
   },
   {
     name: 'DUPEFILTER_KEY',
@@ -128,7 +128,7 @@ export const REDIS_SETTINGS = [
     default: '%(spider)s:requests',
     since: 'scrapy-redis',
     summary:
-      'Key of scrapy-redis’s own queue, for `webloom import` and `export`; a crawl warns of what waits there, and reads nothing of it. Our queue is BullMQ’s.',
+      'Key of scrapy-redis’s own queue, for `webloom import` and `export`. A crawl does not read this queue; it warns if requests wait there. Webloom’s queue is BullMQ’s.',
   },
   {
     name: 'SCHEDULER_SERIALIZER',
@@ -137,7 +137,7 @@ export const REDIS_SETTINGS = [
     default: null,
     since: 'scrapy-redis',
     summary:
-      'How requests stand in that queue, for `webloom export --to scrapy-redis`: JSON where its name holds `json`, else pickles. `import` sees by itself. Our own travel as JSON.',
+      'The form of requests in that queue, for `webloom export --to scrapy-redis`: JSON if its name contains `json`, else pickles. `import` recognizes both. Webloom’s own requests travel as JSON.',
   },
   {
     name: 'SCHEDULER_PERSIST',
@@ -145,7 +145,7 @@ export const REDIS_SETTINGS = [
     default: false,
     since: 'scrapy-redis',
     summary:
-      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, `worker --new` too, does not fetch again what the dupefilter has met. They stay, too, where a RedisSpider has finished: seeds wake it.',
+      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, also one begun by `worker --new`, does not fetch again what the dupefilter has seen. They also stay when a RedisSpider has finished, because new seeds wake it.',
   },
   {
     name: 'SCHEDULER_FLUSH_ON_START',
@@ -153,7 +153,7 @@ export const REDIS_SETTINGS = [
     default: false,
     since: 'scrapy-redis',
     summary:
-      'true: queue and dupefilter on Redis are emptied when the crawl begins, also what SCHEDULER_PERSIST kept of the last one.',
+      'true: queue and dupefilter on Redis are emptied when the crawl begins, even if SCHEDULER_PERSIST kept them.',
   },
   {
     name: 'DUPEFILTER_PENDING_STALE',
@@ -163,7 +163,8 @@ export const REDIS_SETTINGS = [
     min: 0,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'After this time a link that its first asker has not queued is new for the next asker.',
+    summary:
+      'How long a page that was told that a link is new may be silent, before the next page that asks about the link is told so, too.',
   },
   {
     name: 'DUPEFILTER_CACHE_SIZE',
@@ -173,7 +174,7 @@ export const REDIS_SETTINGS = [
     default: 50_000,
     min: 0,
     since: 'webloom',
-    summary: 'Fingerprints met before that this process remembers, so as not to ask Redis again. 0: none.',
+    summary: 'Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none.',
   },
   {
     name: 'DUPEFILTER_MEMBERS',
@@ -182,7 +183,7 @@ export const REDIS_SETTINGS = [
     default: 'hex',
     since: 'webloom',
     summary:
-      'How `redis-set` keeps a fingerprint: 40 hex digits (88 bytes of memory), or the first 20 or 16 bytes (72 either way), which scrapy-redis does not understand.',
+      'How `redis-set` stores a fingerprint: as 40 hex digits (88 bytes of memory), or as its first 20 or 16 bytes (72 bytes of memory either way), which scrapy-redis does not understand.',
   },
   {
     name: 'DUPEFILTER_TTL',
@@ -193,7 +194,7 @@ export const REDIS_SETTINGS = [
     min: 0.001,
     since: 'webloom',
     summary:
-      'How long `redis-key` keeps a request: afterwards it may be met again. `meta.dedupTtl` of a request comes first.',
+      'How long `redis-key` keeps a request; after that it counts as new. `meta.dedupTtl` of a request overrides it.',
   },
   {
     name: 'BLOOMFILTER_BIT',
@@ -203,7 +204,7 @@ export const REDIS_SETTINGS = [
     max: 40,
     since: 'scrapy-redis-bloomfilter',
     summary:
-      'The filter has 2 to this power bits: 30 are 128 MiB; from 33 on in blocks of 2^32 (512 MiB). `counting-bloom`: counters of four bits, 28 unless it is set.',
+      'The filter has 2 to the power of this many bits: 30 are 128 MiB; from 33 on in blocks of 2^32 bits (512 MiB). For `counting-bloom` it counts counters of four bits, and is 28 unless set.',
   },
   {
     name: 'BLOOMFILTER_HASH_NUMBER',
@@ -212,7 +213,7 @@ export const REDIS_SETTINGS = [
     default: 6,
     min: 1,
     since: 'scrapy-redis-bloomfilter',
-    summary: 'Bits set for a request.',
+    summary: 'Bits that are set for each request.',
   },
   {
     name: 'HASH_NUMBER',
@@ -233,7 +234,7 @@ export const REDIS_SETTINGS = [
     min: 1,
     since: 'webloom',
     summary:
-      'Sizes the filter by how many requests it is to hold at BLOOMFILTER_ERROR_RATE, in place of bits and hashes.',
+      'How many requests the filter is to hold at BLOOMFILTER_ERROR_RATE. It sets bits and hashes in place of the settings above.',
   },
   {
     name: 'BLOOMFILTER_ERROR_RATE',
@@ -242,7 +243,8 @@ export const REDIS_SETTINGS = [
     min: 0,
     max: 1,
     since: 'webloom',
-    summary: 'Chance that a filter at its capacity takes a new request for a seen one, so that it is lost.',
+    summary:
+      'Probability that a filter at its capacity mistakes a new request for a seen one, which is then lost.',
   },
   {
     name: 'BLOOMFILTER_BLOCK_NUM',
@@ -252,7 +254,7 @@ export const REDIS_SETTINGS = [
     default: null,
     min: 1,
     since: 'webloom',
-    summary: 'Strings the filter is spread over. null: as few as will hold it.',
+    summary: 'Number of Redis strings that the filter is spread over. null: as few as will hold it.',
   },
   {
     name: 'BLOOMFILTER_LEAF_BIT',
@@ -261,7 +263,8 @@ export const REDIS_SETTINGS = [
     min: 10,
     max: 25,
     since: 'webloom',
-    summary: 'Of `splittable-bloom`: a leaf has 2 ** this many bits (23: 1 MiB, 291 000 URLs at 1e-6).',
+    summary:
+      'For `splittable-bloom`: a leaf has 2 to the power of this many bits (23: 1 MiB, 291 000 URLs at 1e-6).',
   },
   {
     name: 'BLOOMFILTER_SPLITS_MAX',
@@ -271,7 +274,7 @@ export const REDIS_SETTINGS = [
     max: 24,
     since: 'webloom',
     summary:
-      'Of `splittable-bloom`: how often a leaf, its children and theirs may split. 10: the error keeps for a thousand times as many URLs as were expected. 0: none keeps fingerprints.',
+      'For `splittable-bloom`: how often a leaf, and in turn each part of it, may be split. 10: the error stays for a thousand times as many URLs as expected. 0: leaves are never split and keep no fingerprints.',
   },
   {
     name: 'BLOOMFILTER_COMPAT',
@@ -279,7 +282,7 @@ export const REDIS_SETTINGS = [
     choices: ['native', 'germey', 'liuxingming', 'liuxingming-demo'],
     default: 'native',
     since: 'webloom',
-    summary: 'Sets the bits that a Python crawler with that fork sets, so that both share a filter.',
+    summary: 'Sets the same bits as a Python crawler with that fork, so that both can share a filter.',
   },
   {
     name: 'BLOOMFILTER_ON_FULL',
@@ -287,7 +290,8 @@ export const REDIS_SETTINGS = [
     choices: ['grow', 'warn', 'stop'],
     default: 'warn',
     since: 'webloom',
-    summary: 'A filter past its capacity adds a layer, warns, or ends the crawl with `dupefilter_full`.',
+    summary:
+      'What a filter past its capacity does: `grow` adds a layer, `warn` logs a warning, `stop` ends the crawl with `dupefilter_full`.',
   },
   {
     name: 'BLOOMFILTER_PARTITION_BY',
@@ -296,7 +300,7 @@ export const REDIS_SETTINGS = [
     default: 'fingerprint',
     since: 'webloom',
     summary:
-      'One filter for all requests, or a small one for each `host` or registrable `domain`, of 32 KiB unless BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY says otherwise; by `domain-hash` the hash of the domain chooses one of BLOOMFILTER_PARTITIONS.',
+      'One filter for all requests, or a small one for each `host` or registrable `domain`: 32 KiB unless BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY says otherwise. With `domain-hash` the hash of the domain chooses one of BLOOMFILTER_PARTITIONS.',
   },
   {
     name: 'BLOOMFILTER_PARTITIONS',
@@ -306,6 +310,6 @@ export const REDIS_SETTINGS = [
     min: 1,
     max: 65_536,
     since: 'webloom',
-    summary: 'With BLOOMFILTER_PARTITION_BY=domain-hash: how many filters there are.',
+    summary: 'With BLOOMFILTER_PARTITION_BY=domain-hash: the number of filters.',
   },
 ] as const satisfies readonly UsedSetting[]

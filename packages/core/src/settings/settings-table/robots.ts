@@ -7,7 +7,7 @@ export const ROBOTS_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Fetches only what the sites’ robots.txt allow (Scrapy: off, but on in each new project).',
+    summary: 'Fetches only what a site’s robots.txt allows (Scrapy: off, but on in each new project).',
   },
   {
     name: 'ROBOTSTXT_USER_AGENT',
@@ -15,7 +15,7 @@ export const ROBOTS_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Name under which rules are looked up. null: the products in each request’s User-Agent.',
+    summary: 'Name by which rules are chosen. null: the product names in each request’s User-Agent.',
   },
   {
     name: 'ROBOTSTXT_TIMEOUT',
@@ -36,7 +36,7 @@ export const ROBOTS_SETTINGS = [
     default: 4_194_304,
     min: 1,
     since: 'webloom',
-    summary: 'The most that is fetched of a robots.txt. Its first 500 KiB are read.',
+    summary: 'The most bytes that are fetched of a robots.txt. Its first 500 KiB are read.',
   },
   {
     name: 'ROBOTSTXT_CACHE_TTL',
@@ -47,7 +47,7 @@ export const ROBOTS_SETTINGS = [
     max: 31_536_000,
     since: 'webloom',
     summary:
-      'How long a site’s robots.txt, or that it has none, is remembered. RFC 9309 asks for a day at most.',
+      'How long a site’s robots.txt is remembered, or that the site has none. RFC 9309 asks for a day at most.',
   },
   {
     name: 'ROBOTSTXT_CACHE_MAXSIZE',
@@ -59,7 +59,7 @@ export const ROBOTS_SETTINGS = [
     min: 65_536,
     since: 'webloom',
     summary:
-      'How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once. Beyond it the oldest are forgotten. What workers share on Redis takes twice as much at most, for all of them.',
+      'How much memory a worker takes to remember robots.txt: 20 bytes a site, and each different file once. When it is used up, the oldest are forgotten. What all workers share on Redis takes at most twice as much.',
   },
   {
     name: 'ROBOTSTXT_RETRY_DELAY',
@@ -89,7 +89,7 @@ export const ROBOTS_SETTINGS = [
     default: 'forbid',
     since: 'webloom',
     summary:
-      'Requests whose robots.txt was waited for in vain: `forbid` drops them, `allow` fetches them. RFC 9309 allows that after about 30 days.',
+      'What becomes of requests whose robots.txt could not be fetched in time: `forbid` drops them, `allow` fetches them. RFC 9309 permits `allow` after about 30 days.',
   },
   {
     name: 'ROBOTSTXT_ERROR_TTL',
@@ -108,7 +108,7 @@ export const ROBOTS_SETTINGS = [
     default: 'obey',
     since: 'webloom',
     summary:
-      'What robots.txt says in Crawl-delay is the least delay of that host: as it is (at most a day), at most CRAWL_DELAY_MAX, or not at all.',
+      'Whether the Crawl-delay of a robots.txt is the least delay of its host. `obey`: yes, up to a day. `cap`: yes, up to CRAWL_DELAY_MAX. `ignore`: no.',
   },
   {
     name: 'CRAWL_DELAY_MAX',
@@ -118,6 +118,6 @@ export const ROBOTS_SETTINGS = [
     min: 0,
     max: 86_400,
     since: 'webloom',
-    summary: 'The longest Crawl-delay that is kept with CRAWL_DELAY=cap.',
+    summary: 'The longest Crawl-delay that is obeyed with CRAWL_DELAY=cap.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -28,7 +28,7 @@ export const SCHEDULER_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'Checked, and nothing else: with scrapy-redis’s the crawl is expected to be on Redis, and a warning says when it is not. What puts it there is REDIS_URL.',
+      'Only checked: if it names scrapy-redis’s scheduler and the crawl is not on Redis, a warning says so. REDIS_URL is what puts a crawl on Redis.',
   },
   {
     name: 'DUPEFILTER_CLASS',
@@ -42,7 +42,7 @@ export const SCHEDULER_SETTINGS = [
     },
     default: null,
     since: 'scrapy',
-    summary: `Remembers which requests were met: ${DUPEFILTER_NAMES.map((name) => `\`${name}\``).join(', ')}, or \`./file.ts#Export\`. null: \`redis-set\` with Redis, else \`memory\`.`,
+    summary: `Remembers which requests were seen: ${DUPEFILTER_NAMES.map((name) => `\`${name}\``).join(', ')}, or \`./file.ts#Export\`. null: \`redis-set\` with Redis, else \`memory\`.`,
   },
   {
     name: 'DUPEFILTER_DEBUG',
@@ -57,7 +57,7 @@ export const SCHEDULER_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'A page that could not be fetched, after all retries, is forgotten: the next link to it has it fetched. For filters that can forget.',
+      'Forgets a page that could not be fetched after all retries, so that the next link to it has it fetched again. For filters that can forget.',
   },
   {
     name: 'FINGERPRINTER',
@@ -66,21 +66,21 @@ export const SCHEDULER_SETTINGS = [
     default: 'auto',
     since: 'webloom',
     summary:
-      'What makes two requests equal: `auto` fits the dupefilter; or a name, a function, `./file.ts#Export`.',
+      'Decides which requests are equal. `auto`: the one that fits the dupefilter; or a name, a function, `./file.ts#Export`.',
   },
   {
     name: 'FINGERPRINT_INCLUDE_HEADERS',
     type: 'list',
     default: [],
     since: 'webloom',
-    summary: 'Headers by which requests to one URL differ.',
+    summary: 'Headers that are part of the fingerprint: requests that differ in one of them are different.',
   },
   {
     name: 'FINGERPRINT_KEEP_FRAGMENTS',
     type: 'bool',
     default: false,
     since: 'webloom',
-    summary: 'URLs that differ only after the # are different pages.',
+    summary: 'Treats URLs that differ only after the # as different pages.',
   },
   {
     name: 'DUPEFILTER_DIGEST',
@@ -89,7 +89,7 @@ export const SCHEDULER_SETTINGS = [
     default: 'fingerprint',
     since: 'webloom',
     summary:
-      'What the dupefilter remembers a request by: its `fingerprint`, its canonical `url`, or a hash of that URL. All but the first leave out method and body: POSTs to one URL are then the same request.',
+      'What the dupefilter stores of a request: its `fingerprint`, its canonical `url`, or a hash of that URL. All but `fingerprint` ignore method and body: all POSTs to one URL are then the same request.',
   },
   {
     name: 'URL_RULES',
@@ -98,7 +98,7 @@ export const SCHEDULER_SETTINGS = [
     default: 'w3lib-2.5',
     since: 'webloom',
     summary:
-      'Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A filter or JOBDIR that was begun with other rules keeps them.',
+      'The rules by which URLs are made safe and compared. To share a filter with a Python crawler, choose the version of its w3lib. A filter or JOBDIR that was begun with other rules keeps them.',
   },
   {
     name: 'CANONICALIZER',
@@ -107,7 +107,7 @@ export const SCHEDULER_SETTINGS = [
     default: 'scrapy',
     since: 'webloom',
     summary:
-      'Which URLs are equal: by Scrapy’s rules, or by the npm library normalize-url. The URL that is fetched stays as it is.',
+      'Decides which URLs are equal: Scrapy’s rules, or the npm library normalize-url. The URL that is fetched stays as it is.',
   },
   {
     name: 'NORMALIZE_URL_OPTIONS',
@@ -115,7 +115,7 @@ export const SCHEDULER_SETTINGS = [
     default: {},
     since: 'webloom',
     summary:
-      'Options of that library, as `{"removeQueryParameters": ["sid", "/^utm_/i"]}`. Unlike there `stripWWW`, `removeTrailingSlash` and `stripAuthentication` are off, as a server may redirect the one to the other, which would be dropped as met.',
+      'Options of normalize-url, such as `{"removeQueryParameters": ["sid", "/^utm_/i"]}`. Other than in the library, `stripWWW`, `removeTrailingSlash` and `stripAuthentication` are off: a server may redirect one form of the URL to the other, which would be dropped as seen.',
   },
   {
     name: 'JOBDIR',
@@ -134,7 +134,7 @@ export const SCHEDULER_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'How many requests that were given up are kept, for `webloom failed`. Then the oldest of the most common signature go. 0: none is kept.',
+      'How many requests that were given up are kept for `webloom failed`. When there are more, the oldest of the most common signature are removed. 0: none is kept.',
   },
   {
     name: 'SCHEDULER_QUEUE_CLASS',

@@ -10,7 +10,7 @@ export const TRAP_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'Pages in a row that differ only by their query and bring neither new links nor new items (a calendar), before the chain is cut. 0: no limit.',
+      'Pages in a row that differ only in their query and bring neither new links nor new items (a calendar) before the chain is cut. 0: no limit.',
   },
   {
     name: 'TRAP_SEGMENT_REPEATS_MAX',

@@ -7,7 +7,7 @@ import type { UnusedSettings } from '../../setting-row.ts'
 export const UNUSED_CLUSTER_SETTINGS = [
   {
     since: 'scrapy-redis',
-    because: 'seeds are looked for all the time, and in advance.',
+    because: 'a RedisSpider looks for seeds all the time, and takes them ahead.',
     rows: [
       { name: 'REDIS_KEY_CHECK_INTERVAL', type: 'float', unit: 's', nullable: true, default: null, min: 0 },
     ],

@@ -47,7 +47,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   {
     since: 'scrapy',
     because:
-      'the built-in components stand in the code; the setting without _BASE adds to them and disables them.',
+      'the built-in components are fixed; the setting without _BASE adds components and disables built-in ones.',
     rows: [
       { name: 'DOWNLOADER_MIDDLEWARES_BASE', type: 'components', default: [] },
       { name: 'DOWNLOAD_HANDLERS_BASE', type: 'dict', default: {} },
@@ -89,7 +89,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   {
     since: 'scrapy',
     because:
-      'the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them.',
+      'the pipeline `files` keeps files in a folder; it treats images as files and does not convert them.',
     rows: [
       { name: 'FILES_STORE_GCS_ACL', type: 'string', default: '' },
       { name: 'FILES_STORE_S3_ACL', type: 'string', default: 'private' },
@@ -139,7 +139,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'no mail is sent; let what runs the crawl tell you.',
+    because: 'Webloom sends no mail; use the exit code, or alerts on metrics.',
     rows: [
       { name: 'MAIL_FROM', type: 'string', default: 'scrapy@localhost' },
       { name: 'MAIL_HOST', type: 'string', default: 'localhost' },
@@ -155,7 +155,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   {
     since: 'scrapy',
     because:
-      'there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`, `pause`, `resume` and `stop`, any other by signals.',
+      'a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a crawl on Redis, signals any other.',
     rows: [
       { name: 'REMOTE_CONTROL_ENABLED', type: 'bool', default: true },
       { name: 'REMOTE_CONTROL_JOBS_DIR', type: 'string', nullable: true, default: null },
@@ -172,7 +172,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line.',
+    because: 'only LOG_FORMAT, LOG_LEVEL and LOG_COLOR change log lines.',
     rows: [
       { name: 'LOG_DATEFORMAT', type: 'string', default: '%Y-%m-%d %H:%M:%S' },
       { name: 'LOG_INSTALL_ROOT_HANDLER', type: 'bool', default: true },
@@ -185,7 +185,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   {
     since: 'scrapy',
     because:
-      'this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the progress.',
+      'this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end show the progress.',
     rows: [
       { name: 'MEMDEBUG_ENABLED', type: 'bool', default: false },
       { name: 'PERIODIC_LOG_DELTA', type: 'dict', nullable: true, default: null },

@@ -49,7 +49,7 @@ const JSON_TOO = { ...SPIDER_OPTIONS, json: flag('--json', 'as JSON') }
 export const status = outside<StatusFlags>(
   'status <spider>',
   'print what the crawl of a spider is doing, on all machines',
-  { ...JSON_TOO, host: value('--host <name>', 'of the hosts this one alone, with its state and who has it') },
+  { ...JSON_TOO, host: value('--host <name>', 'only this host, with its state and the worker that has it') },
   async () => (await import('../commands/status.ts')).status,
   [
     ['webloom status quotes', 'queue, workers, hosts, totals, and memory of each Redis'],
@@ -60,14 +60,14 @@ export const status = outside<StatusFlags>(
 
 export const runs = command<RunsFlags, [name: string | undefined]>(
   'runs [spider]',
-  'print what the last crawls of a spider came to; without a spider, the latest of each',
+  'print the results of a spider’s last crawls; without a spider, the latest of each',
   {
     ...JSON_TOO,
     compare: flag(
       '--compare',
-      'the latest one beside the one before, with the share of items that have each field',
+      'compare the last run with the one before, with the share of items that have each field',
     ),
-    forget: flag('--forget', 'delete what is kept of all of them'),
+    forget: flag('--forget', 'delete the records of all runs'),
   },
   async (flags, [name]) => {
     const act = await import('../commands/runs.ts')
@@ -88,7 +88,7 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
   },
   [
     ['webloom runs quotes', 'when each began, how it ended, pages, items and errors'],
-    ['webloom runs quotes --compare', 'does it bring less than last time?'],
+    ['webloom runs quotes --compare', 'does the spider bring less than last time?'],
     ['webloom runs', 'the latest one of each spider of the project'],
     ['webloom runs quotes --json', 'for a program to read'],
   ],
@@ -96,12 +96,12 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
 
 export const pause = outside<Named>(
   'pause <spider>',
-  'let all workers of a crawl begin nothing new',
+  'pause a crawl: no worker begins a new request',
   SPIDER_OPTIONS,
   async () => (await control()).pause,
   [
-    ['webloom pause quotes', 'within two seconds nobody begins anything new; resume goes on'],
-    ['webloom pause quotes -s CRAWL_ID=2026-11', 'one crawl of several of that spider'],
+    ['webloom pause quotes', 'within two seconds no worker begins a new request, until webloom resume'],
+    ['webloom pause quotes -s CRAWL_ID=2026-11', 'pauses one of several crawls of that spider'],
   ],
 )
 
@@ -112,7 +112,7 @@ export const resume = outside<Named>(
   async () => (await control()).resume,
   [
     ['webloom resume quotes', 'all workers go on'],
-    ['webloom resume quotes -s CRAWL_ID=2026-11', 'those of one crawl of several of that spider'],
+    ['webloom resume quotes -s CRAWL_ID=2026-11', 'resumes one of several crawls of that spider'],
   ],
 )
 
@@ -122,7 +122,7 @@ export const stop = outside<Named & { readonly reason?: string }>(
   { ...SPIDER_OPTIONS, reason: value('--reason <text>', 'the finish_reason (default stopped)') },
   async () => (await control()).stop,
   [
-    ['webloom stop quotes', 'what is in flight is finished, and what waits stays on Redis'],
+    ['webloom stop quotes', 'workers finish what is in flight; requests that wait stay on Redis'],
     ['webloom stop quotes --reason maintenance', 'the finish_reason in the stats of all workers'],
   ],
 )
@@ -132,11 +132,11 @@ export const host = command<HostFlags, [name: string, host: string]>(
   'print or change how a running crawl treats one host',
   {
     ...JSON_TOO,
-    delay: value('--delay <time>', 'between two requests: 2, 500ms, or default'),
-    pause: value('--pause <time>', 'no request to it for so long: 90s, 10m, 2h'),
-    resume: flag('--resume', 'end its pause, one that the host asked for, too'),
+    delay: value('--delay <time>', 'the time between two requests: 2, 500ms, or default'),
+    pause: value('--pause <time>', 'send it no request for this long: 90s, 10m, 2h'),
+    resume: flag('--resume', 'end its pause, also one that the host asked for'),
     boost: flag('--boost', 'its requests go before those of other hosts'),
-    unboost: flag('--unboost', 'they do so no more'),
+    unboost: flag('--unboost', 'its requests no longer go first'),
   },
   async (flags, [name, of]) => {
     const { Class, config } = await namedSpider(name, flags)
@@ -152,13 +152,13 @@ export const host = command<HostFlags, [name: string, host: string]>(
       'no request to it for ten minutes; --resume ends that',
     ],
     ['webloom host quotes quotes.toscrape.com --boost', 'its requests go first, at its own pace'],
-    ['webloom host quotes quotes.toscrape.com', 'what is ordered for it, and what waits'],
+    ['webloom host quotes quotes.toscrape.com', 'prints the orders for this host, and what waits'],
   ],
 )
 
 export const clear = outside<Named & { readonly force?: boolean }>(
   'clear <spider>',
-  'delete queue, requests met, record and stats of a crawl',
+  'delete queue, requests seen, record and stats of a crawl',
   { ...SPIDER_OPTIONS, force: flag('--force', 'even while workers are present') },
   async () => (await control()).clear,
   [

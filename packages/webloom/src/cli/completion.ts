@@ -4,7 +4,7 @@ import { type CliCommand, command } from './command.ts'
 
 export const completion = command<object, [shell: string]>(
   'completion <shell>',
-  'print what teaches bash, zsh or fish to complete commands, options, settings and spiders',
+  'print a script that lets bash, zsh or fish complete commands, options, settings and spiders',
   {},
   async (_, [shell]) => {
     const { completionScript } = await import('../completion/shell-scripts.ts')
@@ -24,7 +24,7 @@ export const completion = command<object, [shell: string]>(
 export const complete: CliCommand = (program) => {
   program
     .command('__complete <shell> [words...]', { hidden: true })
-    .description('print what the last word may become')
+    .description('print how the last word may go on')
     .action(async (shell: string, words: readonly string[]) => {
       const { printCandidates } = await import('../commands/complete.ts')
       printCandidates(program, shell, words)

@@ -5,13 +5,10 @@ import { flag, type OptionsFor, SPIDER_OPTIONS, value, values } from './command.
 
 export const CRAWL_OPTIONS: OptionsFor<CrawlFlags> = {
   ...SPIDER_OPTIONS,
-  output: values(
-    '-o, --output <file[:format]>',
-    'write items to this file, after what is in it (- is stdout)',
-  ),
+  output: values('-o, --output <file[:format]>', 'append items to this file (-: standard output)'),
   overwriteOutput: values(
     '-O, --overwrite-output <file[:format]>',
-    'write items to this file, in place of what is in it',
+    'write items to this file, and replace what is in it',
   ),
   loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)'),
   logfile: value('--logfile <file>', 'write log lines there instead of to stderr'),

@@ -14,7 +14,7 @@ import { CRAWL_OPTIONS } from './crawl-options.ts'
 const ALONE_OPTIONS = {
   ...CRAWL_OPTIONS,
   dash: flag('--dash', 'show the crawl in a browser while it runs (needs @webloom/dashboard)'),
-  control: flag('--control', 'with --dash: the crawl may be told things there: pause, stop, retry …'),
+  control: flag('--control', 'with --dash: let the browser steer the crawl, too: pause, stop, retry …'),
 }
 
 type AloneFlags = CrawlFlags & { readonly dash?: boolean; readonly control?: boolean }
@@ -31,7 +31,7 @@ function dashMode({ dash, control }: AloneFlags): Pick<RunMode, 'dash' | 'contro
 
 export const crawl = command<AloneFlags, [name: string]>(
   'crawl <spider>',
-  'run a spider of this project by its name, or one by its file',
+  'run a spider: one of this project by its name, or any by its file',
   ALONE_OPTIONS,
   async (flags, [name], { times }) => {
     const { Class, config } = await namedSpider(name, flags)
@@ -39,15 +39,12 @@ export const crawl = command<AloneFlags, [name: string]>(
     return runCrawl(Class, flags, config, { ...dashMode(flags), ...(times && { times }) })
   },
   [
-    ['webloom crawl quotes', 'runs the spider of that name; its items are only counted'],
+    ['webloom crawl quotes', 'runs the spider of that name; items are only counted'],
     [
       'webloom crawl quotes -O quotes.jsonl -a tag=love',
-      'writes its items to a file, and gives the spider an argument',
+      'writes the items to a file, and gives the spider an argument',
     ],
-    [
-      'webloom crawl quotes -s JOBDIR=job -o quotes.jsonl',
-      'can be stopped and resumed: the same line goes on where it was',
-    ],
+    ['webloom crawl quotes -s JOBDIR=job -o quotes.jsonl', 'can be stopped; the same line resumes it'],
     ['webloom crawl quotes -s CLOSESPIDER_PAGECOUNT=10 -L DEBUG', 'fetches ten pages and logs each of them'],
   ],
 )
@@ -56,11 +53,11 @@ export const worker = command<WorkerFlags, [name: string]>(
   'worker <spider>',
   'take part in the crawl of a spider that several processes or machines share (REDIS_URL)',
   {
-    processes: value('--processes <N>', 'run that many processes, and replace those that die'),
+    processes: value('--processes <N>', 'run this many processes, and replace those that die'),
     stay: flag('--stay', 'wait for more when there is nothing left to do'),
     new: flag(
       '--new',
-      'begin a new crawl where the last one is finished; what SCHEDULER_PERSIST kept as met is not fetched again',
+      'begin a new crawl if the last one has finished; pages that SCHEDULER_PERSIST kept as seen are not fetched again',
     ),
     ...CRAWL_OPTIONS,
   },
@@ -81,11 +78,14 @@ export const worker = command<WorkerFlags, [name: string]>(
 
 export const seed = command<SeedFlags, [name: string, messages: string[]]>(
   'seed <spider> [messages...]',
-  'put start URLs where a RedisSpider takes them: URLs or JSON, a file of them, or - for stdin',
+  'push start URLs for a RedisSpider: URLs or JSON, a file of them, or - for stdin',
   {
     file: value('--file <F>', 'a file with one message a line'),
-    front: flag('--front', 'before what waits (in a list; each 1,000 messages stay in their order)'),
-    score: value('--score <N>', 'in a sorted set; else that is each message’s priority, or 0'),
+    front: flag(
+      '--front',
+      'push before the messages that wait (only in a list; each 1,000 messages stay in their order)',
+    ),
+    score: value('--score <N>', 'the score in a sorted set (default: each message’s priority, or 0)'),
     ...SPIDER_OPTIONS,
     json: flag('--json', 'the summary as JSON'),
   },
@@ -96,8 +96,11 @@ export const seed = command<SeedFlags, [name: string, messages: string[]]>(
   },
   [
     ['webloom seed quotes https://quotes.toscrape.com/', 'pushes one start URL'],
-    ['webloom seed quotes urls.txt', 'pushes one of each line of a file'],
-    ['cat urls.txt | webloom seed quotes - --front', 'pushes those of standard input before what waits'],
+    ['webloom seed quotes urls.txt', 'pushes one start URL for each line of a file'],
+    [
+      'cat urls.txt | webloom seed quotes - --front',
+      'reads them from standard input, and pushes them before those that wait',
+    ],
   ],
 )
 
@@ -113,9 +116,9 @@ export const runspider = command<AloneFlags, [file: string]>(
   [
     [
       'webloom runspider spider.ts -O quotes.jsonl',
-      'runs the spider in that file; items of an earlier run are replaced',
+      'runs the spider in that file, and replaces the items of an earlier run',
     ],
     ['webloom runspider spider.ts -o -:jsonl --nolog | head', 'writes items to standard output'],
-    ['webloom runspider spider.ts -s DOWNLOAD_DELAY=1', 'asks each host once a second'],
+    ['webloom runspider spider.ts -s DOWNLOAD_DELAY=1', 'sends each host one request a second'],
   ],
 )

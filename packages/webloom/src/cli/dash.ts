@@ -6,20 +6,17 @@ export const dash = command<DashFlags, [spiders: string[]]>(
   'dash [spiders...]',
   'show the crawls of a Redis in a browser, those of all spiders or of some (needs @webloom/dashboard)',
   {
-    host: value('--host <address>', 'where it listens (default 127.0.0.1)'),
+    host: value('--host <address>', 'the address to listen on (default 127.0.0.1)'),
     port: value('--port <N>', 'the port (default 6480)'),
     control: flag(
       '--control',
-      'crawls may be told things, by buttons and the HTTP API: pause, stop, retry … (default: look only)',
+      'let buttons and the HTTP API steer crawls: pause, stop, retry … (default: look only)',
     ),
     tokenFile: value(
       '--token-file <file>',
       'a file of mode 0600 with the token that browsers and programs must send (default WEBLOOM_DASH_TOKEN)',
     ),
-    redis: values(
-      '--redis <url>',
-      'a Redis with queues, given several times for several (default REDIS_URL)',
-    ),
+    redis: values('--redis <url>', 'a Redis with queues; repeat it for several (default REDIS_URL)'),
     set: SPIDER_OPTIONS.set,
   },
   async (flags, [spiders]) => {

@@ -11,29 +11,29 @@ type WithUrls = [name: string, urls: string[]]
 
 export const dupefilter = group(
   'dupefilter',
-  'look into the filter of a spider’s crawl',
+  'inspect and change the dupefilter of a crawl',
   [
     command<DupeFilterFlags, WithUrls>(
       'has <spider> <urls...>',
-      'print for each URL whether it was met (- reads them from stdin)',
+      'print for each URL whether the crawl has seen it (- reads URLs from stdin)',
       OPTIONS,
       async (flags, [name, urls]) =>
         (await filter()).dupefilterHas(await namedSpider(name, flags), urls, flags),
       [
-        ['webloom dupefilter has quotes https://quotes.toscrape.com/', 'has the crawl met this page?'],
+        ['webloom dupefilter has quotes https://quotes.toscrape.com/', 'has the crawl seen this page?'],
         ['webloom dupefilter has quotes - < urls.txt', 'a line for each URL of a file'],
       ],
     ),
     command<DupeFilterFlags, WithUrls>(
       'add <spider> <urls...>',
-      'record URLs as met: the crawl passes them over',
+      'record URLs as seen: the crawl does not fetch them',
       OPTIONS,
       async (flags, [name, urls]) =>
         (await filter()).dupefilterAdd(await namedSpider(name, flags), urls, flags),
       [
         [
           'webloom dupefilter add quotes https://quotes.toscrape.com/login',
-          'the crawl passes this page over',
+          'the crawl does not fetch this page',
         ],
         ['webloom dupefilter add quotes - < done.txt', 'those of a file'],
       ],
@@ -47,24 +47,24 @@ export const dupefilter = group(
       [
         [
           'webloom dupefilter rm quotes https://quotes.toscrape.com/',
-          'the next link to it has the page fetched again',
+          'the next link to this page has it fetched again',
         ],
         ['webloom dupefilter rm quotes - < changed.txt', 'those of a file'],
       ],
     ),
     command<DupeFilterFlags, [name: string]>(
       'stats <spider>',
-      'print how much is recorded, and how well it fits',
+      'print how many requests are recorded, in how much memory, at which error',
       OPTIONS,
       async (flags, [name]) => (await filter()).dupefilterStats(await namedSpider(name, flags), flags),
       [
-        ['webloom dupefilter stats quotes', 'how many requests were met, in how much memory, at which error'],
+        ['webloom dupefilter stats quotes', 'as text'],
         ['webloom dupefilter stats quotes --json', 'for a program to read'],
       ],
     ),
   ],
   [
-    ['webloom dupefilter has quotes https://quotes.toscrape.com/', 'has the crawl met this page?'],
-    ['webloom dupefilter stats quotes', 'how much is recorded, and how well it fits'],
+    ['webloom dupefilter has quotes https://quotes.toscrape.com/', 'has the crawl seen this page?'],
+    ['webloom dupefilter stats quotes', 'how many requests are recorded, in how much memory, at which error'],
   ],
 )

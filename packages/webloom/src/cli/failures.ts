@@ -8,14 +8,23 @@ import { command, flag, group, type OptionsFor, SPIDER_OPTIONS, value } from './
 
 const JSON_TOO = { ...SPIDER_OPTIONS, json: flag('--json', 'as JSON') }
 const FILTER: OptionsFor<FilterFlags> = {
-  signature: value('--signature <signature>', 'of that signature, or of that hash at its end'),
-  host: value('--host <name>', 'of that host'),
-  status: value('--status <code>', 'whose response had that status'),
-  reason: value('--reason <reason>', 'download, status, host, robots, callback, middleware or quarantined'),
-  since: value('--since <moment>', 'given up since then: 2h ago, or 2026-11-25T16:00:00Z'),
-  until: value('--until <moment>', 'given up before then'),
+  signature: value(
+    '--signature <signature>',
+    'only failures with this signature, or with this hash at its end',
+  ),
+  host: value('--host <name>', 'only failures of this host'),
+  status: value('--status <code>', 'only failures whose response had this status'),
+  reason: value(
+    '--reason <reason>',
+    'only failures of this kind: download, status, host, robots, callback, middleware or quarantined',
+  ),
+  since: value(
+    '--since <moment>',
+    'only requests given up since this moment: 2h (ago), or 2026-11-25T16:00:00Z',
+  ),
+  until: value('--until <moment>', 'only requests given up before this moment'),
 }
-const ACT = { ...JSON_TOO, ...FILTER, all: flag('--all', 'every one that the other options mean') }
+const ACT = { ...JSON_TOO, ...FILTER, all: flag('--all', 'all that the other options match') }
 const QUARANTINED = { reason: 'quarantined' }
 
 const load = () => import('../commands/failed.ts')
@@ -26,8 +35,8 @@ export const failed = group(
   [
     command<FailedListFlags, [name: string]>(
       'list <spider>',
-      'print them by signature; with an option below each that it means',
-      { ...JSON_TOO, ...FILTER, limit: value('--limit <N>', 'how many at the most (default 1000)') },
+      'print failures by signature; with one of the filters below, each request that it matches',
+      { ...JSON_TOO, ...FILTER, limit: value('--limit <N>', 'print at most this many (default 1000)') },
       async (flags, [name]) => {
         const [{ failedList }, { Class, config }] = [await load(), await namedSpider(name, flags)]
         await failedList(Class, flags, config)
@@ -46,7 +55,7 @@ export const failed = group(
     ),
     command<FailedShowFlags, [name: string, what: string]>(
       'show <spider> <what>',
-      'print all that is known of a request, by its id, or of a signature',
+      'print all that is known of a request (by its id) or of a signature',
       { ...JSON_TOO, body: flag('--body', 'the first response of that signature, as text') },
       async (flags, [name, what]) => {
         const [{ failedShow }, { Class, config }] = [await load(), await namedSpider(name, flags)]
@@ -59,32 +68,32 @@ export const failed = group(
     ),
     command<FailedActFlags, [name: string, ids: string[]]>(
       'retry <spider> [ids...]',
-      'queue them again, each once, however often this is run',
+      'queue failed requests again: each once, however often you run this',
       ACT,
       async (flags, [name, ids]) => {
         const [{ failedRetry }, { Class, config }] = [await load(), await namedSpider(name, flags)]
         await failedRetry(Class, ids, flags, config)
       },
       [
-        ['webloom failed retry quotes --host quotes.toscrape.com', 'all of that host, as it is well again'],
+        ['webloom failed retry quotes --host quotes.toscrape.com', 'all of a host that works again'],
         [
           'webloom failed retry quotes --signature 5f2c9a01',
-          'all that failed for one cause, as it is mended',
+          'all that failed for one cause, once it is fixed',
         ],
         ['webloom failed retry quotes --all', 'every one'],
       ],
     ),
     command<FailedActFlags, [name: string, ids: string[]]>(
       'drop <spider> [ids...]',
-      'forget them; they are not crawled',
+      'delete failed requests from the ledger; they are not crawled',
       ACT,
       async (flags, [name, ids]) => {
         const [{ failedDrop }, { Class, config }] = [await load(), await namedSpider(name, flags)]
         await failedDrop(Class, ids, flags, config)
       },
       [
-        ['webloom failed drop quotes --status 404', 'pages that are not there'],
-        ['webloom failed drop quotes --all', 'every one, and what is counted of them'],
+        ['webloom failed drop quotes --status 404', 'pages that do not exist'],
+        ['webloom failed drop quotes --all', 'every one, with their counts'],
       ],
     ),
   ],
@@ -100,7 +109,7 @@ export const quarantine = group(
   [
     command<OutsideFlags, [name: string]>(
       'list <spider>',
-      'print them with their history',
+      'print the requests in quarantine, with their history',
       JSON_TOO,
       async (flags, [name]) => {
         const [{ quarantineList }, { Class, config }] = [await load(), await namedSpider(name, flags)]
@@ -113,7 +122,7 @@ export const quarantine = group(
     ),
     command<OutsideFlags & { readonly all?: boolean }, [name: string, ids: string[]]>(
       'retry <spider> [ids...]',
-      'queue them again',
+      'queue requests in quarantine again',
       { ...SPIDER_OPTIONS, all: flag('--all', 'every one'), json: flag('--json', 'as JSON') },
       async (flags, [name, ids]) => {
         const [{ failedRetry }, { Class, config }] = [await load(), await namedSpider(name, flags)]

@@ -9,9 +9,9 @@ import type { Example } from './command.ts'
 export const FIRST_LINES: readonly Example[] = [
   ['webloom genspider quotes quotes.toscrape.com', 'writes a spider to start from'],
   ['webloom shell https://quotes.toscrape.com/', 'tries selectors on a page'],
-  ['webloom runspider quotes.ts -O quotes.jsonl', 'runs a spider, its items into a file'],
+  ['webloom runspider quotes.ts -O quotes.jsonl', 'runs a spider, and writes its items to a file'],
   ['webloom worker quotes.ts --processes 4', 'runs it in many processes, on many machines (REDIS_URL)'],
-  ['webloom doctor', 'tells what is wrong here, and what to type'],
+  ['webloom doctor', 'says what is wrong here, and what to type'],
 ]
 
 export function moreHelp(name = commandName()): string {

@@ -6,11 +6,11 @@ export const mcp = command<McpFlags, [spiders: string[]]>(
   'mcp [spiders...]',
   'give the crawls of a Redis to an assistant, as tools over standard input and output (needs @webloom/dashboard)',
   {
-    control: flag('--control', 'crawls may be told things, too: pause, stop, retry … (default: look only)'),
-    redis: values(
-      '--redis <url>',
-      'a Redis with queues, given several times for several (default REDIS_URL)',
+    control: flag(
+      '--control',
+      'let the assistant steer crawls, too: pause, stop, retry … (default: look only)',
     ),
+    redis: values('--redis <url>', 'a Redis with queues; repeat it for several (default REDIS_URL)'),
     set: SPIDER_OPTIONS.set,
   },
   async (flags, [spiders]) => {
@@ -18,7 +18,10 @@ export const mcp = command<McpFlags, [spiders: string[]]>(
     await run(spiders, flags, configHere)
   },
   [
-    ['webloom mcp', 'what an assistant starts to look at all crawls of REDIS_URL'],
-    ['webloom mcp quotes --control', 'those of one spider, which it may also pause, stop and go on with'],
+    ['webloom mcp', 'an assistant starts this line to look at all crawls of REDIS_URL'],
+    [
+      'webloom mcp quotes --control',
+      'only those of one spider, which the assistant may also pause, resume and stop',
+    ],
   ],
 )

@@ -6,7 +6,7 @@ import { flag, type OptionsFor, SPIDER_OPTIONS, value } from './command.ts'
 export const PAGE_OPTIONS: OptionsFor<PageFlags> = {
   spider: value(
     '--spider <name or file>',
-    'fetch as this spider does (default: the one of the project that is for this host)',
+    'fetch as this spider does (default: the project’s spider for this host)',
   ),
   redirect: flag('--no-redirect', 'show redirects instead of following them'),
   browser: flag('--browser', 'render the page in a browser first (needs @webloom/browser)'),

@@ -14,7 +14,7 @@ export const shell = command<ShellFlags, [url: string | undefined]>(
   'shell [url]',
   'try selectors on a page, or on a local file',
   {
-    code: value('-c, --code <code>', 'run this and print its answer, instead of asking for lines'),
+    code: value('-c, --code <code>', 'run this code and print its result, without a prompt'),
     ...PAGE_OPTIONS,
   },
   async (flags, [url]) => {
@@ -23,7 +23,7 @@ export const shell = command<ShellFlags, [url: string | undefined]>(
   },
   [
     ['webloom shell https://quotes.toscrape.com/', 'a prompt with response, request, spider and fetch()'],
-    [`webloom shell page.html -c "response.css('title::text').get()"`, 'answers for a local file, and ends'],
+    [`webloom shell page.html -c "response.css('title::text').get()"`, 'prints one result for a local file'],
   ],
 )
 
@@ -31,7 +31,7 @@ export const fetch = command<FetchFlags, [url: string]>(
   'fetch <url>',
   'print a page as the crawl would get it',
   {
-    headers: flag('--headers', 'print what was sent and answered instead of the page'),
+    headers: flag('--headers', 'print the headers of request and response instead of the page'),
     ...PAGE_OPTIONS,
   },
   async (flags, [url]) => {
@@ -39,10 +39,10 @@ export const fetch = command<FetchFlags, [url: string]>(
     await fetchPage(url, flags, await configHere())
   },
   [
-    ['webloom fetch https://quotes.toscrape.com/ > page.html', 'keeps the page as the crawl gets it'],
+    ['webloom fetch https://quotes.toscrape.com/ > page.html', 'saves the page as the crawl gets it'],
     [
       'webloom fetch https://quotes.toscrape.com/ --headers --no-redirect',
-      'shows what was sent and answered',
+      'shows the headers of request and response',
     ],
   ],
 )
@@ -72,7 +72,7 @@ export const parse = command<ParseFlags, [url: string]>(
     callback: value('-c, --callback <name>', 'the callback (default parse)'),
     meta: value('-m, --meta <json>', 'meta of the request'),
     cbkwargs: value('--cbkwargs <json>', 'cbKwargs of the request'),
-    depth: value('-d, --depth <N>', 'follow requests so many levels deep', '1'),
+    depth: value('-d, --depth <N>', 'follow requests this many levels deep', '1'),
     pipelines: flag('--pipelines', 'send items through the pipelines'),
     items: flag('--no-items', 'leave items out'),
     links: flag('--no-links', 'leave requests out'),
@@ -101,7 +101,7 @@ export const genspider = command<GenspiderFlags, [name: string | undefined, site
     template: value('-t, --template <template>', 'basic, crawl, redis, sitemap, xmlfeed or csvfeed', 'basic'),
     list: flag('-l, --list', 'print the templates'),
     dump: value('-d, --dump <template>', 'print a template'),
-    force: flag('--force', 'write over a file that is there'),
+    force: flag('--force', 'overwrite a file that exists'),
   },
   async (flags, [name, site]) => {
     const { genspider: run } = await import('../commands/genspider.ts')
@@ -110,7 +110,7 @@ export const genspider = command<GenspiderFlags, [name: string | undefined, site
   [
     [
       'webloom genspider quotes quotes.toscrape.com',
-      'writes spiders/quotes.ts, or quotes.ts where there is no project',
+      'writes spiders/quotes.ts, or quotes.ts outside of a project',
     ],
     ['webloom genspider news example.com -t sitemap', 'begins with the site’s sitemap'],
     ['webloom genspider --dump crawl', 'prints a template'],
@@ -119,7 +119,7 @@ export const genspider = command<GenspiderFlags, [name: string | undefined, site
 
 export const check = command<CheckFlags, [name: string | undefined]>(
   'check [spider]',
-  'check what callbacks make of the pages of their contracts',
+  'fetch the pages of contracts, and check what callbacks yield for them',
   { list: flag('-l, --list', 'print the contracts'), json: flag('--json', 'as JSON'), ...PAGE_OPTIONS },
   async (flags, [name]) => {
     const { check: run } = await import('../commands/check.ts')

@@ -18,18 +18,18 @@ export const list = command<ListFlags, []>(
     await run(await projectConfig(process.cwd(), undefined, given), flags, given)
   },
   [
-    ['webloom list', 'a name each line'],
+    ['webloom list', 'one name a line'],
     ['webloom list --json', 'with the file of each'],
   ],
 )
 
 export const settings = command<SettingsFlags, [name: string | undefined]>(
   'settings [NAME]',
-  'print settings as they stand in this folder, or what one of them does',
+  'print the settings of this folder, or what one of them does',
   {
     get: value('--get <NAME>', 'the value of one'),
     explain: value('--explain <NAME>', 'the value of one, and every place that sets it'),
-    set: values('-s, --set <NAME=VALUE...>', 'as if it were given to crawl'),
+    set: values('-s, --set <NAME=VALUE...>', 'as if you gave it to webloom crawl'),
     json: flag('--json', 'as JSON'),
   },
   async (flags, [name]) => {
@@ -45,20 +45,20 @@ export const settings = command<SettingsFlags, [name: string | undefined]>(
 
 export const plan = command<PlanFlags, []>(
   'plan',
-  'print what each dupefilter would take and give for so many URLs',
+  'print the memory, error and lost pages of each dupefilter for a number of URLs',
   {
-    urls: requiredValue('--urls <N>', 'how many different URLs the crawl will meet, e.g. 1e9'),
-    error: value('--error <P>', 'the error to end with (default 1e-6)'),
+    urls: requiredValue('--urls <N>', 'the number of different URLs that the crawl will meet, e.g. 1e9'),
+    error: value('--error <P>', 'the error rate to plan for (default 1e-6)'),
     bit: value('--bit <B>', 'BLOOMFILTER_BIT to compare with (default 30)'),
     hashNumber: value('--hash-number <K>', 'BLOOMFILTER_HASH_NUMBER to compare with (default 6)'),
     blocks: value('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with'),
-    hosts: value('--hosts <N>', 'over how many hosts they are spread (default: a thousand URLs each)'),
+    hosts: value('--hosts <N>', 'the number of hosts of these URLs (default: a thousand URLs each)'),
     json: flag('--json', 'as JSON'),
   },
   async (flags) => (await import('../commands/plan.ts')).plan(flags),
   [
     ['webloom plan --urls 1e9', 'memory, error and pages lost of each dupefilter for 10 ** 9 URLs'],
-    ['webloom plan --urls 1e8 --error 1e-4', 'for one link in ten thousand that is taken for met'],
+    ['webloom plan --urls 1e8 --error 1e-4', 'for an error of one new link in ten thousand'],
     ['webloom plan --urls 1e8 --bit 30 --hash-number 6', 'compares with a Bloom filter of scrapy-redis'],
   ],
 )
@@ -68,16 +68,13 @@ export const bench = command<BenchFlags, []>(
   'measure how fast pages are crawled here; with REDIS_URL, on Redis too',
   {
     pages: value('--pages <N>', 'pages of the site that is crawled', '5000'),
-    rounds: value('--rounds <N>', 'how often each is measured; the one in the middle is shown', '3'),
+    rounds: value('--rounds <N>', 'measure each this many times, and show the median', '3'),
     json: flag('--json', 'as JSON'),
   },
   async (flags) => (await import('../commands/bench.ts')).bench(flags),
   [
     ['webloom bench', 'pages a second of one process on this machine'],
-    [
-      'REDIS_URL=redis://127.0.0.1:6379 webloom bench --pages 2000 --rounds 1',
-      'on Redis, too, and sooner done',
-    ],
+    ['REDIS_URL=redis://127.0.0.1:6379 webloom bench --pages 2000 --rounds 1', 'on Redis, too, in less time'],
   ],
 )
 
@@ -85,12 +82,12 @@ export const version = command<{ readonly verbose?: boolean; readonly json?: boo
   'version',
   'print the version',
   {
-    verbose: flag('-v, --verbose', 'with those of Node and the main libraries'),
+    verbose: flag('-v, --verbose', 'also print those of Node and the main libraries'),
     json: flag('--json', 'as JSON'),
   },
   async (flags) => (await import('../commands/version.ts')).showVersion(flags),
   [
     ['webloom version', 'the version alone'],
-    ['webloom version -v', 'what a report of a defect should have'],
+    ['webloom version -v', 'for a bug report'],
   ],
 )

@@ -9,11 +9,11 @@ const OPTIONS = { ...SPIDER_OPTIONS, json: flag('--json', 'the summary as JSON')
 
 export const importFrom = command<ImportFlags, [from: string, name: string]>(
   'import <from> <spider>',
-  'take over what waits: of a Python crawl (import scrapy-redis quotes), or of a file that webloom export wrote (- for stdin)',
+  'queue the requests of a Python crawl (import scrapy-redis quotes), or of a file that webloom export wrote (- for stdin)',
   {
     ...OPTIONS,
-    callback: values('--callback <there=here>', 'what a method of theirs is called here'),
-    start: flag('--no-start', 'start() does not run when the crawl goes on'),
+    callback: values('--callback <there=here>', 'the name here of one of their callbacks'),
+    start: flag('--no-start', 'do not run start() when the crawl goes on'),
     dryRun: flag('--dry-run', 'look at everything and move nothing'),
   },
   async (flags, [from, name]) => {
@@ -24,21 +24,21 @@ export const importFrom = command<ImportFlags, [from: string, name: string]>(
       : importLines(Class, from, flags, config)
   },
   [
-    ['webloom import scrapy-redis quotes --dry-run', 'tells what a Python crawl has left, and moves nothing'],
-    ['webloom import scrapy-redis quotes --callback parse_author=parseAuthor', 'takes it over'],
-    ['webloom import left.jsonl quotes', 'reads what export wrote'],
+    ['webloom import scrapy-redis quotes --dry-run', 'shows what a Python crawl has left, and moves nothing'],
+    ['webloom import scrapy-redis quotes --callback parse_author=parseAuthor', 'takes these requests over'],
+    ['webloom import left.jsonl quotes', 'queues what export wrote'],
   ],
 )
 
 export const exportTo = command<ExportFlags, [name: string]>(
   'export <spider>',
-  'write what a crawl that does not move still has to fetch, a JSON line each',
+  'write the requests that a paused or stopped crawl still has to fetch, one JSON line each',
   {
     ...OPTIONS,
-    seeds: flag('--seeds', 'as start URLs that scrapy-redis and webloom seed take'),
-    to: value('--to <where>', 'scrapy-redis: into the queue of a Python crawl'),
-    callback: values('--callback <here=there>', 'what a method is called there'),
-    output: value('-o, --output <file>', 'write there instead of to stdout'),
+    seeds: flag('--seeds', 'write start URLs, as scrapy-redis and webloom seed take them'),
+    to: value('--to <where>', 'scrapy-redis: write into the queue of a Python crawl'),
+    callback: values('--callback <here=there>', 'the name there of a callback'),
+    output: value('-o, --output <file>', 'write to this file instead of stdout'),
   },
   async (flags, [name]) => {
     const { exportCrawl } = await import('../commands/export.ts')

@@ -52,7 +52,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   expect(bad.stdout).toMatch(/^FAIL +write access +.*\(JOBDIR\).*\n +ls -l/m)
   expect(bad.stdout).toMatch(/^note +proxies +.*proxy\.example/m)
   expect(bad.stdout).toMatch(/^ok +browser +\S*node renders/m)
-  expect(bad.stdout).toMatch(/4 things must be mended; below each stands the line to type\.\n$/)
+  expect(bad.stdout).toMatch(/4 things must be fixed; below each stands the line to type\.\n$/)
   expect(bad.stdout + bad.stderr).not.toContain('planted')
 
   const { ok, checks } = JSON.parse(well.stdout) as {

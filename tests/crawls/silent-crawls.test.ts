@@ -134,7 +134,7 @@ describe('robots.txt', () => {
     const { lines } = await crawled(spiderOf([url]), OBEYING)
     const [forbidden, empty] = warnings(lines)
     expect(forbidden?.fields.url).toBe(url)
-    expect(forbidden?.message).toMatch(/start URL is forbidden by robots.txt.*ROBOTSTXT_OBEY=false/)
+    expect(forbidden?.message).toMatch(/robots.txt forbids it.*ROBOTSTXT_OBEY=false/)
     expect(empty?.message).toMatch(
       /nothing was crawled: the start request brought no page; skipped: 1 robots.txt/,
     )

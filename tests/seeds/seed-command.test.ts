@@ -81,7 +81,7 @@ describe('webloom seed', () => {
     // Not 2, which says that nothing was done: the same line once more would push the good ones again.
     expect(code).toBe(1)
     expect(await waiting()).toEqual([url(1), url(2)])
-    expect(stdout).toContain('2 bad ones were left out: mend them and push these alone')
+    expect(stdout).toContain('2 bad ones were left out: fix them, and push only these')
     const lines = stderr.trim().split('\n')
     expect(lines).toHaveLength(2)
     expect(lines[0]).toMatch(/^(urls\.txt:|line )3: "example\.com" cannot be requested/)

@@ -19,6 +19,6 @@ test('a wait for a full Redis is told when it begins and when it is over', async
   expect(await patiently(step, patience)).toBe('done')
   expect(told).toEqual([
     expect.stringMatching(/^WARNING queueing must wait: Redis has reached its maxmemory/),
-    'INFO queueing goes on: Redis takes it again',
+    'INFO queueing goes on: Redis accepts it again',
   ])
 })

@@ -26,7 +26,7 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
   for (let waitMs = times.waitMsMin; ; waitMs = Math.min(waitMs * 2, times.waitMsMax)) {
     try {
       const done = await step()
-      if (toldAt > 0) logger.info(`${what} goes on: Redis takes it again`)
+      if (toldAt > 0) logger.info(`${what} goes on: Redis accepts it again`)
       return done
     } catch (error) {
       const now = performance.now()
@@ -34,7 +34,7 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
       if (now - toldAt >= TELL_EVERY_MS) {
         toldAt = now
         const why = storeTrouble(error) === 'full' ? `: ${FULL_TEXT}` : ''
-        logger.warn({ reason: (error as Error).message }, `${what} must wait${why}; it is tried again`)
+        logger.warn({ reason: (error as Error).message }, `${what} must wait${why}; trying again`)
       }
       await sleep(waitMs, undefined, signal && { signal }).catch(() => {})
     }

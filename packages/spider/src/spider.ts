@@ -270,7 +270,7 @@ function asTyped(text: string, present: unknown, where: string): unknown {
     if (text.trim() !== '' && !Number.isNaN(number)) return number
     throw new WebloomError(
       'WL_SPIDER_ARGUMENT',
-      `${where}: the field holds a number; ${JSON.stringify(text)} is none`,
+      `${where}: the field holds a number; ${JSON.stringify(text)} is not a number`,
     )
   }
   if (typeof present === 'boolean') {

@@ -48,7 +48,7 @@ function asyncFromCrawler(name: string, made: PromiseLike<unknown>): WebloomErro
   made.then(undefined, () => {})
   return new WebloomError(
     'WL_COMPONENT_LOAD',
-    `fromCrawler of ${name} returned a Promise; it may not be async, as components are made at once. Wait in the component's own methods`,
+    `fromCrawler of ${name} returned a Promise; it may not be async, because components are made synchronously. Wait in the component's own methods`,
   )
 }
 

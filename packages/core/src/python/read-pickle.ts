@@ -152,7 +152,7 @@ class PickleReader {
   /** Reads the two calls that protocol 2 writes for bytes, and refuses all others. */
   bytesOfCall(): void {
     const [args, called] = [this.#pop(), this.#pop()]
-    if (!(called instanceof PythonName)) throw this.#refusal('it calls what is not a function')
+    if (!(called instanceof PythonName)) throw this.#refusal('it calls something that is not a function')
     const [text, encoding, ...more] = Array.isArray(args) ? args : [called]
     if (
       called.name === BYTES_OF_TEXT &&
@@ -189,7 +189,7 @@ class PickleReader {
 
   append(values: readonly PythonValue[]): void {
     const list = this.#stack.at(-1)
-    if (!Array.isArray(list)) throw this.#refusal('it adds to what is not a list')
+    if (!Array.isArray(list)) throw this.#refusal('it appends to something that is not a list')
     for (const value of values) list.push(value)
   }
 
@@ -239,7 +239,7 @@ class PickleReader {
   #setEntries(entries: readonly PythonValue[]): void {
     const dict = this.#stack.at(-1)
     if (!(dict instanceof Map) || entries.length % 2 !== 0)
-      throw this.#refusal('it sets entries of what is not a dict')
+      throw this.#refusal('it sets entries of something that is not a dict')
     for (let n = 0; n < entries.length; n += 2) dict.set(entries[n]!, entries[n + 1]!)
   }
 

@@ -143,7 +143,7 @@ function fieldsOf(dict: PythonDict): Map<string, PythonValue> {
   for (const [key, value] of dict) {
     const name = textOf(key, 'the name of a field')
     if (!FIELDS.has(name))
-      throw refused(`it has a field ${JSON.stringify(name.slice(0, 100))}, which a request here has not`)
+      throw refused(`it has a field ${JSON.stringify(name.slice(0, 100))}, which requests here do not have`)
     fields.set(name, value)
   }
   return fields
@@ -276,7 +276,7 @@ function fromJson(entry: Uint8Array): PythonValue {
   try {
     return pythonOf(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(entry)) as JsonValue)
   } catch (error) {
-    throw refused(`it begins as JSON does and is none: ${(error as Error).message}`, error)
+    throw refused(`it begins like JSON, but is not JSON: ${(error as Error).message}`, error)
   }
 }
 

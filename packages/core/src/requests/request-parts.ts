@@ -145,7 +145,7 @@ export function checkedCallback(given: Callback | null, role: string): Callback 
   if (given === null || typeof given === 'function' || typeof given === 'string') return given
   throw new WebloomError(
     'WL_REQUEST_INVALID',
-    `${role} is ${valueShown(given)}; expected a method of the spider, not called: ${role}: this.parseItem`,
+    `${role} is ${valueShown(given)}; expected a method of the spider, without calling it: ${role}: this.parseItem`,
   )
 }
 

@@ -169,7 +169,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       if (error instanceof BrokenCacheEntry)
         logger.debug(
           { url: request.url, reason: error.message },
-          'a broken entry of the cache is fetched anew',
+          'an entry of the HTTP cache is broken; the page is fetched again',
         )
       else this.#cannotRead(error)
       return undefined

@@ -97,7 +97,7 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
     if (rests)
       this.#options.logger?.warn(
         { proxy: proxyShown(address), failuresInARow },
-        'a proxy of PROXY_LIST fails and rests for PROXY_BAN',
+        'a proxy of PROXY_LIST keeps failing; it is not used for PROXY_BAN',
       )
   }
 

@@ -197,7 +197,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
         this.#warnings++
         logger.warn(
           { url: request.url, userAgent },
-          'a start URL is forbidden by robots.txt and not fetched. Where you may fetch it all the same: ROBOTSTXT_OBEY=false, or meta.dont_obey_robotstxt for this request alone',
+          'a start URL is not fetched, because robots.txt forbids it. If you may fetch it all the same, set ROBOTSTXT_OBEY=false, or meta.dont_obey_robotstxt for this request only',
         )
       } else logger.debug({ url: request.url, userAgent }, 'forbidden by robots.txt')
       throw new IgnoreRequest('Forbidden by robots.txt')

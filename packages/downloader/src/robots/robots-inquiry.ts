@@ -217,7 +217,7 @@ export class RobotsInquiry {
       )
     if (isLoud && this.#warnings === WARNINGS_MAX)
       logger.warn(
-        `so far ${WARNINGS_MAX} sites have no robots.txt that could be fetched; further ones are logged at level DEBUG`,
+        `so far ${WARNINGS_MAX} sites have a robots.txt that could not be fetched; further ones are logged at level DEBUG`,
       )
   }
 

@@ -37,7 +37,7 @@ export class BloomFullness {
     const { capacity, inserted } = layers.at(-1)!
     this.#logger.error(
       { ...this.#where, capacity, inserted },
-      'the Bloom filter is full: more requests would be lost than BLOOMFILTER_ERROR_RATE allows. The crawl ends, as BLOOMFILTER_ON_FULL is stop; begin a larger one with BLOOMFILTER_CAPACITY, or let it grow',
+      'the Bloom filter is full: more requests would be lost than BLOOMFILTER_ERROR_RATE allows. The crawl ends, because BLOOMFILTER_ON_FULL is stop. Begin a new filter with a larger BLOOMFILTER_CAPACITY, or set BLOOMFILTER_ON_FULL=grow',
     )
     throw new CloseSpider('dupefilter_full')
   }

@@ -74,7 +74,7 @@ export class FullHosts {
     const { capacity, errorRate } = this.#layer
     this.#logger.warn(
       { host: hosts[0], capacity, errorRate },
-      'a host (or domain, see BLOOMFILTER_PARTITION_BY) has more requests than its Bloom filter holds at BLOOMFILTER_ERROR_RATE: more of its new pages are taken for seen ones from here on. Further such hosts are only counted (dupefilter/full_hosts)',
+      'a host (or domain, see BLOOMFILTER_PARTITION_BY) has more requests than its Bloom filter holds at BLOOMFILTER_ERROR_RATE: from now on more of its new pages are mistaken for seen ones. Further such hosts are only counted (dupefilter/full_hosts)',
     )
   }
 }

@@ -160,7 +160,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
       const { capacity, errorRate } = layer
       this.logger.info(
         { key: this.keys.main, layer: number, capacity, errorRate },
-        'the Bloom filter was full and has a further layer',
+        'the Bloom filter was full; it has a new layer',
       )
     }
   }

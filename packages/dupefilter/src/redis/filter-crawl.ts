@@ -97,7 +97,7 @@ export class FilterCrawl {
     const { redis, keys, logger, times } = this.#options
     const note = () => goesOnScript.run(redis, [keys.record], [this.#tag, this.#name])
     const failed = (error: unknown) =>
-      logger.debug({ err: error }, 'the crawl could not be noted; it is tried again')
+      logger.debug({ err: error }, 'the crawl could not be noted in the filter; trying again')
     clearInterval(this.#noting)
     this.#noting = setInterval(() => note().catch(failed), times.crawlNotedEveryMs).unref()
   }

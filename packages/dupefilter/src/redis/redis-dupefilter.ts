@@ -131,7 +131,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     })
     this.#claims = new Claims((asker) => this.#crawl.tagged(asker))
     const saidAgain = (what: string) => (error: unknown) =>
-      this.logger.debug({ err: error }, `Redis does not take ${what}; it will be said again`)
+      this.logger.debug({ err: error }, `Redis did not accept ${what}; trying again later`)
     this.#settling = new SettlingLine({
       // Well before the asker goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),

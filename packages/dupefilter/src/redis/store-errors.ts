@@ -14,7 +14,7 @@ export function explained(error: unknown, key: string): unknown {
     // A full Redis may have room again, so the scheduler waits for it.
     return new WebloomError(
       'WL_DUPEFILTER_FULL',
-      `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
+      `Redis has reached its maxmemory and records no more requests at ${key}. No request is dropped. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
       { cause: error },
     )
   }
@@ -22,7 +22,7 @@ export function explained(error: unknown, key: string): unknown {
     // The scheduler waits, and asks again.
     return new WebloomError(
       'WL_REDIS_AWAY',
-      `the filter ${key} was changed by others each time it was asked; it is asked again`,
+      `the filter ${key} was changed by others each time it was asked; asking again`,
       {
         cause: error,
       },

@@ -5,7 +5,7 @@ import { isRedisFull, WebloomError } from '@webloom/core'
 export function fullError(cause: unknown): WebloomError {
   return new WebloomError(
     'WL_QUEUE_FULL',
-    'the queue’s Redis has reached its maxmemory and takes no more requests; nothing is lost, it is tried again. Raise maxmemory',
+    'the queue’s Redis has reached its maxmemory and accepts no more requests. Nothing is lost; Webloom tries again. Raise maxmemory',
     { cause },
   )
 }

@@ -222,8 +222,7 @@ export class TurnFetcher {
         return onPoint('completed')
       }
       const { standing, takenBack, ...stirred } = begun
-      if (takenBack > 0)
-        logger.info({ bucket: unit, requests: takenBack }, 'taken over from a worker that was lost')
+      if (takenBack > 0) logger.info({ bucket: unit, requests: takenBack }, 'reclaimed from a lost worker')
       const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.id }
       onBegun({ job, bull, holder, standing, stirred })
     } catch (error) {
@@ -246,7 +245,7 @@ export class TurnFetcher {
   async #onRefusal(error: Error): Promise<void> {
     const { scripts, logger, times } = this.#options
     this.#lookingSinceMs = undefined
-    logger.debug({ err: error }, 'no turn can be fetched now; it is tried again')
+    logger.debug({ err: error }, 'no turn can be fetched now; trying again')
     if (isRedisFull(error)) await scripts.nudge().catch(() => false)
     await sleep(times.turns.retryMs)
   }

@@ -216,7 +216,7 @@ function turnJob(job: Job, lockMs: number): TurnJob {
   if (unit === undefined)
     throw new WebloomError(
       'WL_USAGE',
-      `the job ${id} is none of Webloom’s: another program has added it to this BullMQ queue. Remove it, and give that program a queue of its own`,
+      `the job ${id} is not one of Webloom’s: another program has added it to this BullMQ queue. Remove it, and give that program a queue of its own`,
     )
   // The lock began when BullMQ sent the command, by this machine's clock.
   const lockedForMs = lockMs - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))

@@ -118,7 +118,7 @@ export class TurnMaintenance {
       jobs.stir(renewed)
       onTended()
     } catch (error) {
-      logger.debug({ err: error }, 'locks could not be renewed; it is tried again')
+      logger.debug({ err: error }, 'locks could not be renewed; trying again')
     }
     return resets
   }
@@ -144,7 +144,7 @@ export class TurnMaintenance {
     }
     logger.warn(
       { requests, buckets: putBack.size },
-      'requests were in flight in Redis that this worker does not have; they are back in the queue and may be fetched again',
+      'Redis counted requests as in flight here that this worker does not have; they were queued again and may be fetched twice',
     )
   }
 
@@ -163,7 +163,7 @@ export class TurnMaintenance {
       // Jobs that BullMQ does not have.
       jobs.stir({ woken, raised: [] })
     } catch (error) {
-      logger.debug({ err: error }, 'turns could not be looked after; it is tried again')
+      logger.debug({ err: error }, 'turns could not be maintained; trying again')
     }
   }
 
@@ -194,7 +194,7 @@ export class TurnMaintenance {
       const backMs = times.redis.reconnectMsMax + this.#times.renewEveryMs
       await scripts.takeStalled(this.#times.stalledGapMs, backMs)
     } catch (error) {
-      logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
+      logger.debug({ err: error }, 'lost turns could not be looked for; trying again')
     }
     this.#isChecking = false
   }

@@ -118,7 +118,7 @@ export class RequestsSeenFile {
     ftruncateSync(this.#file!, end)
     this.#logger.warn(
       { bytes: size - end },
-      'requests.seen ended in the middle of an entry, as a killed run leaves it; that was cut off',
+      'requests.seen ended in the middle of an entry, as after a kill; the incomplete entry was cut off',
     )
     return end
   }
@@ -138,7 +138,7 @@ export class RequestsSeenFile {
   /** Takes over the whole file and empties it; returns everything that is seen. */
   #importAll(bytes: number): Iterator<string> {
     this.#logger.warn(
-      'requests.seen is not the file that was written last; what it knows is taken over, and it is written anew',
+      'requests.seen is not the file that this crawl wrote last; its entries are taken over, and the file is written anew',
     )
     this.#import(0, bytes, new Map())
     ftruncateSync(this.#file!, 0)

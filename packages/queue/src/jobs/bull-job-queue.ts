@@ -228,7 +228,7 @@ export class BullJobQueue implements RequestQueue {
       this.#leases.handOut(leases)
       return await this.#maintenance.confirm(leases)
     } catch (error) {
-      this.#logger.warn({ err: error }, 'the queue’s Redis refused to hand out requests; it is asked again')
+      this.#logger.warn({ err: error }, 'the queue’s Redis refused to hand out requests; asking again')
       await sleep(this.#place.times.jobs.errorPauseMs, undefined, { signal: this.#closing.signal }).catch(
         () => {},
       )

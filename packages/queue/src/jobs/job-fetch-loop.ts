@@ -85,7 +85,7 @@ export class JobFetchLoop {
       if (this.#isSearching) await this.#pause(Math.max(SEARCH_PAUSE_MS, restMs))
     } catch (error) {
       if (this.#closing.signal.aborted) return
-      logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')
+      logger.warn({ err: error }, 'no requests could be taken from the queue; trying again')
       await this.#pause(times.jobs.errorPauseMs)
     }
   }

@@ -53,7 +53,7 @@ export class JobMaintenance {
         await this.#reclaim()
         await this.#requeueUnwanted()
       } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, 'leases could not be renewed; it is tried again')
+        if (!signal.aborted) logger.warn({ err: error }, 'leases could not be renewed; trying again')
       }
       await sleep(this.#options.times.jobs.renewEveryMs, undefined, { signal }).catch(() => {})
     }
@@ -76,7 +76,7 @@ export class JobMaintenance {
   async #reclaim(): Promise<void> {
     const { scripts, quarantineAfter, logger } = this.#options
     for (const { id, worker, fate } of await scripts.reclaim(quarantineAfter)) {
-      logger.warn({ id, heldBy: worker, fate }, 'reclaimed from a worker that is gone')
+      logger.warn({ id, heldBy: worker, fate }, 'reclaimed from a lost worker')
     }
   }
 

@@ -378,13 +378,13 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#isAnswered = false
     this.#logger.warn(
       { reason },
-      'the queue’s Redis does not take this worker’s heartbeat; it is tried again every second',
+      'the queue’s Redis does not accept this worker’s heartbeat; trying again every second',
     )
   }
 
   #onAnswer(): void {
     if (this.#isAnswered) return
     this.#isAnswered = true
-    this.#logger.info('the queue’s Redis takes this worker’s heartbeat again')
+    this.#logger.info('the queue’s Redis accepts this worker’s heartbeat again')
   }
 }

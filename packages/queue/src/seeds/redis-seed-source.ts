@@ -215,7 +215,7 @@ export class RedisSeedSource implements SeedSource {
       stats.inc('seeds/delayed')
     } catch (error) {
       // The message is no longer held, so it is handed out again, and delayed then.
-      logger.warn({ seed: message.id, err: error }, 'a seed could not be delayed; it is tried again')
+      logger.warn({ seed: message.id, err: error }, 'a seed could not be delayed; trying again')
     }
     return []
   }
@@ -224,7 +224,7 @@ export class RedisSeedSource implements SeedSource {
   #settle(): Promise<void> {
     this.#settling ??= this.#settleAnswered()
       .catch((error: unknown) => {
-        this.#options.logger.debug({ err: error }, 'seeds could not be settled; it is tried again')
+        this.#options.logger.debug({ err: error }, 'seeds could not be settled; trying again')
       })
       .finally(() => {
         this.#settling = undefined
@@ -308,7 +308,7 @@ export class RedisSeedSource implements SeedSource {
   #hold(): Promise<void> {
     this.#holding ??= this.#holdAll()
       .catch((error: unknown) => {
-        this.#options.logger.debug({ err: error }, 'seeds could not be held; it is tried again')
+        this.#options.logger.debug({ err: error }, 'seeds could not be held; trying again')
       })
       .finally(() => {
         this.#holding = undefined

@@ -196,7 +196,7 @@ export class Feeder {
       } catch (error) {
         if (isWrongAnswer(error)) return onFailure(error)
         const { message } = error as Error
-        if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
+        if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; trying again')
         told = message
       }
       await sleep(times.seedsPollMs, undefined, { signal: stopping }).catch(() => {})

@@ -27,7 +27,7 @@ export function pageBoundsOf(settings: Settings, stats: StatsCollector, logger: 
     onExceeded(reason, url) {
       stats.inc(protectionStat(reason))
       const exceeded = reason === 'page_nodes' ? { PAGE_MAX_NODES: nodesMax } : { PAGE_MAX_LINKS: linksMax }
-      logger.warn({ url, ...exceeded }, 'this page holds more; the rest of it is not looked at')
+      logger.warn({ url, ...exceeded }, 'this page has more than a bound allows; the rest of it is not read')
     },
   }
 }

@@ -47,7 +47,7 @@ function notAMethod(spider: Spider, callback: unknown, role: string): WebloomErr
       : `${name ? `${name}: ` : ''}an arrow function, or one that is not a method of the spider`
   return new WebloomError(
     'WL_CALLBACK_UNKNOWN',
-    `${role} is ${kind}, which another worker could not find. Pass a method of ${spider.constructor.name} itself (${role}: this.parse) or its name; data for it goes into cbKwargs`,
+    `${role} is ${kind}, which no other worker could find. Pass a method of ${spider.constructor.name} itself (${role}: this.parse) or its name; data for it goes into cbKwargs`,
   )
 }
 

@@ -14,7 +14,10 @@ export function logFailure(
 ): void {
   const { url } = request
   if (error instanceof HttpError) {
-    logger.info({ url, status: error.response.status }, 'response kept from the callback: HTTP status')
+    logger.info(
+      { url, status: error.response.status },
+      'the callback does not get this response: its HTTP status is not a success (handle_httpstatus_list)',
+    )
   } else if (error instanceof IgnoreRequest) {
     logger.debug({ url, reason: error.message }, 'request dropped')
   } else if (response !== null) {

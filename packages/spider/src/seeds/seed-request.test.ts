@@ -154,7 +154,7 @@ describe('SEEDS_FORMAT=webloom', () => {
   test.each([
     ['', 'the message is empty'],
     ['example.com', 'no scheme'],
-    ['{"url":"https://example.com/"', 'begins as JSON does and is none'],
+    ['{"url":"https://example.com/"', 'begins like JSON, but is not JSON'],
     ['["https://example.com/"]', 'expected a URL or a JSON object'],
     ['"https://example.com/"', 'expected a URL or a JSON object'],
     ['{}', 'url is missing; expected a string'],

@@ -121,7 +121,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw invalid(`the message begins as JSON does and is none: ${(error as Error).message}`)
+    throw invalid(`the message begins like JSON, but is not JSON: ${(error as Error).message}`)
   }
 }
 

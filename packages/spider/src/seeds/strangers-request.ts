@@ -83,7 +83,7 @@ function checkHeaders(request: Request): void {
 function refusal(what: string): WebloomError {
   return new WebloomError(
     'WL_REQUEST_INVALID',
-    `${what}; start URLs from Redis may do that with SEEDS_TRUSTED=true only`,
+    `${what}; start URLs from Redis may do that only with SEEDS_TRUSTED=true`,
   )
 }
 

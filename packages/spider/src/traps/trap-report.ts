@@ -25,7 +25,11 @@ export class TrapReport {
       this.#toldBytes += ENTRY_BYTES + host.length
     }
     const line = { url: url.slice(0, 300), reason }
-    if (isFirst) this.#logger.info(line, `dropped as a spider trap, as all like it on this host (${setting})`)
+    if (isFirst)
+      this.#logger.info(
+        line,
+        `dropped as a spider trap, like all links of this kind on this host (${setting})`,
+      )
     else this.#logger.debug(line, 'dropped as a spider trap')
   }
 }

@@ -84,6 +84,6 @@ function summary(results: CheckResults): string {
   const [failed, warned] = [count('fail'), count('warn')]
   if (failed + warned === 0) return 'Nothing is wrong.'
   const warnings = warned > 0 ? counted(warned, 'warning') : ''
-  const failures = failed > 0 ? `${counted(failed, 'thing')} must be mended` : ''
+  const failures = failed > 0 ? `${counted(failed, 'thing')} must be fixed` : ''
   return `${[failures, warnings].filter((text) => text !== '').join(', ')}; below each stands the line to type.`
 }

@@ -146,7 +146,7 @@ async function writeStats(path: string, stats: CrawlResult['stats']): Promise<vo
     await writeFile(path, `${JSON.stringify(stats, null, 2)}\n`)
   } catch (cause) {
     const why = (cause as Error).message
-    throw new WebloomError('WL_OUTPUT_FAILED', `--stats-file ${path} could not be written: ${why}`, { cause })
+    throw new WebloomError('WL_OUTPUT_FAILED', `--stats-file ${path} cannot be written: ${why}`, { cause })
   }
 }
 
@@ -229,7 +229,7 @@ function watchAccidents(crawl: Crawl): { forget(): void } {
   const onRejection = (error: unknown) => {
     crawl.stats.inc('spider_exceptions/count')
     crawl.stats.inc('spider_exceptions/unhandledRejection')
-    crawl.logger.error({ err: error }, 'a promise was rejected that no code awaits; the crawl goes on')
+    crawl.logger.error({ err: error }, 'a promise that no code awaits was rejected; the crawl goes on')
   }
   const onException = (error: Error & { code?: string }) => {
     // The reader of standard output has gone (`| head`): whoever writes there next is told.

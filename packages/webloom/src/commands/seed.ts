@@ -117,6 +117,6 @@ function report(
   const known = pushed - added
   const seeds = counted(pushed, 'seed')
   console.log(
-    `pushed ${seeds} to ${visible(where.key)} (${NAMES[where.type]})${known > 0 ? `, ${grouped(known)} of which were there` : ''}${waiting === undefined ? '' : `; ${grouped(waiting)} wait there now`}${bad > 0 ? `; ${counted(bad, 'bad one was', 'bad ones were')} left out${pushed > 0 ? ': mend them and push these alone' : ''}` : ''}`,
+    `pushed ${seeds} to ${visible(where.key)} (${NAMES[where.type]})${known > 0 ? `, ${grouped(known)} of which were there` : ''}${waiting === undefined ? '' : `; ${grouped(waiting)} wait there now`}${bad > 0 ? `; ${counted(bad, 'bad one was', 'bad ones were')} left out${pushed > 0 ? ': fix them, and push only these' : ''}` : ''}`,
   )
 }

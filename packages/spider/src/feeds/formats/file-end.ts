@@ -42,14 +42,14 @@ export async function cutRest(
   if (sizeNow !== size) {
     logger.warn(
       { feed: uri },
-      'the end of the file is incomplete and the file is growing: another process writes it',
+      'the file ends with an incomplete record and is growing: another process is writing it',
     )
     return
   }
   await file.truncate(keptBytes)
   logger.warn(
     { feed: uri, bytes: size - keptBytes, text: rest.slice(0, SHOWN_CHARACTERS) },
-    'the last record of the file was incomplete, as a killed run leaves it; it was cut off',
+    'the last record of the file was incomplete, as after a kill; it was cut off',
   )
 }
 

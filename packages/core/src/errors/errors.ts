@@ -20,7 +20,7 @@ export const ERROR_CODES = {
   WL_SPIDER_NOT_READY: 'the call throws; settings, crawler and logger exist from start() on',
   WL_COMPONENT_LOAD: 'the crawl does not start; the component and the setting that names it are shown',
   WL_COMPONENT_ANSWER:
-    'what a component of your own answered cannot be used; after a dupefilter’s the crawl ends as internal_error, after an exporter’s the item is lost to its output; the message names component, answer and what was expected',
+    'a component of your own returned an answer that cannot be used: a dupefilter’s ends the crawl as internal_error, an exporter’s loses the item to its output; the message names component, answer and what was expected',
   WL_NOT_CONFIGURED: 'the component is left out and the crawl goes on without it',
   WL_JOBDIR_LOCKED: 'the crawl does not start; the message names the process that has the folder',
   WL_OUTPUT_UNWRITABLE:
@@ -29,34 +29,34 @@ export const ERROR_CODES = {
   WL_URL_INVALID:
     'the request is not made; an entry of startUrls or a link of the page is left out, `new Request` throws',
   WL_REQUEST_INVALID:
-    'the request is not made, logged and counted under spider_exceptions; what else is yielded goes on',
+    'the request is not made; this is logged and counted under spider_exceptions, and all else that is yielded goes on',
   WL_REQUEST_VERSION: 'the request is rejected, and goes to a worker that knows its version',
-  WL_CALLBACK_UNKNOWN: 'the request is refused where it is yielded, and rejected when it came from the queue',
+  WL_CALLBACK_UNKNOWN: 'the request is refused where it is yielded, or rejected if it comes from the queue',
   WL_YIELD_INVALID: 'the value is dropped, logged and counted; the callback goes on',
   WL_HEADER_INVALID: 'the request is not made',
   WL_SELECTOR_INVALID:
-    'the callback throws where the selector stands; its page is counted under spider_exceptions',
+    'the callback throws at the selector; its page is counted under spider_exceptions',
   WL_FORM_NOT_FOUND:
-    'the callback throws where the form is asked for; its page is counted under spider_exceptions',
+    'the callback throws at the call that asks for the form; its page is counted under spider_exceptions',
   WL_MIDDLEWARE_MISUSE:
     'the request fails with this error; the message names the middleware, download handler or method',
-  WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is told',
-  WL_NOT_IN_CACHE: 'the same, in a replay: its answer was not recorded',
-  WL_HTTP_ERROR: 'the response is not given to the callback; the errback is told',
+  WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is called',
+  WL_NOT_IN_CACHE: 'in a replay: the request was not recorded, and is dropped without an error; its errback is called',
+  WL_HTTP_ERROR: 'the response is not given to the callback; the errback is called',
   WL_DROP_ITEM: 'the item is dropped and counted by reason',
   WL_CLOSE_SPIDER: 'the crawl finishes what is in flight and ends with the given reason',
-  WL_DOWNLOAD_TIMEOUT: 'the request is retried, then its errback is told',
-  WL_DOWNLOAD_FAILED: 'the request is retried, then its errback is told',
-  WL_DOWNLOAD_TOO_LARGE: 'the download is cut and the request is dropped; its errback is told',
+  WL_DOWNLOAD_TIMEOUT: 'the request is retried, then its errback is called',
+  WL_DOWNLOAD_FAILED: 'the request is retried, then its errback is called',
+  WL_DOWNLOAD_TOO_LARGE: 'the download is cut and the request is dropped; its errback is called',
   WL_DOWNLOAD_CERTIFICATE:
-    'nothing is sent and the request is dropped, not retried; its errback is told (DOWNLOAD_VERIFY_CERTIFICATES)',
-  WL_DOWNLOAD_DATA_LOSS: 'the request is retried, then its errback is told (DOWNLOAD_FAIL_ON_DATALOSS)',
-  WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is told',
-  WL_ADDRESS_REFUSED: 'nothing is sent and the request is dropped, not retried; its errback is told',
-  WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is told (HOST_FAILURES_MAX)',
+    'nothing is sent and the request is dropped, not retried; its errback is called (DOWNLOAD_VERIFY_CERTIFICATES)',
+  WL_DOWNLOAD_DATA_LOSS: 'the request is retried, then its errback is called (DOWNLOAD_FAIL_ON_DATALOSS)',
+  WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is called',
+  WL_ADDRESS_REFUSED: 'nothing is sent and the request is dropped, not retried; its errback is called',
+  WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is called (HOST_FAILURES_MAX)',
   WL_ROBOTS_GIVEN_UP:
-    'nothing is sent and the request is dropped; its errback is told (ROBOTSTXT_WHEN_GIVEN_UP)',
-  WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
+    'nothing is sent and the request is dropped; its errback is called (ROBOTSTXT_WHEN_GIVEN_UP)',
+  WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is called',
   WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that a supervisor may start it again',
   WL_REDIS_REFUSED:
     'the command does not start, or ends where Redis refused it; the message has the line that gives the right, or names the setting with the password',
@@ -64,9 +64,9 @@ export const ERROR_CODES = {
     'nothing is lost: the step is tried again until Redis, which is restarting, failing over or busy, can do it',
   WL_REDIS_FULL: 'nothing is lost: the step is tried again until Redis, which is at its maxmemory, has room',
   WL_QUEUE_FULL:
-    'the requests are not queued; it is tried again until the queue’s Redis has room, and nothing is lost',
+    'nothing is lost: the requests are queued when the queue’s Redis has room again',
   WL_DUPEFILTER_FULL:
-    'Redis has no room for the bits of a Bloom filter: nothing is recorded and no link dropped; the crawl does not start, or waits until there is',
+    'Redis has no room for the bits of a Bloom filter: nothing is recorded and no link is dropped; the crawl does not start, or waits until there is room',
   WL_IMPORT_REFUSED: 'the entry stays where it is and is counted; the others are taken over',
   WL_CRAWL_FORMAT:
     'the command does not start; the crawl on Redis is that of another release, and stays as it is',

@@ -7,84 +7,84 @@ import type { JsonObject } from './json.ts'
  * travels with the request and comes back as `response.meta`. docs/meta.md lists the same.
  */
 export interface MetaKeys {
-  /** A host outside of `allowedDomains` may be fetched. */
+  /** True: the request may go to a host outside of `allowedDomains`. */
   allow_offsite?: boolean
-  /** True: what this answer's time says of its host is left out of AutoThrottle's delay. */
+  /** True: AutoThrottle ignores how long this request's answer takes. */
   autothrottle_dont_adjust_delay?: boolean
-  /** The local address that the connection goes out from; or `[address, port]`, as in Scrapy. */
+  /** The address of this machine from which the connection is made; or `[address, port]`, as in Scrapy. */
   bindaddress?: string | [string, number]
   /**
    * The page is rendered by a browser before the callback gets it (`@webloom/browser`): true, or how. `auto`: where the crawl has
    * found that this changes what callbacks yield of such pages; they then run twice for some of them.
    */
   browser?: boolean | 'auto' | BrowserOptions
-  /** Which cookie jar the request uses: a session of its own for each name. */
+  /** The name of the cookie jar that the request uses. Each name is a session of its own. */
   cookiejar?: string | number
   /** True: the request's depth is 0, as if it were a start request. */
   depth_reset?: boolean
-  /** Seconds until the request may be met again (DUPEFILTER_CLASS=redis-key), in place of DUPEFILTER_TTL. */
+  /** Seconds until the request counts as new again (DUPEFILTER_CLASS=redis-key), in place of DUPEFILTER_TTL. */
   dedupTtl?: number
   /** True: the page is neither taken from the HTTP cache nor kept in it. */
   dont_cache?: boolean
-  /** True: no cookies of the jar are sent, and none of the answer are kept. */
+  /** True: no cookies of the jar are sent, and no cookies of the answer are kept. */
   dont_merge_cookies?: boolean
-  /** True: robots.txt is not asked for this request. */
+  /** True: robots.txt is ignored for this request. */
   dont_obey_robotstxt?: boolean
-  /** True: the callback gets redirects themselves. */
+  /** True: redirects are not followed; the callback gets the redirect itself. */
   dont_redirect?: boolean
-  /** True: what fails is not tried again. */
+  /** True: the request is not retried. */
   dont_retry?: boolean
-  /** False: a body that ended too early is handed on as it is. In place of DOWNLOAD_FAIL_ON_DATALOSS. */
+  /** False: a body that ended too early is handed on as it is; in place of DOWNLOAD_FAIL_ON_DATALOSS. */
   download_fail_on_dataloss?: boolean
-  /** The handler that fetches it, by its name in DOWNLOAD_HANDLERS, in place of that of the URL's scheme. */
+  /** The handler that fetches the request, by its name in DOWNLOAD_HANDLERS, in place of the one of the URL's scheme. */
   download_handler?: string
   /** Most bytes of the body, in place of DOWNLOAD_MAXSIZE. */
   download_maxsize?: number
-  /** The line that the request waits in, in place of its host's: delays and concurrency are those of that line. */
+  /** The slot in whose line the request waits, in place of its host's. Delay and concurrency are those of that slot. */
   download_slot?: string
   /** Seconds, in place of DOWNLOAD_TIMEOUT. */
   download_timeout?: number
-  /** Bodies above so many bytes are logged with a warning, in place of DOWNLOAD_WARNSIZE. */
+  /** A larger body is logged with a warning; in bytes, in place of DOWNLOAD_WARNSIZE. */
   download_warnsize?: number
-  /** Level of the log line when the tries are used up, in place of RETRY_GIVE_UP_LOG_LEVEL. */
+  /** Level of the log line when the retries are used up, in place of RETRY_GIVE_UP_LOG_LEVEL. */
   give_up_log_level?: string
   /** True: the callback gets answers with any status. */
   handle_httpstatus_all?: boolean
-  /** Statuses beyond 2xx that the callback wants to see. */
+  /** Statuses other than 2xx with which the response reaches the callback. */
   handle_httpstatus_list?: number[]
-  /** The domain that user and password are for; null: whatever host the request goes to. */
+  /** The domain that gets user and password; null: any host that the request goes to. */
   http_auth_domain?: string | null
   /** Password for HTTP basic authentication. */
   http_pass?: string
   /** User for HTTP basic authentication. */
   http_user?: string
-  /** Tries after the first, in place of RETRY_TIMES. */
+  /** Retries after the first try, in place of RETRY_TIMES. */
   max_retry_times?: number
   /** Added to the priority of a retry, in place of RETRY_PRIORITY_ADJUST. */
   priority_adjust?: number
   /** The proxy, `http://user:password@host:port`; null: none, whatever the settings say. */
   proxy?: string | null
-  /** How many more redirects are followed, in place of REDIRECT_MAX_TIMES; counted down. */
+  /** How many more redirects are followed, in place of REDIRECT_MAX_TIMES; each redirect lowers it by one. */
   redirect_ttl?: number
-  /** What the Referer header holds, in place of REFERRER_POLICY. */
+  /** The policy for the Referer header, in place of REFERRER_POLICY. */
   referrer_policy?: string
-  /** Seconds that a start URL from Redis is to wait. */
+  /** Seconds that a start URL from Redis waits before it is crawled. */
   seed_delay?: number
-  /** True: the URL is sent as it is written, and not made safe. */
+  /** True: the URL is sent exactly as written, without being made safe. */
   verbatim_url?: boolean
 }
 
 /** Keys that the framework writes, for callbacks to read. */
 export interface MetaKeysRead {
-  /** How far from a start request the page lies. */
+  /** How many links lie between a start request and this one. */
   depth?: number
   /** Seconds from the request's start to its answer. */
   download_latency?: number
-  /** How often the request was tried again because its host could not be reached or asked to wait. */
+  /** How often the request was retried because its host could not be reached or asked to wait. */
   host_retry_times?: number
   /** The text of the link that a rule of a CrawlSpider followed. */
   link_text?: string
-  /** With METRICS_TIMES when the request was found (`Date.now()`); gone when it is sent. */
+  /** With METRICS_TIMES: when the request was found (`Date.now()`). Removed when the request is sent. */
   queued_at?: number
   /** Why each redirect was followed: a status, or `meta refresh`. */
   redirect_reasons?: JsonValue[]
@@ -92,15 +92,15 @@ export interface MetaKeysRead {
   redirect_times?: number
   /** The URLs that redirected, the first one first. */
   redirect_urls?: string[]
-  /** How often the request was tried again. */
+  /** How often the request was retried. */
   retry_times?: number
-  /** With TRACES the page on which the request was found, as W3C's Trace Context writes it. */
+  /** With TRACES: the page on which the request was found, in the form of W3C's Trace Context. */
   traceparent?: string
-  /** The site's robots.txt allowed the request until then (`Date.now()`); the request waits for its host's delay. */
+  /** Until when (`Date.now()`) the answer of the site's robots.txt counts, while the request waits for its host's delay. */
   robotstxt_allowed_until?: number
   /** The number of the rule of a CrawlSpider that found the link. */
   rule?: number
-  /** What the pages before this one brought, where they differ by their query only (TRAP_CHAIN_MAX). */
+  /** What the pages before this one yielded, if they differ from it only in their query (TRAP_CHAIN_MAX). */
   trap_chain?: JsonValue
 }
 

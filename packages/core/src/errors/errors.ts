@@ -34,14 +34,14 @@ export const ERROR_CODES = {
   WL_CALLBACK_UNKNOWN: 'the request is refused where it is yielded, or rejected if it comes from the queue',
   WL_YIELD_INVALID: 'the value is dropped, logged and counted; the callback goes on',
   WL_HEADER_INVALID: 'the request is not made',
-  WL_SELECTOR_INVALID:
-    'the callback throws at the selector; its page is counted under spider_exceptions',
+  WL_SELECTOR_INVALID: 'the callback throws at the selector; its page is counted under spider_exceptions',
   WL_FORM_NOT_FOUND:
     'the callback throws at the call that asks for the form; its page is counted under spider_exceptions',
   WL_MIDDLEWARE_MISUSE:
     'the request fails with this error; the message names the middleware, download handler or method',
   WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is called',
-  WL_NOT_IN_CACHE: 'in a replay: the request was not recorded, and is dropped without an error; its errback is called',
+  WL_NOT_IN_CACHE:
+    'in a replay: the request was not recorded, and is dropped without an error; its errback is called',
   WL_HTTP_ERROR: 'the response is not given to the callback; the errback is called',
   WL_DROP_ITEM: 'the item is dropped and counted by reason',
   WL_CLOSE_SPIDER: 'the crawl finishes what is in flight and ends with the given reason',
@@ -63,8 +63,7 @@ export const ERROR_CODES = {
   WL_REDIS_AWAY:
     'nothing is lost: the step is tried again until Redis, which is restarting, failing over or busy, can do it',
   WL_REDIS_FULL: 'nothing is lost: the step is tried again until Redis, which is at its maxmemory, has room',
-  WL_QUEUE_FULL:
-    'nothing is lost: the requests are queued when the queue’s Redis has room again',
+  WL_QUEUE_FULL: 'nothing is lost: the requests are queued when the queue’s Redis has room again',
   WL_DUPEFILTER_FULL:
     'Redis has no room for the bits of a Bloom filter: nothing is recorded and no link is dropped; the crawl does not start, or waits until there is room',
   WL_IMPORT_REFUSED: 'the entry stays where it is and is counted; the others are taken over',

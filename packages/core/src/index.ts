@@ -239,6 +239,7 @@ export {
   STAT_METRICS,
   type StatMetric,
 } from './desk/metrics-table.ts'
+export type { ScaleSeen } from './desk/scale-seen.ts'
 export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
 export { slotNamed, slotTyped } from './desk/slot-named.ts'
 export { type MetricSeries, statMetrics } from './desk/stat-metrics.ts'

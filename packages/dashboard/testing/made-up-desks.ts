@@ -173,6 +173,15 @@ export class MadeUpDesks implements CrawlDesks {
           memoryBytes: 34 * 2 ** 20,
           warnings: [],
         })),
+      scale: () =>
+        answer(() => ({
+          desired: 8,
+          present: 3,
+          allowedPerSecond: 150,
+          perWorkerPerSecond: 19.4,
+          words: '150 requests a second are what the hosts allow; a worker does 19 when it is in full use',
+          readAt,
+        })),
       isKnown: async (url) => {
         if (!URL.canParse(url)) throw new InvalidUrl(url, 'it is not a URL')
         return { url, known: url.includes('known'), fingerprint: 'a1b2c3d4e5f60718293a4b5c6d7e8f9001122334' }

@@ -5,7 +5,7 @@
 
 import { type ProtocolTimes, WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
-import { clear, host, pause, resume, runs, status, stop } from './cli/clusters.ts'
+import { clear, host, pause, resume, runs, scale, status, stop } from './cli/clusters.ts'
 import type { CliCommand } from './cli/command.ts'
 import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
@@ -93,6 +93,7 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
       dash,
       mcp,
       status,
+      scale,
       runs,
       pause,
       resume,

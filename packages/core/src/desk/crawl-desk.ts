@@ -9,6 +9,7 @@ import type {
 import type { FilterSeen, KnownSeen, SettingSeen } from './filter-seen.ts'
 import type { HistorySample, ItemsSeen, RunSeen } from './history-seen.ts'
 import type { HostChange, HostsSeen, OneHostSeen } from './hosts-seen.ts'
+import type { ScaleSeen } from './scale-seen.ts'
 
 /**
  * One crawl, as people and programs look at it and steer it: the dashboard, the HTTP API, metrics, MCP, and the commands of the
@@ -33,6 +34,8 @@ export interface CrawlDesk {
   hosts(): Promise<HostsSeen>
   /** One host by its exact name; one that the crawl never met has nothing waiting. */
   host(name: string): Promise<OneHostSeen>
+  /** How many workers would help now. */
+  scale?(): Promise<ScaleSeen>
   filter?(): Promise<FilterSeen>
   /** Whether the crawl has met a URL, asked for by GET. Records nothing. Rejects with `InvalidUrl` for what is not a URL. */
   isKnown?(url: string): Promise<KnownSeen>

@@ -89,6 +89,8 @@ export interface WorkerSeen {
   readonly scraping: number
   /** Its callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows: it begins no page until they are fewer. */
   readonly scrapingFull: boolean
+  /** It has had nothing to do for half a minute, but the queue has requests in flight in its name: restart it. */
+  readonly stalled: boolean
   /** Hosts of which it has something; 0 where the queue does not say (QUEUE_MODE=job). */
   readonly heldHosts: number
   /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */
@@ -100,6 +102,11 @@ export interface WorkerSeen {
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
+  /**
+   * The part of it that was in use over the last ten seconds, 0 to 1: of its CONCURRENT_REQUESTS places, or of its event loop's time,
+   * whichever is more. Pages per minute by this is what it can do.
+   */
+  readonly busy: number
   /** A callback blocks its event loop. */
   readonly blocked: boolean
   /** Version of webloom that it runs. */

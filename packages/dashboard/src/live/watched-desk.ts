@@ -96,7 +96,7 @@ export class WatchedDesk {
   }
 }
 
-type ViewName = 'hosts' | 'filter' | 'items' | 'settings' | 'failures' | 'runs'
+type ViewName = 'hosts' | 'scale' | 'filter' | 'items' | 'settings' | 'failures' | 'runs'
 
 interface CpuLook {
   readonly atMs: number

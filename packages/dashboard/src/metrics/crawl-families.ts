@@ -6,6 +6,7 @@ import {
   type FilterSeen,
   type HostsSeen,
   LIMIT_KINDS,
+  type ScaleSeen,
   type StatValue,
   statHistograms,
   statMetrics,
@@ -18,6 +19,7 @@ export interface CrawlReading {
   readonly status: CrawlStatus
   readonly filter?: FilterSeen | undefined
   readonly hosts?: HostsSeen | undefined
+  readonly scale?: ScaleSeen | undefined
 }
 
 /** Redis servers of a crawl that are told of; a dupefilter may be on many. */
@@ -51,7 +53,7 @@ export function upFamily(crawl: string, isUp: boolean): MetricFamily {
 }
 
 /** Returns all metrics of a crawl. */
-export function crawlFamilies(crawl: string, { status, filter, hosts }: CrawlReading): MetricFamily[] {
+export function crawlFamilies(crawl: string, { status, filter, hosts, scale }: CrawlReading): MetricFamily[] {
   return [
     upFamily(crawl, true),
     ...statFamilies(crawl, status.stats),
@@ -59,6 +61,7 @@ export function crawlFamilies(crawl: string, { status, filter, hosts }: CrawlRea
     ...workerFamilies(crawl, status),
     ...serverFamilies(crawl, status),
     ...(filter ? filterFamilies(crawl, filter) : []),
+    ...(scale ? scaleFamilies(crawl, scale) : []),
     ...(hosts ? [readyFamily(crawl, status, hosts), hostFamily(crawl, hosts)] : []),
   ]
 }
@@ -174,6 +177,26 @@ function filterFamilies(crawl: string, filter: FilterSeen): MetricFamily[] {
     ),
     one('webloom_dupefilter_lost_pages', 'Pages that were not fetched by that error.', filter.pagesLost),
     one('webloom_dupefilter_memory_bytes', 'Memory of it on Redis.', filter.memoryBytes),
+  ]
+}
+
+function scaleFamilies(
+  crawl: string,
+  { desired, allowedPerSecond, perWorkerPerSecond }: ScaleSeen,
+): MetricFamily[] {
+  const { one } = gauges(crawl)
+  return [
+    one('webloom_workers_wanted', 'Workers that would help now, those that are present included.', desired),
+    one(
+      'webloom_allowed_requests_per_second',
+      'Requests that the hosts allow all workers together to begin, over the next minute.',
+      allowedPerSecond,
+    ),
+    one(
+      'webloom_worker_responses_per_second',
+      'Responses of a worker in full use, as measured over ten seconds.',
+      perWorkerPerSecond,
+    ),
   ]
 }
 

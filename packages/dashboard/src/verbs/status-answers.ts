@@ -8,6 +8,7 @@ import {
   type CrawlTotals,
   LIMIT_KINDS,
   type QueueCounts,
+  type ScaleSeen,
   type SeedsSeen,
   type ServerSeen,
   type SkipSeen,
@@ -71,6 +72,7 @@ const WORKER = object<WorkerSeen>({
   downloading: count(),
   scraping: count(),
   scrapingFull: truth('its callbacks work on so many bytes that it begins no page'),
+  stalled: truth('it has nothing to do, but the queue has requests in flight in its name: restart it'),
   heldHosts: count('hosts of which it has something'),
   longestMs: number('how long the host of these that takes longest takes at least'),
   longestHost: text(),
@@ -80,6 +82,9 @@ const WORKER = object<WorkerSeen>({
   pagesPerMinute: number(),
   itemsPerMinute: number(),
   errorsPerMinute: number(),
+  busy: number(
+    'the part of its places, or of its event loop, that was in use over the last ten seconds: 1 is all',
+  ),
   blocked: truth('a callback blocks its event loop'),
   release: text('version of webloom'),
   loopLagMs: number(),
@@ -140,6 +145,17 @@ export const STATUS = object<CrawlStatus>({
   highWater: number('REDIS_HIGH_WATER'),
   limit: LIMIT,
   timeLeft: TIME_LEFT,
+})
+
+export const SCALE = object<ScaleSeen>({
+  desired: count('workers that would help, those that are present included'),
+  present: count(),
+  allowedPerSecond: number(
+    'requests that the hosts allow all workers together to begin, over the next minute',
+  ),
+  perWorkerPerSecond: orNull(number('responses of a worker in full use; null: not known yet')),
+  words: text('why as many'),
+  readAt: moment(),
 })
 
 export const SKIP = object<SkipSeen>({

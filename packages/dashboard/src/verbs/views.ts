@@ -16,7 +16,7 @@ import { HOSTS, ONE_HOST } from './host-answers.ts'
 import { FAILED_FILTER, HOST_NAME, SIGNATURE } from './inputs.ts'
 import { Refusal } from './refusal.ts'
 import { input, listOf, object } from './schema.ts'
-import { SKIP, STATUS, SUMMARY } from './status-answers.ts'
+import { SCALE, SKIP, STATUS, SUMMARY } from './status-answers.ts'
 import type { VerbOfAll, VerbOfOne } from './verb.ts'
 
 const NOTHING = input<object>({})
@@ -148,6 +148,12 @@ export const VIEWS_OF_ONE: readonly VerbOfOne[] = [
     desk.hosts(),
   ),
   HOST,
+  view(
+    'scale',
+    'how many workers would help now, by what the hosts allow and by how fast a worker is',
+    SCALE,
+    (desk) => desk.scale?.(),
+  ),
   view(
     'skips',
     'what the crawl passed over, by reason: met before, offsite, robots.txt, depth, traps …',

@@ -36,12 +36,15 @@ import type { CrawlChannel } from './crawl-channel.ts'
 import { CrawlStats, readWholeTotals, type WholeTotals } from './crawl-stats.ts'
 import { HostReport } from './host-report.ts'
 import { LeftNumbers } from './left-numbers.ts'
+import { WorkerRateMeter } from './worker-rates.ts'
 
 /** What a worker tells of itself with each heartbeat. */
 export interface WorkerTells {
   /** What is under way at this moment. */
   readonly activity: () => Pick<WorkerActivity, 'downloading' | 'scraping'> &
-    Partial<Pick<WorkerActivity, 'scrapingFull'>>
+    Partial<Pick<WorkerActivity, 'scrapingFull' | 'stalled'>>
+  /** How many requests it may download at once. Absent: how much of it is in use is told by its event loop alone. */
+  readonly concurrency?: number
   /** What this worker holds of the queue. Absent: it does not say. */
   readonly held?: (() => QueueHeld) | undefined
   /** What stands out among the hosts of this process. Absent: none of it is told. */
@@ -89,8 +92,6 @@ const CLOSE_ANSWER_MS_MAX = 4000
 /** How long a lost worker is shown; entries that are older are deleted with each twentieth heartbeat. */
 const LOST_SHOWN_MS = 600_000
 const SWEEP_EVERY_BEATS = 20
-/** Pages and items a minute are measured over this time. */
-const RATE_MS = 10_500
 
 const beatScript = new OomSafeScript('redis/now.lua', 'members/beat.lua')
 
@@ -103,14 +104,6 @@ function beatKeys({ record, workers, cleared, doubts, hostLists }: CrawlRedisKey
   return [record, workers, cleared, doubts, hostLists]
 }
 
-/** What this worker had done at one moment of the monotonic clock. */
-interface Done {
-  readonly at: number
-  readonly pages: number
-  readonly items: number
-  readonly errors: number
-}
-
 export class WorkerHeartbeat implements OtherWorkers {
   readonly #options: WorkerHeartbeatOptions
   readonly #logger: Logger
@@ -119,6 +112,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   readonly #hostReport: HostReport
   readonly #leftNumbers: LeftNumbers
   readonly #load = new WorkerLoadMeter()
+  readonly #rates: WorkerRateMeter
   /** The heartbeat that the lock keeper sends while the event loop is blocked. */
   readonly #blockedBeat: KeptLocks
   readonly #closing = new AbortController()
@@ -128,7 +122,6 @@ export class WorkerHeartbeat implements OtherWorkers {
   #run: CrawlRun | undefined
   #looping: Promise<void> | undefined
   #beats = 0
-  #done: Done[] = []
   #clock: { readonly redisMs: number; readonly at: number } | undefined
   #isPaused = false
   #isStopped = false
@@ -148,6 +141,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#logger = options.logger ?? silentLogger
     this.#times = (options.times ?? PROTOCOL_TIMES).members
     this.#crawlStats = new CrawlStats(options)
+    this.#rates = new WorkerRateMeter(options.stats, () => this.#placesTaken())
     this.#hostReport = new HostReport({
       ...(options.tells.hostLists && { hostLists: options.tells.hostLists }),
       everyMs: this.#times.hostListsEveryMs,
@@ -162,6 +156,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   async open(run: CrawlRun): Promise<void> {
     this.#run = run
     this.#load.open()
+    this.#rates.open()
     const first = Promise.withResolvers<void>()
     this.#looping = this.#loop(run, first.resolve)
     await within(this.#times.answerLateMs, 'the first heartbeat', first.promise).catch(() => {})
@@ -181,6 +176,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#load.close()
+    this.#rates.close()
     this.#wake()
     this.#blockedBeat.drop('beat')
     const run = this.#run
@@ -210,6 +206,11 @@ export class WorkerHeartbeat implements OtherWorkers {
       this.#logger.warn({ err: error }, 'the stats of all workers cannot be read')
       return undefined
     }
+  }
+
+  /** False while the queue’s Redis does not take the heartbeat. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
   }
 
   stat(key: string): number {
@@ -329,31 +330,23 @@ export class WorkerHeartbeat implements OtherWorkers {
   }
 
   #activity(): WorkerActivity {
-    const { stats, tells } = this.#options
-    const count = (key: string) => Number(stats.get(key) ?? 0)
-    const done = {
-      at: performance.now(),
-      pages: count('response_received_count'),
-      items: count('item_scraped_count'),
-      errors: count('log_count/ERROR'),
-    }
-    this.#done = [...this.#done.filter(({ at }) => done.at - at <= RATE_MS), done]
-    const { at, pages, items, errors } = this.#done[0]!
-    const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
+    const { tells } = this.#options
     return {
       scrapingFull: false,
+      stalled: false,
       ...tells.activity(),
       ...(tells.held?.() ?? NOTHING_HELD),
-      pages: done.pages,
-      items: done.items,
-      errors: done.errors,
-      pagesPerMinute: perMinute(done.pages - pages),
-      itemsPerMinute: perMinute(done.items - items),
-      errorsPerMinute: perMinute(done.errors - errors),
+      ...this.#rates.measured(),
       ...this.#load.measured(),
       release: tells.release ?? '',
       blocked: false,
     }
+  }
+
+  #placesTaken(): number {
+    const { activity, concurrency = Number.POSITIVE_INFINITY } = this.#options.tells
+    const { downloading, scrapingFull = false } = activity()
+    return scrapingFull ? 1 : downloading / concurrency
   }
 
   /** Deletes the entries of workers that were lost long ago. A worker that lives after all writes its entry anew. */

@@ -58,6 +58,17 @@ export const status = outside<StatusFlags>(
   ],
 )
 
+export const scale = outside<OutsideFlags>(
+  'scale <spider>',
+  'print how many workers of a crawl would help now',
+  JSON_TOO,
+  async () => (await import('../commands/scale.ts')).scale,
+  [
+    ['webloom scale quotes', 'by what the hosts allow and by how fast a worker is'],
+    ['webloom scale quotes --json', 'for an autoscaler: .desired'],
+  ],
+)
+
 export const runs = command<RunsFlags, [name: string | undefined]>(
   'runs [spider]',
   'print the results of a spider’s last crawls; without a spider, the latest of each',

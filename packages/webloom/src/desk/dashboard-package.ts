@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type CrawlDesks, type StatValue, UsageError } from '@webloom/core'
+import type { CrawlHealth } from '../processes/crawl-health.ts'
 
 /** What commands use of it. */
 export interface DashboardPackage {
@@ -19,6 +20,7 @@ export interface DashboardPackage {
     readonly crawl: string
     readonly stats: () => Readonly<Record<string, StatValue>>
     readonly activity: () => { readonly downloading: number; readonly scraping: number }
+    readonly health: CrawlHealth
     readonly host: string
     readonly port: number
   }): Promise<{ readonly url: string; close(): Promise<void> }>

@@ -18,6 +18,7 @@ import {
   type OneHostSeen,
   type ResponseSnapshot,
   type RunSeen,
+  type ScaleSeen,
   type SettingSeen,
   within,
 } from '@webloom/core'
@@ -44,6 +45,7 @@ import { ledgerFilter, readFailed, readFailures, readResponse } from './read-fai
 import { readItems } from './read-items.ts'
 import { readOneHost } from './read-one-host.ts'
 import { readStatus } from './read-status.ts'
+import { readScale } from './scale/read-scale.ts'
 import { setHost } from './set-host.ts'
 import { settingsSeen } from './settings-seen.ts'
 
@@ -105,6 +107,10 @@ export class RedisCrawlDesk implements CrawlDesk {
     const setBy = (setting: string) =>
       this.#told?.settings.find((told) => told.name === setting)?.source ?? 'default'
     return this.#ask('that host', async () => readOneHost(this.#crawl, name, await this.hosts(), setBy))
+  }
+
+  scale(): Promise<ScaleSeen> {
+    return this.#ask('its workers', async () => readScale(this.#crawl, await readStatus(this.#crawl)))
   }
 
   filter(): Promise<FilterSeen> {

@@ -269,7 +269,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   }
 
   #worker(): WorkerSeen {
-    const { inside, stats } = this.#crawl
+    const { inside, stats, settings } = this.#crawl
     const { pages, items, errors } = totalsOf(stats.snapshot())
     const rates = this.#rates()
     return {
@@ -287,6 +287,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       pagesPerMinute: rates.pages,
       itemsPerMinute: rates.items,
       errorsPerMinute: rates.errors,
+      busy: Math.min(1, inside.engine.activity.downloading / settings.getInt('CONCURRENT_REQUESTS')),
       blocked: false,
       release: VERSION,
       ...this.#loadSeen,

@@ -1,0 +1,110 @@
+import type { WorkerSeen } from '@webloom/core'
+import { describe, expect, test } from 'vitest'
+import { madeUpWorker, STATUS } from '../../../../dashboard/testing/made-up-crawl.ts'
+import { type PacedSlot, workersWanted } from './workers-wanted.ts'
+
+const slotsLike = (count: number, more: Partial<PacedSlot>) => [
+  {
+    weight: count,
+    slot: { waiting: 1000, leased: 0, pausedMs: 0, delayMs: 0, concurrency: 8, ...more },
+  },
+]
+const working = (count: number, more: Partial<WorkerSeen>) =>
+  Array.from({ length: count }, (_, n) => madeUpWorker(n, { downloading: 4, busy: 1, ...more }))
+const wanted = (
+  workers: readonly WorkerSeen[],
+  slots: ReturnType<typeof slotsLike> | undefined,
+  more: Partial<typeof STATUS> = {},
+) =>
+  workersWanted({
+    status: { ...STATUS, seeds: null, ...more, workers },
+    concurrency: 4,
+    ...(slots && { slots }),
+  })
+
+describe('polite hosts', () => {
+  // Four places at a site that answers after 200 ms: twenty pages a second.
+  const full = { pagesPerMinute: 1200 }
+
+  test.each([1, 3, 8])(
+    'that allow 150 pages a second want eight workers, whether there are %i',
+    (present) => {
+      const pagesPerMinute = Math.min(1200, (150 * 60) / present)
+      const workers = working(present, { pagesPerMinute, busy: pagesPerMinute / 1200 })
+      expect(wanted(workers, slotsLike(5000, { delayMs: 33_333 }))).toMatchObject({
+        desired: 8,
+        present,
+        perWorkerPerSecond: 20,
+        allowedPerSecond: 150,
+      })
+    },
+  )
+
+  test('that allow 25 pages a second never want more than two, however much is queued', () => {
+    expect(wanted(working(1, full), slotsLike(50, { delayMs: 2000, waiting: 1e6 })).desired).toBe(2)
+    expect(
+      wanted(working(9, { pagesPerMinute: 166, busy: 0.14 }), slotsLike(50, { delayMs: 2000 })).desired,
+    ).toBe(2)
+  })
+
+  test('that have little left want no more workers than a minute’s work', () => {
+    expect(wanted(working(1, full), slotsLike(5000, { delayMs: 100, waiting: 1 })).desired).toBe(5)
+  })
+
+  test('that are paused want none now, and the part of the minute after their pause', () => {
+    expect(wanted(working(1, full), slotsLike(100, { delayMs: 100, pausedMs: 600_000 })).desired).toBe(1)
+    expect(
+      wanted(working(1, full), slotsLike(100, { delayMs: 100, pausedMs: 30_000 })).allowedPerSecond,
+    ).toBe(500)
+  })
+})
+
+test('a host without delay wants what its concurrency takes', () => {
+  // Eight at once, each for 200 ms.
+  expect(wanted(working(1, { pagesPerMinute: 1200 }), slotsLike(1, { waiting: 1e6 }))).toMatchObject({
+    allowedPerSecond: 40,
+    desired: 2,
+  })
+})
+
+test('without lines of hosts it is what would leave nothing queued in a minute', () => {
+  const counts = { ...STATUS.counts, waiting: 6000 }
+  expect(wanted(working(2, { pagesPerMinute: 1200 }), undefined, { counts, mode: 'job' })).toMatchObject({
+    allowedPerSecond: 100,
+    desired: 5,
+  })
+})
+
+describe('one worker', () => {
+  const many = slotsLike(5000, { delayMs: 33_333 })
+
+  test('is wanted while none has been measured', () => {
+    expect(wanted([], many).desired).toBe(1)
+    expect(wanted(working(3, { busy: 0.01, pagesPerMinute: 1 }), many).desired).toBe(1)
+  })
+
+  test('of those that are blocked, or lost, nothing is measured', () => {
+    expect(wanted(working(3, { blocked: true }), many)).toMatchObject({
+      desired: 1,
+      perWorkerPerSecond: null,
+    })
+    expect(wanted(working(3, { lost: true }), many)).toMatchObject({ desired: 1, present: 0 })
+  })
+
+  test('is enough for what is left of a crawl that runs', () => {
+    expect(wanted(working(4, { pagesPerMinute: 60 }), slotsLike(1, { waiting: 1 })).desired).toBe(1)
+  })
+})
+
+test.each([
+  [{ paused: true }, 3, /paused/],
+  [{ state: 'stopped' as const }, 0, /stopped/],
+  [{ state: 'finished' as const }, 0, /finished/],
+  [{ state: 'finished' as const, seeds: { waiting: 2, inWork: 0, invalid: 0 } }, 1, /2 start URLs wait/],
+  [{ state: 'idle' as const }, 1, /begins it/],
+  [{ state: 'idle' as const, seeds: { waiting: 0, inWork: 0, invalid: 0 } }, 0, /no start URL/],
+])('a crawl that is %o wants %i', (more, desired, words) => {
+  const seen = wanted(working(3, { pagesPerMinute: 1200 }), slotsLike(5000, {}), more)
+  expect(seen.desired).toBe(desired)
+  expect(seen.words).toMatch(words)
+})

@@ -1,0 +1,138 @@
+/**
+ * How many workers would help a crawl. Neither processors nor the length of the queue tell that: workers that wait for hosts use
+ * no processor, and a million requests of one polite host keep no second worker busy. What tells it is
+ *
+ *     requests a second that the hosts allow ÷ requests a second that one worker can do
+ *
+ * The first is a sum over the hosts with something queued: each allows 1 ÷ its delay; without a delay, its concurrency by the time
+ * that an answer takes; and never more than a minute would leave nothing of. The second is measured: what the workers do, by the
+ * part of their places that is taken.
+ */
+
+import type { CrawlStatus, HostPace, ScaleSeen, SlotView, WorkerSeen } from '@webloom/core'
+import { counted, grouped } from '../../terminal/figures.ts'
+
+/** Of a slot: how it stands, and the pace that holds for it. */
+export type PacedSlot = Pick<SlotView, 'waiting' | 'leased' | 'pausedMs'> &
+  Pick<HostPace, 'delayMs' | 'concurrency'>
+
+export interface WorkersWantedInput {
+  readonly status: Pick<
+    CrawlStatus,
+    'state' | 'paused' | 'workers' | 'counts' | 'start' | 'seeds' | 'mode' | 'readAt'
+  >
+  /** Each slot with how many it stands for. Absent: the queue keeps none (QUEUE_MODE=job). */
+  readonly slots?: readonly { readonly slot: PacedSlot; readonly weight: number }[]
+  /** CONCURRENT_REQUESTS. */
+  readonly concurrency: number
+}
+
+/** What is queued counts as far as it lasts so long: a worker needs some seconds to start. */
+const AHEAD_S = 60
+/** Below this share of use a worker's speed is more chance than measure. */
+const BUSY_FROM = 0.1
+/** A tenth of a worker is nobody. */
+const SPARE = 0.1
+/** An answer takes as long as this where none was measured. */
+const ANSWER_S = 1
+
+export function workersWanted({ status, slots, concurrency }: WorkersWantedInput): ScaleSeen {
+  const present = status.workers.filter(({ lost }) => !lost)
+  const speed = speedOf(present, concurrency)
+  const allowedPerSecond =
+    slots === undefined ? status.counts.waiting / AHEAD_S : allowedBy(slots, speed.answerS)
+  const known = {
+    present: present.length,
+    allowedPerSecond: rounded(allowedPerSecond),
+    perWorkerPerSecond: speed.perSecond && rounded(speed.perSecond),
+    readAt: status.readAt,
+  }
+  return { ...known, ...decided(status, present, allowedPerSecond, speed.perSecond) }
+}
+
+type Decision = Pick<ScaleSeen, 'desired' | 'words'>
+
+function decided(
+  status: WorkersWantedInput['status'],
+  present: readonly WorkerSeen[],
+  allowedPerSecond: number,
+  perSecond: number | null,
+): Decision {
+  const resting = notRunning(status, present.length)
+  if (resting) return resting
+  if (perSecond === null) return firstWorkers(present.length)
+  const desired = Math.max(1, Math.ceil(allowedPerSecond / perSecond - SPARE))
+  const allowed = `${figure(allowedPerSecond)} ${allowedBecause(status)}`
+  return { desired, words: `${allowed}; a worker does ${figure(perSecond)} when it is in full use` }
+}
+
+function notRunning(
+  { state, paused, seeds }: WorkersWantedInput['status'],
+  present: number,
+): Decision | undefined {
+  if (state === 'running')
+    return paused
+      ? { desired: Math.max(1, present), words: 'the crawl is paused: as many as there are' }
+      : undefined
+  if (state === 'stopped') return { desired: 0, words: 'the crawl was stopped' }
+  if (seeds && seeds.waiting > 0)
+    return {
+      desired: 1,
+      words: `${counted(seeds.waiting, 'start URL')} ${seeds.waiting === 1 ? 'waits' : 'wait'} for a worker`,
+    }
+  if (state === 'finished') return { desired: 0, words: 'the crawl has finished' }
+  return seeds
+    ? { desired: 0, words: 'no crawl is begun, and no start URL waits' }
+    : { desired: 1, words: 'no crawl is begun yet: the first worker begins it' }
+}
+
+/** How fast a worker is, is not known before one has had something to do. */
+function firstWorkers(present: number): Decision {
+  if (present === 0) return { desired: 1, words: 'no worker is present: how much one can do is not known' }
+  return { desired: 1, words: 'the workers that there are have next to nothing to do' }
+}
+
+function allowedBecause({ mode }: WorkersWantedInput['status']): string {
+  return mode === 'job'
+    ? 'requests a second would leave nothing queued in a minute'
+    : 'requests a second are what the hosts allow'
+}
+
+interface Speed {
+  /** Null: not known. */
+  readonly perSecond: number | null
+  readonly answerS: number
+}
+
+/** Of all workers together, as one alone is measured too roughly. */
+function speedOf(present: readonly WorkerSeen[], concurrency: number): Speed {
+  const working = present.filter(({ blocked }) => !blocked)
+  const busy = working.reduce((sum, worker) => sum + worker.busy, 0)
+  const perSecond = working.reduce((sum, { pagesPerMinute }) => sum + pagesPerMinute / 60, 0)
+  if (busy < BUSY_FROM || perSecond === 0) return { perSecond: null, answerS: ANSWER_S }
+  const downloading = working.reduce((sum, worker) => sum + worker.downloading, 0)
+  // As long as a request is with a worker (Little): its places that are taken, by what comes out of them.
+  const answerS = Math.min(ANSWER_S, Math.min(downloading, busy * concurrency) / perSecond)
+  return { perSecond: perSecond / busy, answerS: answerS > 0 ? answerS : ANSWER_S }
+}
+
+function allowedBy(slots: NonNullable<WorkersWantedInput['slots']>, answerS: number): number {
+  return slots.reduce((sum, { slot, weight }) => sum + weight * slotAllows(slot, answerS), 0)
+}
+
+/** Requests a second. */
+function slotAllows(slot: PacedSlot, answerS: number): number {
+  const awakeS = AHEAD_S - Math.min(AHEAD_S, slot.pausedMs / 1000)
+  const byDelay = slot.delayMs > 0 ? 1000 / slot.delayMs : Number.POSITIVE_INFINITY
+  const atOnce = slot.concurrency > 0 ? slot.concurrency : Number.POSITIVE_INFINITY
+  const byQueue = (slot.waiting + slot.leased) / AHEAD_S
+  return Math.min(byQueue, (Math.min(byDelay, atOnce / answerS) * awakeS) / AHEAD_S)
+}
+
+function rounded(perSecond: number): number {
+  return Math.round(perSecond * 100) / 100
+}
+
+function figure(perSecond: number): string {
+  return perSecond < 10 ? String(rounded(perSecond)) : grouped(Math.round(perSecond))
+}

@@ -37,7 +37,7 @@ ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=1310
 COPY --from=build /webloom/package.json /webloom/
 COPY --from=build /webloom/node_modules /webloom/node_modules
 COPY --from=build /webloom/packages /webloom/packages
-COPY --from=build /webloom/scripts/redis-answers.ts /webloom/scripts/
+COPY --from=build /webloom/scripts/container-health.ts /webloom/scripts/
 RUN ln -s /webloom/packages/webloom/bin/webloom.js /usr/local/bin/webloom \
  && mkdir /project \
  && chown node:node /project
@@ -47,7 +47,7 @@ WORKDIR /project
 # docker stop -t 45, stop_grace_period of compose, terminationGracePeriodSeconds of Kubernetes.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=15s --retries=3 \
-  CMD ["node", "/webloom/scripts/redis-answers.ts"]
+  CMD ["node", "/webloom/scripts/container-health.ts"]
 ENTRYPOINT ["webloom"]
 CMD ["--help"]
 

@@ -30,6 +30,10 @@ test('two worker processes have a port each, with what each of them has counted'
       async () => expect(pages(await scraped(port)), workers.stderr).toBeGreaterThan(5),
       WITHIN,
     )
+  for (const path of ['healthz', 'readyz']) {
+    const answer = await fetch(`http://127.0.0.1:${PORT + 1}/${path}`)
+    expect({ status: answer.status, ...((await answer.json()) as object) }).toEqual({ status: 200, ok: true })
+  }
   const text = await scraped(PORT + 1)
   expect(figure(text, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20)
   // 0 if nothing was late since the scrape before.

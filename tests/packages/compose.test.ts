@@ -2,6 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Settings } from '@webloom/core'
 import { DASHBOARD_PORT } from '@webloom/dashboard'
@@ -207,7 +208,7 @@ describe('Dockerfile', () => {
 
 describe('the health check', () => {
   const check = (env: Record<string, string>) =>
-    runProcess(process.execPath, [join(ROOT, 'scripts/redis-answers.ts')], {
+    runProcess(process.execPath, [join(ROOT, 'scripts/container-health.ts')], {
       env: { QUEUE_REDIS_URL: undefined, DUPEFILTER_REDIS_URL: undefined, ...env },
     })
 
@@ -227,6 +228,24 @@ describe('the health check', () => {
     const wrong = await check({ REDIS_URL: `redis://:other@${queue.host}:${queue.port}` })
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('WRONGPASS') })
     expect(wrong.stderr).not.toContain('other')
+  })
+
+  test('tells of a worker of this machine that is stuck, and not of one whose process has ended', async () => {
+    await using queue = await startRedis()
+    const tells = (startedAt: number) => {
+      const entry = { id: 'w1', host: hostname(), pid: process.pid, startedAt: new Date(startedAt), at: 0 }
+      return queue.command('HSET', 'webloom:{quotes}:workers', 'w1', JSON.stringify(entry))
+    }
+    const noted = { spider: 'quotes', crawlId: null, statsKey: 'quotes:stats', joinedAt: 1, release: '' }
+    await queue.command('HSET', 'webloom:crawls', '{quotes}', JSON.stringify(noted))
+    await tells(Date.now())
+    expect(await check({ REDIS_URL: queue.url })).toMatchObject({
+      code: 1,
+      stderr: 'worker w1 sends no heartbeat\n',
+    })
+    // Another process had the number then, as of a container that was started again.
+    await tells(Date.now() - process.uptime() * 1000 - 60_000)
+    expect(await check({ REDIS_URL: queue.url })).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('does not wait longer than its deadline for one that hangs', async () => {

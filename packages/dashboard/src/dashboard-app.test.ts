@@ -46,6 +46,19 @@ describe.each(PATHS)('%s', (path) => {
   })
 })
 
+test('whoever starts and stops processes needs no token, and is told when no Redis answers', async () => {
+  const asked = async (path: string) => {
+    const answer = await dashboardApp({ desks, closing: closing.signal, token: 'a token' }).request(path)
+    return { status: answer.status, ...((await answer.json()) as object) }
+  }
+  expect(await asked('/healthz')).toEqual({ status: 200, ok: true })
+  expect(await asked('/readyz')).toEqual({ status: 200, ok: true })
+  const silent = (await desks.crawls()).filter(({ state }) => state === null)
+  desks.crawls = async () => silent
+  expect(await asked('/healthz')).toEqual({ status: 200, ok: true })
+  expect(await asked('/readyz')).toEqual({ status: 503, ok: false, why: 'no Redis of its crawls answers' })
+})
+
 test('while Redis is away each page says so, and is there again within a second after it is back', async () => {
   const page = app()
   const statuses = () => Promise.all(PATHS.map(async (path) => (await page.request(path)).status))

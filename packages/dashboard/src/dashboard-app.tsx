@@ -16,6 +16,7 @@ import { metricsRoutes } from './metrics/metrics-routes.ts'
 import { crawlPath, Page, type PageProps } from './parts/page.tsx'
 import { Nothing } from './parts/values.tsx'
 import { answerAsset } from './serving/assets.ts'
+import { healthRoutes, type Verdict } from './serving/health-routes.ts'
 import { loopbackNamesOnly, securityHeaders } from './serving/security.ts'
 import { tokenOnly } from './serving/token.ts'
 import { formRoutes, pathHere } from './steering/form-routes.ts'
@@ -53,6 +54,8 @@ export function dashboardApp({
   const streams = new EventStreams(closing ?? new AbortController().signal)
   const app = new Hono()
   app.use(securityHeaders())
+  // Before all that asks who may: they tell nothing of the crawls.
+  app.route('/', healthRoutes({ alive: () => ({ ok: true }), ready: () => seesCrawls(watched) }))
   if (isOnLoopback) app.use(loopbackNamesOnly())
   if (token !== undefined) app.use(tokenOnly(token))
   app.route('/api', apiRoutes({ desks, control, hasToken: token !== undefined }))
@@ -89,6 +92,13 @@ export function dashboardApp({
   app.notFound(answerNotFound)
   app.onError((error, c) => answerRefusal(c, refusalOf(error)))
   return app
+}
+
+/** Where there is no crawl, there is no server that does not answer. */
+async function seesCrawls(watched: WatchedDesks): Promise<Verdict> {
+  const crawls = await watched.crawls()
+  const ok = crawls.length === 0 || crawls.some(({ state }) => state !== null)
+  return { ok, why: 'no Redis of its crawls answers' }
 }
 
 async function asked(

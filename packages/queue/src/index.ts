@@ -40,6 +40,7 @@ export {
 
 export { readSlot, readSlots, readSlots as readTurnHosts } from './outside/bucket-slots.ts'
 export { readHostTotals } from './outside/host-totals.ts'
+export { type SlotSample, sampleSlots } from './outside/slot-sample.ts'
 export { leastTimeMs, paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 
@@ -116,6 +117,7 @@ export {
   orderHost,
   readHostOrders,
 } from './outside/host-orders.ts'
+export { type StuckWorker, stuckWorkers } from './outside/stuck-workers.ts'
 export { DISK_CURE, diskFailureIn, type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,

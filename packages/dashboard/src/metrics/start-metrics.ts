@@ -1,7 +1,8 @@
-/** `/metrics` of one process that crawls: METRICS_PORT. */
+/** `/metrics`, `/healthz` and `/readyz` of one process that crawls: METRICS_PORT. */
 
 import type { StatValue } from '@webloom/core'
 import { Hono } from 'hono'
+import { type Health, healthRoutes } from '../serving/health-routes.ts'
 import { type Listening, listenOn } from '../serving/listen-on.ts'
 import { isLoopback, loopbackNamesOnly } from '../serving/security.ts'
 import { statFamilies } from './crawl-families.ts'
@@ -15,6 +16,8 @@ export interface StartMetricsOptions {
   readonly stats: () => Readonly<Record<string, StatValue>>
   /** Requests that it has at this moment. */
   readonly activity: () => { readonly downloading: number; readonly scraping: number }
+  /** Whether it is alive, and takes requests. */
+  readonly health: Health
   readonly host: string
   readonly port: number
 }
@@ -29,6 +32,7 @@ export async function startMetrics(options: StartMetricsOptions): Promise<Listen
     const { contentType, text } = await metricsText(families, c.req.header('accept'))
     return c.body(text, 200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' })
   })
+  app.route('/', healthRoutes(options.health))
   try {
     const listening = await listenOn(app.fetch, options)
     listening.unref()

@@ -8,6 +8,8 @@ export interface WorkerActivity extends WorkerLoad, QueueHeld {
   readonly scraping: number
   /** Its callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows. */
   readonly scrapingFull: boolean
+  /** It has had nothing to do for half a minute, but the queue has requests in flight in its name. */
+  readonly stalled: boolean
   /** Since the worker started. */
   readonly pages: number
   readonly items: number
@@ -17,6 +19,8 @@ export interface WorkerActivity extends WorkerLoad, QueueHeld {
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
+  /** The part of it that was in use over the last ten seconds, by its places for downloads or its event loop: 1 is all. */
+  readonly busy: number
   /** Version of webloom that it runs; '' when it does not say. */
   readonly release: string
   /** True when a callback blocks its event loop; its lock keeper writes the entry then. */
@@ -42,6 +46,7 @@ const IDLE: WorkerActivity = {
   downloading: 0,
   scraping: 0,
   scrapingFull: false,
+  stalled: false,
   ...NOTHING_HELD,
   pages: 0,
   items: 0,
@@ -49,6 +54,7 @@ const IDLE: WorkerActivity = {
   pagesPerMinute: 0,
   itemsPerMinute: 0,
   errorsPerMinute: 0,
+  busy: 0,
   release: '',
   blocked: false,
   ...NO_LOAD,

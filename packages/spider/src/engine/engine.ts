@@ -84,6 +84,8 @@ export interface EngineActivity {
   readonly scraping: number
   /** Callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows: no page is begun until they are fewer. */
   readonly scrapingFull: boolean
+  /** It has had nothing to do for half a minute, but the queue has requests in flight in its name. */
+  readonly stalled: boolean
 }
 
 // Without a bound on downloads, a lease call still needs a number.
@@ -142,7 +144,18 @@ export class Engine {
 
   get activity(): EngineActivity {
     const { downloading, size } = this.#pages
-    return { downloading, scraping: size - downloading, scrapingFull: this.#isScrapingFull }
+    const { isStalled } = this.#stallWatch
+    return {
+      downloading,
+      scraping: size - downloading,
+      scrapingFull: this.#isScrapingFull,
+      stalled: isStalled,
+    }
+  }
+
+  /** Why the crawl ends: from when that is known, before what is in flight is done. */
+  get endsBecause(): string | undefined {
+    return this.#reason
   }
 
   /** Runs the crawl to its end and resolves to its `finish_reason`. Rejects when it could not be opened, or not be closed. */

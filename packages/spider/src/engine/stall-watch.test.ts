@@ -30,7 +30,9 @@ test('an idle worker in whose name requests are in flight is told of once, until
     await vi.advanceTimersByTimeAsync(3000)
     expect(warned).toHaveLength(1)
     for (const part of ['a.test', '"requests":3', 'host:1:x', '"idleS":1']) expect(warned[0]).toContain(part)
+    expect(watch.isStalled).toBe(true)
     isBusy = true
+    expect(watch.isStalled).toBe(false)
     await vi.advanceTimersByTimeAsync(200)
     isBusy = false
     found = []

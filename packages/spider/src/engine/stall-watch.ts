@@ -39,6 +39,11 @@ export class StallWatch {
     clearInterval(this.#looking)
   }
 
+  /** True from the warning on until this worker has something to do again. */
+  get isStalled(): boolean {
+    return this.#isTold && !this.#options.isBusy()
+  }
+
   async #look(): Promise<void> {
     const { isBusy, afterMs = AFTER_MS, logger } = this.#options
     const nowMs = performance.now()

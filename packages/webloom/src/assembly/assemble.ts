@@ -62,7 +62,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   // The engine needs the components, and they need a way to end the crawl.
   let engine: Engine | undefined
   const controls: CrawlControls = {
-    activity: () => engine?.activity ?? { downloading: 0, scraping: 0, scrapingFull: false },
+    activity: () => engine?.activity ?? { downloading: 0, scraping: 0, scrapingFull: false, stalled: false },
     pause: () => engine?.pause(),
     resume: () => engine?.resume(),
     stop: (reason) => engine?.stop(reason),

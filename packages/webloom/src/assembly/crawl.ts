@@ -34,6 +34,9 @@ export interface CrawlSnapshot {
   readonly retries: number
 }
 
+/** What a process does for its crawl: `waiting` for its Redis servers, `opening`, `crawling`, `ending`. */
+export type CrawlPhase = 'waiting' | 'opening' | 'crawling' | 'ending'
+
 /** How a crawl ended. */
 export interface CrawlResult {
   /**
@@ -69,6 +72,7 @@ export class Crawl {
   readonly #options: CrawlOptions
   #connected = false
   #isEmpty = false
+  #phase: CrawlPhase = 'waiting'
 
   constructor(options: CrawlOptions) {
     this.#options = options
@@ -94,6 +98,10 @@ export class Crawl {
     return this.#options
   }
 
+  get phase(): CrawlPhase {
+    return this.#options.engine.endsBecause === undefined ? this.#phase : 'ending'
+  }
+
   /** Which implementations run. Asks them, so connect first. */
   async describe(): Promise<CrawlParts> {
     const { store, outputs } = this.#options
@@ -106,6 +114,7 @@ export class Crawl {
     if (this.#connected) return
     await this.#options.store.connect()
     this.#connected = true
+    this.#phase = 'opening'
   }
 
   /**
@@ -119,11 +128,13 @@ export class Crawl {
       const past = await store.record.open()
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join(past)
+      this.#phase = 'crawling'
       const finishReason = await engine.run()
       this.#tellWhatIsLost()
       if (finishReason === 'finished') this.#tellWhenEmpty(past.begun)
       return { finishReason, stats: stats.snapshot() }
     } finally {
+      this.#phase = 'ending'
       await store.ended?.(String(stats.get('finish_reason') ?? 'internal_error'))
       await store.record.close()
       for (const extension of extensions) await this.#closeExtension(extension)

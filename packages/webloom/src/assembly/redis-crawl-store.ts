@@ -118,6 +118,7 @@ export async function redisStore(
     ...times,
     tells: {
       activity: () => controls.activity(),
+      concurrency: settings.getInt('CONCURRENT_REQUESTS'),
       held: queue.held?.bind(queue),
       ...(hostLists && { hostLists: () => hostLists.now() }),
       release: VERSION,
@@ -168,6 +169,7 @@ export async function redisStore(
     runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey }),
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
+    silentServer: () => (heartbeat.isAnswered ? undefined : servers.targets('queue')[0]!.shown),
     connect: () => servers.open({ forWriting: true }),
     disconnect() {
       keeper.close()

@@ -13,6 +13,7 @@ import type {
   StartHosts,
 } from '@webloom/core'
 import type { HostSlots, WholeTotals } from '@webloom/queue'
+import type { EngineActivity } from '@webloom/spider'
 
 /** How a process takes part in a crawl that is on Redis. */
 export interface Participation {
@@ -24,7 +25,7 @@ export interface Participation {
 
 /** What the crawl's store asks of the running crawl. */
 export interface CrawlControls {
-  activity(): { readonly downloading: number; readonly scraping: number; readonly scrapingFull: boolean }
+  activity(): EngineActivity
   pause(): void
   resume(): void
   stop(reason: string): void
@@ -67,6 +68,8 @@ export interface CrawlStore {
   onOpen(): Promise<void>
   /** Called when this process leaves: the queue is closed, the filter is not. */
   onClose(): Promise<void>
+  /** The server of the queue while it does not answer. Absent where there is none. */
+  silentServer?(): string | undefined
   isNearlyFull(): Promise<boolean>
   /** One line each, for the start banner; connect first. */
   notes(): Promise<string[]>

@@ -1,8 +1,9 @@
-/** METRICS_PORT: `/metrics` of this process, by `@webloom/dashboard`, which is loaded only where it is asked for. */
+/** METRICS_PORT: `/metrics`, `/healthz` and `/readyz` of this process, by `@webloom/dashboard`, which is loaded only where it is asked for. */
 
 import { UsageError } from '@webloom/core'
 import type { Crawl } from '../assembly/crawl.ts'
 import { dashboardPackage } from '../desk/dashboard-package.ts'
+import { crawlHealth } from '../processes/crawl-health.ts'
 
 /** Answers from now on; resolves to what ends it. Throws `UsageError` when nothing can listen there. */
 export async function serveMetrics(crawl: Crawl): Promise<() => Promise<void>> {
@@ -16,6 +17,7 @@ export async function serveMetrics(crawl: Crawl): Promise<() => Promise<void>> {
     crawl: crawlId === null ? spider.name : `${spider.name}@${crawlId}`,
     stats: () => crawl.stats.snapshot(),
     activity: () => crawl.inside.engine.activity,
+    health: crawlHealth(crawl),
     host,
     port,
   }).catch((error: NodeJS.ErrnoException) => {

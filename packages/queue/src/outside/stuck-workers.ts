@@ -1,0 +1,47 @@
+/** Workers of one machine that do nothing any more, for who looks after that machine: the health check of a container. */
+
+import type { Redis } from 'ioredis'
+import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
+import { crawlRedisKeys, type KeyPrefixes } from '../redis/crawl-redis-keys.ts'
+import { readCrawls } from './crawl-registry.ts'
+
+/** Of so many crawls that were joined last the workers are looked at. */
+const CRAWLS_MAX = 20
+
+/** A worker, and what is wrong with it. */
+export interface StuckWorker extends Pick<CrawlWorker, 'id' | 'pid' | 'startedAt'> {
+  readonly why: string
+}
+
+/**
+ * Returns the workers of a machine whose heartbeat is missing, whose event loop is blocked, or that have nothing to do while the
+ * queue has requests in flight in their name. Those that were killed are among them for ten minutes: whoever asks knows which
+ * processes there are.
+ *
+ * @param host as `os.hostname` has it there
+ */
+export async function stuckWorkers(
+  redis: Redis,
+  host: string,
+  prefixes?: KeyPrefixes,
+): Promise<StuckWorker[]> {
+  const crawls = (await readCrawls(redis, prefixes)).slice(0, CRAWLS_MAX)
+  const [[seconds], ...entries] = await Promise.all([
+    redis.time(),
+    ...crawls.map((crawl) => redis.hvals(crawlRedisKeys(crawl).workers)),
+  ])
+  return entries
+    .flat()
+    .flatMap((text) => readWorkerEntry(text, Number(seconds) * 1000) ?? [])
+    .filter((worker) => worker.host === host)
+    .flatMap(({ id, pid, startedAt, lost, blocked, stalled }) => {
+      const why = lost
+        ? 'sends no heartbeat'
+        : blocked
+          ? 'is blocked by a callback'
+          : stalled
+            ? 'stands still'
+            : ''
+      return why === '' ? [] : [{ id, pid, startedAt, why }]
+    })
+}

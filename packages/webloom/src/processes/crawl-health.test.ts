@@ -1,0 +1,32 @@
+import { Settings } from '@webloom/core'
+import { expect, test } from 'vitest'
+import type { Crawl, CrawlPhase } from '../assembly/crawl.ts'
+import { crawlHealth } from './crawl-health.ts'
+
+interface Seen {
+  readonly phase?: CrawlPhase
+  readonly stalled?: boolean
+  readonly endsBecause?: string
+  readonly silent?: string
+}
+
+function crawlThat({ phase = 'crawling', stalled = false, endsBecause, silent }: Seen): Crawl {
+  const settings = Settings.fromLayers({
+    command: { REDIS_URL: 'redis://:secret@10.0.4.2', DUPEFILTER_REDIS_URL: 'redis://10.0.4.3' },
+  })
+  const inside = { engine: { activity: { stalled }, endsBecause }, store: { silentServer: () => silent } }
+  return { phase, settings, inside } as unknown as Crawl
+}
+
+test.each<[Seen, alive: boolean, notReady?: string]>([
+  [{}, true],
+  [{ phase: 'waiting' }, true, 'it waits for Redis at redis://10.0.4.2:6379/0 and redis://10.0.4.3:6379/0'],
+  [{ phase: 'opening' }, true, 'the crawl is being opened'],
+  [{ phase: 'ending', endsBecause: 'shutdown' }, true, 'it ends: shutdown'],
+  [{ silent: 'redis://10.0.4.2:6379/0' }, true, 'Redis at redis://10.0.4.2:6379/0 does not answer'],
+  [{ stalled: true }, false, 'it has nothing to do, but the queue has requests in flight in its name'],
+])('%o', (seen, alive, why) => {
+  const health = crawlHealth(crawlThat(seen))
+  expect(health.alive().ok).toBe(alive)
+  expect(health.ready()).toEqual(why === undefined ? { ok: true } : { ok: false, why })
+})

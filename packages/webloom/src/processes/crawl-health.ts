@@ -1,0 +1,48 @@
+/** Whether a process that crawls does so, for whoever would start another in its place. */
+
+import { redisTargets } from '@webloom/core'
+import type { Crawl } from '../assembly/crawl.ts'
+
+/** Whether it is so, and why not. */
+export interface Verdict {
+  readonly ok: boolean
+  readonly why?: string
+}
+
+export interface CrawlHealth {
+  /** False: nothing will change by itself, and another process in the place of this one would do better. */
+  alive(): Verdict
+  /** Whether it takes requests. */
+  ready(): Verdict
+}
+
+/** A server that is away is no reason to end a process that waits for it: it is alive, and not ready. */
+export function crawlHealth(crawl: Crawl): CrawlHealth {
+  return {
+    alive: () => verdict(stalledBecause(crawl)),
+    ready: () => verdict(stalledBecause(crawl) ?? notReadyBecause(crawl)),
+  }
+}
+
+function verdict(why: string | undefined): Verdict {
+  return why === undefined ? { ok: true } : { ok: false, why }
+}
+
+function stalledBecause(crawl: Crawl): string | undefined {
+  if (!crawl.inside.engine.activity.stalled) return undefined
+  return 'it has nothing to do, but the queue has requests in flight in its name'
+}
+
+function notReadyBecause(crawl: Crawl): string | undefined {
+  if (crawl.phase === 'waiting') return `it waits for ${serversOf(crawl)}`
+  if (crawl.phase === 'opening') return 'the crawl is being opened'
+  if (crawl.phase === 'ending') return `it ends: ${crawl.inside.engine.endsBecause ?? 'the crawl is over'}`
+  const silent = crawl.inside.store.silentServer?.()
+  return silent && `Redis at ${silent} does not answer`
+}
+
+function serversOf({ settings }: Crawl): string {
+  const targets = (['queue', 'dupefilter'] as const).flatMap((role) => redisTargets(settings, role))
+  const shown = [...new Set(targets.map((target) => target.shown))]
+  return shown.length === 0 ? 'its queue' : `Redis at ${shown.join(' and ')}`
+}

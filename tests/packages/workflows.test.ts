@@ -15,8 +15,9 @@ test('actionlint has nothing to say about any workflow, and does about a broken 
   expect(files.length).toBeGreaterThan(1)
   for (const path of files) {
     const said = await lint(readFileSync(join(ROOT, path), 'utf8'), path)
-    // The release that npm has is older than the variables of a repository.
-    expect(said.filter(({ message }) => !message.startsWith('undefined variable "vars"'))).toEqual([])
+    // The release that npm has is older than the variables of a repository, and than its machines with ARM.
+    const isOld = /^undefined variable "vars"|^label "ubuntu-24\.04-arm" is unknown/
+    expect(said.filter(({ message }) => !isOld.test(message))).toEqual([])
   }
   const broken = workflow('ci.yml').replace('matrix.node }}', 'matrix.nod }}')
   expect(await lint(broken, 'broken.yml')).toMatchObject([
@@ -52,9 +53,10 @@ function releaseJobs(): Record<string, string> {
 }
 
 test('the right to publish is given to one job, which runs no code of others, and waits for those before it', () => {
-  const { check, pack, publish, release, ...others } = releaseJobs()
+  const { check, pack, publish, release, image, images, ...others } = releaseJobs()
   expect(others).toEqual({})
-  for (const job of [check, pack, release]) expect(job).not.toContain('id-token')
+  for (const job of [check, pack, release, image, images]) expect(job).not.toContain('id-token')
+  for (const job of [check, pack, publish, release]) expect(job).not.toContain('packages: write')
   expect(publish).toContain('id-token: write')
   expect(publish).not.toMatch(/npm (ci|install|run|exec)|npx|contents: write/)
   expect(publish).toContain('needs: pack')

@@ -97,8 +97,12 @@ describe('docker-compose.yml', () => {
   })
 
   test('workers use both, keep the crawl when they leave, and wait for seeds and site', () => {
-    expect(compose).toContain(' REDIS_URL: redis://redis-queue:6379\n')
-    expect(compose).toContain(' DUPEFILTER_REDIS_URL: redis://redis-dedup:6379\n')
+    const password = `\${REDIS_PASSWORD:-a-password-for-this-example}`
+    expect(compose).toContain(` REDIS_URL: redis://:${password}@redis-queue:6379\n`)
+    expect(compose).toContain(` DUPEFILTER_REDIS_URL: redis://:${password}@redis-dedup:6379\n`)
+    const shared = /^x-redis: &redis\n((?: .*\n)*)/m.exec(compose)![1]!
+    expect(shared).toContain(`- --requirepass\n    - ${password}\n`)
+    expect(shared).toContain(` REDISCLI_AUTH: ${password}\n`)
     expect(compose).toContain(" WEBLOOM_SCHEDULER_PERSIST: 'true'\n")
     const worker = services.get('worker')!
     expect(worker).toContain('environment: *environment')

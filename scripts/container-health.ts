@@ -9,7 +9,14 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { environmentSettings, newRedisClient, type RedisTarget, redisTargets, Settings } from '@webloom/core'
+import {
+  environmentSettings,
+  keyPrefixesOf,
+  newRedisClient,
+  type RedisTarget,
+  redisTargets,
+  Settings,
+} from '@webloom/core'
 import { type StuckWorker, stuckWorkers } from '@webloom/queue'
 import * as ioredis from 'ioredis'
 
@@ -40,7 +47,7 @@ for (const target of targets.values()) {
 process.exit(0)
 
 async function refuseStuck(redis: ioredis.Redis): Promise<void> {
-  const stuck = (await stuckWorkers(redis, hostname())).filter(isRunning)
+  const stuck = (await stuckWorkers(redis, hostname(), keyPrefixesOf(settings))).filter(isRunning)
   if (stuck.length > 0) fail(stuck.map(({ id, why }) => `worker ${id} ${why}`).join(', '))
 }
 

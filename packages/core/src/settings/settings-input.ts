@@ -216,6 +216,11 @@ export type KnownSettingsInput = {
    * others, docs/guides/redis.md) or of ioredis. Default `{}`.
    */
   readonly REDIS_PARAMS?: WrittenSetting<'REDIS_PARAMS'>
+  /**
+   * Stands before every key on a Redis that others use, too, such as `team7:`. Crawls see only those with the same prefix.
+   * Default empty.
+   */
+  readonly REDIS_KEY_PREFIX?: WrittenSetting<'REDIS_KEY_PREFIX'>
   /** How long a Redis may take to answer before the crawl gives up (exit code 3). Default `15` (s). */
   readonly REDIS_START_TIMEOUT?: WrittenSetting<'REDIS_START_TIMEOUT'>
   /**
@@ -329,6 +334,8 @@ export type KnownSettingsInput = {
    * each request is a BullMQ job, and each worker keeps a pace of its own. Default `turns`.
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
+  /** BullMQ’s prefix, which the keys of the queue begin with. REDIS_KEY_PREFIX stands before it. Default `webloom`. */
+  readonly QUEUE_PREFIX?: WrittenSetting<'QUEUE_PREFIX'>
   /** Redis of the request queue and the crawl record, if it is not that of REDIS_URL. Default `null`. */
   readonly QUEUE_REDIS_URL?: WrittenSetting<'QUEUE_REDIS_URL'>
   /** Redis from which start URLs are taken, if it is not that of REDIS_URL. Default `null`. */
@@ -837,6 +844,12 @@ export type KnownSettingsInput = {
   readonly MEDIA_ALLOW_REDIRECTS?: WrittenSetting<'MEDIA_ALLOW_REDIRECTS'>
   /** Most files that a process downloads at once, beside CONCURRENT_REQUESTS. Default `16` (downloads). */
   readonly CONCURRENT_MEDIA?: WrittenSetting<'CONCURRENT_MEDIA'>
+  /**
+   * Without Redis: the folder where what each run came to is kept, for `webloom runs` and monitors; below it each spider
+   * has its own. null: `.webloom/runs` in the project; outside of any project `runs` in JOBDIR, or nowhere. With Redis it
+   * is kept there. Default `null`.
+   */
+  readonly RUNS_DIR?: WrittenSetting<'RUNS_DIR'>
   /** Writes a log. Default `true`. */
   readonly LOG_ENABLED?: WrittenSetting<'LOG_ENABLED'>
   /**

@@ -124,6 +124,7 @@ interface AlarmRow {
 
 const ALARM_COLUMNS: readonly Column<AlarmRow>[] = [
   { name: 'Told', cell: ({ alarm }) => <When at={alarm.at} /> },
+  { name: 'Run begun', cell: ({ run }) => <When at={run.begunAt} /> },
   { name: 'Monitor', cell: ({ alarm }) => <code>{shown(alarm.id, 80)}</code> },
   {
     name: 'What it found',

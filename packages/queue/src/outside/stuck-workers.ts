@@ -1,8 +1,9 @@
 /** Workers of one machine that do nothing any more, for who looks after that machine: the health check of a container. */
 
+import type { KeyPrefixes } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
-import { crawlRedisKeys, type KeyPrefixes } from '../redis/crawl-redis-keys.ts'
+import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { readCrawls } from './crawl-registry.ts'
 
 /** Of so many crawls that were joined last the workers are looked at. */

@@ -8,7 +8,8 @@
  */
 
 import type { Hit } from '@webloom/testkit'
-import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
+import type { Fault, WorldPlan } from './world-plan.ts'
+import { type Remains, remainsOf, someOf, stateOf } from './world-remains.ts'
 import type { WorldServers } from './world-servers.ts'
 import type { Site } from './world-site.ts'
 import type { Span, WorkerEnd } from './world-workers.ts'
@@ -51,18 +52,21 @@ export interface Evidence {
   readonly stoodStill: readonly { readonly name: string; readonly spans: readonly Span[] }[]
 }
 
-/** How long after a page was fetched its worker may still hold it, or have handed its links on only just now. */
-const HANDING_ON_MS = 1000 * FACTOR + 250
-/** After Redis is back: two renewals, in which what is nobody's is found, and what was taken before may still be fetched. */
-const FOUND_MS = 4000 * FACTOR + 500
-
-const LOCK_MS = 6000 * FACTOR
-
 /** Of a worker that stood still: what it was about to ask for when it was stopped may reach the site so much after it goes on. */
 const WAKING_MS = 250
 
-/** What was queued so short a time before the queue's Redis began another run may have been lost with the run before. */
-const LOST_COMMIT_MS = 20_000 * FACTOR
+/** How long what is judged may take, with the plan's times of the protocol. */
+function timesOf({ factor }: WorldPlan) {
+  return {
+    /** How long after a page was fetched its worker may still hold it, or have handed its links on only just now. */
+    handingOnMs: 1000 * factor + 250,
+    /** After Redis is back: two renewals, in which what is nobody's is found, and what was taken before may still be fetched. */
+    foundMs: 4000 * factor + 500,
+    lockMs: 6000 * factor,
+    /** What was queued so short a time before the queue's Redis began another run may have been lost with the run before. */
+    lostCommitMs: 20_000 * factor,
+  }
+}
 
 export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   const { struck, missed, isStuck } = evidence
@@ -77,7 +81,7 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   const missing = isStuck ? [] : linked.filter((url) => !counts.has(url))
   const wrong = [
     ...(isStuck
-      ? [`it never ends: ${counts.size} of ${web.linked().size} pages; ${await stateOf(evidence)}`]
+      ? [`it never ends: ${counts.size} of ${web.linked().size} pages; ${await stateOf(evidence.servers)}`]
       : []),
     ...struck
       .filter(({ failed }) => failed)
@@ -89,7 +93,7 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
           `${tooOften.length} pages were fetched too often: ${someOf(tooOften.map(([url, n]) => `${url} ${n}`))}`,
         ]
       : []),
-    ...(isStuck ? [] : await leftOver(evidence)),
+    ...(isStuck ? [] : await remainsOf(remaining(evidence))),
   ]
   const blamed = [...missing, ...tooOften.map(([url]) => url)]
   return {
@@ -124,6 +128,7 @@ function allowanceOf(
   { plan, site, struck, stoodStill }: Evidence,
   hits: readonly Hit[],
 ): Map<string, number> {
+  const { handingOnMs, foundMs, lockMs, lostCommitMs } = timesOf(plan)
   const allowance = new Map<string, number>()
   const inOrder = [...struck].sort((a, b) => a.fromMs - b.fromMs)
   const allow = (urls: Iterable<string>, more = 1) => {
@@ -141,12 +146,12 @@ function allowanceOf(
    * the later for each reply that is late or lost, and for each moment in which the machine did not let its worker run.
    */
   const heldSince = (ms: number, stood: readonly Span[] = []) => {
-    let sinceMs = ms - HANDING_ON_MS
+    let sinceMs = ms - handingOnMs
     for (const span of [...stood].sort((a, b) => b.fromMs - a.fromMs))
       if (span.fromMs < ms && span.untilMs > sinceMs) sinceMs -= Math.min(ms, span.untilMs) - span.fromMs
     for (const { fault, fromMs, untilMs } of [...inOrder].reverse())
       if (holdsUp(fault) && fromMs < ms && untilMs + againMs(fault) > sinceMs)
-        sinceMs = Math.min(sinceMs, fromMs - HANDING_ON_MS)
+        sinceMs = Math.min(sinceMs, fromMs - handingOnMs)
     return sinceMs
   }
   /** A page that it held may also be a new link of another that it had handed on, and not settled. */
@@ -161,7 +166,7 @@ function allowanceOf(
     for (const url of urls) allowance.set(url, 2 * (allowance.get(url) ?? 0) + 1)
   }
   const wentBack = (fromMs: number, untilMs: number) => {
-    const near = hits.filter((hit) => isDuring(hit, heldSince(fromMs), untilMs + FOUND_MS))
+    const near = hits.filter((hit) => isDuring(hit, heldSince(fromMs), untilMs + foundMs))
     const others = struck.filter(({ fault }) => goesBack(fault)).length > 1
     if (plan.servers === 2 && !others) return double(withLinks(near))
     // Queue and filter went back together, or one soon after the other: a page stands in the queue again, and who told the filter that it had queued the links
@@ -170,11 +175,12 @@ function allowanceOf(
     allow(new Set(near.flatMap(({ url }) => site.linksOf(url))))
   }
   for (const hit of hits)
-    if (hits.some((other) => other.url === hit.url && isBeside(other, hit))) allow(site.linksOf(hit.url))
+    if (hits.some((other) => other.url === hit.url && isBeside(other, hit, handingOnMs)))
+      allow(site.linksOf(hit.url))
   const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
   // The machine was busy for so much of a lock that it was not renewed in time: to the others that worker was lost.
   for (const { name, spans } of stoodStill)
-    for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs + WAKING_MS)
+    for (const { fromMs, untilMs } of longOf(spans, lockMs)) lost(name, fromMs, untilMs + WAKING_MS)
   for (const { fault, worker, fromMs, untilMs } of inOrder) {
     // What it had asked for by then may reach the site a moment later.
     if (fault.kind === 'kill') lost(worker, fromMs, untilMs)
@@ -184,7 +190,7 @@ function allowanceOf(
     // A page whose links find no room for so long goes back, and is fetched again.
     else if (fault.kind === 'full')
       allow(
-        new Set(hits.filter((hit) => isDuring(hit, fromMs - HANDING_ON_MS, untilMs)).map(({ url }) => url)),
+        new Set(hits.filter((hit) => isDuring(hit, fromMs - handingOnMs, untilMs)).map(({ url }) => url)),
         2,
       )
   }
@@ -192,7 +198,7 @@ function allowanceOf(
   // meanwhile: that may have lost what it has queued.
   for (const { fault, fromMs } of inOrder)
     if (beginsAnotherRun(fault, plan))
-      allow(new Set(ranBeforeAndAfter(fromMs, hits).flatMap((url) => site.linksOf(url))))
+      allow(new Set(ranBeforeAndAfter(fromMs, hits, lostCommitMs).flatMap((url) => site.linksOf(url))))
   return allowance
 }
 
@@ -202,17 +208,17 @@ function beginsAnotherRun(fault: Fault, { servers }: WorldPlan): boolean {
   return isOfRedis && (servers === 1 || ('role' in fault && fault.role !== 'filter'))
 }
 
-function ranBeforeAndAfter(ms: number, hits: readonly Hit[]): string[] {
-  const before = new Set(hits.filter((hit) => isDuring(hit, ms - LOST_COMMIT_MS, ms)).map(({ url }) => url))
+function ranBeforeAndAfter(ms: number, hits: readonly Hit[], lostCommitMs: number): string[] {
+  const before = new Set(hits.filter((hit) => isDuring(hit, ms - lostCommitMs, ms)).map(({ url }) => url))
   return hits.filter(({ url, atMs }) => atMs > ms && before.has(url)).map(({ url }) => url)
 }
 
 /** Stretches of a lock's length, of which the worker could not run for half: a renewal comes due in a third of a lock. */
-function longOf(spans: readonly Span[]): Span[] {
+function longOf(spans: readonly Span[], lockMs: number): Span[] {
   const long: { fromMs: number; untilMs: number }[] = []
   for (const { fromMs } of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
-    const near = spans.filter((span) => span.untilMs > fromMs && span.fromMs < fromMs + LOCK_MS)
-    if (lengthOf(near) <= LOCK_MS / 2) continue
+    const near = spans.filter((span) => span.untilMs > fromMs && span.fromMs < fromMs + lockMs)
+    if (lengthOf(near) <= lockMs / 2) continue
     const untilMs = Math.max(...near.map((span) => span.untilMs))
     const last = long.at(-1)
     if (last && fromMs <= last.untilMs) last.untilMs = Math.max(last.untilMs, untilMs)
@@ -249,6 +255,26 @@ function hasLostItsTidier({ struck, site }: Evidence, spider: string): boolean {
   )
 }
 
+/** What is judged of what Redis still has. */
+function remaining(evidence: Evidence): Remains {
+  const { plan, servers, struck, site } = evidence
+  const isVisited = site.visited && site.visited.hits.length > 0
+  const spiders = plan.isShared && (!site.visited || isVisited) ? ['pages', 'others'] : ['pages']
+  return {
+    servers,
+    spiders,
+    isShared: plan.isShared,
+    cutOff: spiders.filter(
+      (spider) =>
+        hasLostItsEnd(evidence, spider) ||
+        hasLostItsTidier(evidence, spider) ||
+        hasLostItsBeginning(evidence, spider),
+    ),
+    wasSilent: struck.some(({ fault }) => fault.kind === 'pause' || fault.kind === 'silence'),
+    mayHaveGoneBack: struck.some(({ fault }) => fault.kind === 'restart redis' || goesBack(fault)),
+  }
+}
+
 function holdsUp({ kind }: Fault): boolean {
   return kind !== 'jump' && kind !== 'visit' && kind !== 'kill' && kind !== 'restart cluster'
 }
@@ -270,8 +296,8 @@ function isBy({ headers }: Hit, name: string): boolean {
 }
 
 /** Two workers had the page at one moment, and this one came second. */
-function isBeside(first: Hit, second: Hit): boolean {
-  const untilMs = (first.endedAtMs ?? Number.POSITIVE_INFINITY) + HANDING_ON_MS
+function isBeside(first: Hit, second: Hit, handingOnMs: number): boolean {
+  const untilMs = (first.endedAtMs ?? Number.POSITIVE_INFINITY) + handingOnMs
   return (
     first.headers['user-agent'] !== second.headers['user-agent'] &&
     first.atMs < second.atMs &&
@@ -318,71 +344,6 @@ function lostMs(fault: Fault): number {
 function hitsOf({ web, visited }: Site, spider: string): Hit[] {
   const hits = [...web.hits, ...(visited?.hits ?? [])]
   return hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
-}
-
-/** What docs/redis-keys.md says stays of a crawl that has finished, beside what expires. */
-const STAYS = [
-  /:record$/,
-  /:stats$/,
-  /^webloom:crawls$/,
-  /^webloom:\{\w+\}:failures(:|$)/,
-  /^webloom:\{\w+\}:(workers|settings|history|runs|cleared|id|meta|marker|events|pc|stalled-check|frontier:counts)$/,
-]
-/** A turn that BullMQ was told of by a worker that had been silent when the crawl ended; docs/redis-keys.md says so, too. */
-const LATE_TURN = /^webloom:\{\w+\}:([^:]+~\d+~\d+|active|prioritized|stalled)$/
-/** With SCHEDULER_PERSIST nothing is emptied. */
-const PERSISTS = [/dupefilter/, /:start-hosts$/]
-
-async function leftOver(evidence: Evidence): Promise<string[]> {
-  const { plan, servers, site } = evidence
-  const { visited } = site
-  const wrong: string[] = []
-  const wasSilent = evidence.struck.some(({ fault }) => fault.kind === 'pause' || fault.kind === 'silence')
-  const spiders = plan.isShared && !(visited && visited.hits.length === 0) ? ['pages', 'others'] : ['pages']
-  const cutOff = spiders.filter(
-    (spider) =>
-      hasLostItsEnd(evidence, spider) ||
-      hasLostItsTidier(evidence, spider) ||
-      hasLostItsBeginning(evidence, spider),
-  )
-  // Who is gone has left his names in the filter, which the others do not empty.
-  if (cutOff.length === spiders.length || (cutOff.length > 0 && !plan.isShared)) return wrong
-  const stays = plan.isShared ? [...STAYS, ...PERSISTS] : STAYS
-  for (const server of servers.current) {
-    const left: string[] = []
-    for (const key of (await server.command('KEYS', '*')) as string[])
-      if (
-        ![...stays, ...cutOff.map((spider) => new RegExp(`\\{${spider}\\}`))].some((one) => one.test(key)) &&
-        (await server.command('PTTL', key)) === -1
-      )
-        left.push(key)
-    // What it was about to tell BullMQ reaches Redis after the others have ended the crawl.
-    const isLate = (key: string) => wasSilent && LATE_TURN.test(key)
-    if (left.some((key) => !isLate(key))) wrong.push(`left on Redis: ${someOf(left.sort())}`)
-  }
-  for (const spider of spiders.filter((one) => !cutOff.includes(one))) {
-    const state = await servers.queueOf(spider).command('HGET', `webloom:{${spider}}:record`, 'state')
-    if (state !== 'finished') wrong.push(`the record of ${spider} says ${state}`)
-    const counts = ['HMGET', `webloom:{${spider}}:frontier:counts`, 'waiting', 'delayed', 'leased'] as const
-    const left = ((await servers.queueOf(spider).command(...counts)) as (string | null)[]).map(Number)
-    if (left.some((count) => count !== 0)) wrong.push(`the counts of ${spider} say ${left.join(', ')}`)
-  }
-  return wrong
-}
-
-async function stateOf({ servers }: Evidence): Promise<string> {
-  try {
-    const queue = servers.of('queue')
-    const counts = (await queue.command('HGETALL', 'webloom:{pages}:frontier:counts')) as string[]
-    const state = await queue.command('HGET', 'webloom:{pages}:record', 'state')
-    return `record ${state}, counts ${counts.join(' ')}`
-  } catch (error) {
-    return (error as Error).message
-  }
-}
-
-function someOf(texts: readonly string[]): string {
-  return texts.slice(0, 8).join(', ') + (texts.length > 8 ? ', …' : '')
 }
 
 function shown({ fault, worker, fromMs, untilMs }: Struck): string {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Verdict } from '@webloom/testkit'
 import { CommandNames } from '../worker-faults/command-names.ts'
 import { MachineWatch } from './world-machine.ts'
-import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
+import type { Fault, WorldPlan } from './world-plan.ts'
 import { type WorkersWay, WorldServers } from './world-servers.ts'
 import { type Site, startSite } from './world-site.ts'
 import { judged, type Struck, type WorldVerdict } from './world-verdict.ts'
@@ -170,7 +170,7 @@ class World {
         ...(visit?.flushes && { SCHEDULER_FLUSH_ON_START: true }),
       },
       begins: visit !== undefined,
-      factor: FACTOR,
+      factor: this.#plan.factor,
     })
     const end = ending.then((ended) => {
       const hasDied = 'killed' in ended
@@ -203,7 +203,7 @@ class World {
   }
 
   #settings(name: string, { proxies }: WorkersWay): Record<string, unknown> {
-    const { mode, concurrency, delayMs, isShared, hasOwnQueue, servers } = this.#plan
+    const { mode, concurrency, delayMs, isShared, hasOwnQueue, servers, factor } = this.#plan
     return {
       ...(servers === 1 && !hasOwnQueue
         ? { REDIS_URL: proxies.queue.url }
@@ -212,9 +212,9 @@ class World {
       CONCURRENT_REQUESTS: concurrency,
       DOWNLOAD_DELAY: delayMs / 1000,
       RANDOMIZE_DOWNLOAD_DELAY: false,
-      DUPEFILTER_PENDING_STALE: 10 * FACTOR,
-      WORKER_BLOCKED_MAX: 60 * FACTOR,
-      REDIS_PARAMS: { socket_timeout: Math.max(0.5, 4 * FACTOR) },
+      DUPEFILTER_PENDING_STALE: 10 * factor,
+      WORKER_BLOCKED_MAX: 60 * factor,
+      REDIS_PARAMS: { socket_timeout: Math.max(0.5, 4 * factor) },
       USER_AGENT: name,
       ROBOTSTXT_OBEY: false,
       PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8', '::1'],
@@ -326,5 +326,5 @@ class World {
 
 /** Commands whose second coming could do something twice. */
 function isWrite(name: string): boolean {
-  return /^(turns|jobs|crawl|members|seeds)\/|^bullmq |^redis\/ask$/.test(name)
+  return /^(buckets|jobs|crawl|members|seeds)\/|^bullmq |^redis\/ask$/.test(name)
 }

@@ -1,0 +1,91 @@
+/**
+ * Whether a host's validators can be believed.
+ *
+ * A host that answers 304 for a page that has changed keeps a crawl from ever seeing the change. Two kinds are known:
+ *
+ *     a tag that does not change with the page       found by fetching the page whole: other content, same tag
+ *     304 whatever is asked                          found by asking with a tag that is known to be outdated: 304
+ *
+ * So of the pages that could be asked for by their validators, some are fetched whole, to *check* them. When such a page has changed, and
+ * its tag with it, the old tag is kept, and used once more: an honest host then sends the page. Checks begin with the second revisit of
+ * a host and become rarer, until one in 64 is left. One proven lie is enough: from then on the host's pages are fetched whole.
+ */
+
+/** How a page is asked for: `whole`, or only if it has changed. */
+export type AskedFor = 'whole' | 'conditional'
+
+/** What came of asking. */
+export interface Revisit {
+  readonly asked: AskedFor
+  /** True when it was asked for by validators that were known to be outdated. */
+  readonly wasOutdated: boolean
+  /** The answer was 304. */
+  readonly notModified: boolean
+  /** The content is another one than at the last visit; false with 304. */
+  readonly changed: boolean
+  /** The answer has the validators that were known. */
+  readonly sameValidators: boolean
+}
+
+/** Which validators a page goes on with. */
+export type KeptValidators = 'new' | 'outdated'
+
+const CHECKS_RARER = 2
+const ASKS_PER_CHECK_MAX = 64
+// So many proofs that changes are told make checks as rare as they become.
+const PROOFS_MAX = 3
+// A host whose tags change with each answer gives nothing by them, and a crawl asks in vain.
+const USELESS_MAX = 20
+
+/** What is known of one host. It is told about each revisit of a page that had validators. */
+export class ValidatorTrust {
+  #asks = 0
+  #askedAtCheck = 0
+  #asksPerCheck = 2
+  #proofs = 0
+  #useless = 0
+  #lied = false
+
+  /** True once a 304 for changed content is proven. */
+  get lied(): boolean {
+    return this.#lied
+  }
+
+  /** True when validators bring nothing: they need not be kept. */
+  get isUseless(): boolean {
+    return this.#lied || this.#useless >= USELESS_MAX
+  }
+
+  /** Called once for each page that is about to be asked for, and has validators. */
+  ask(isOutdated: boolean): AskedFor {
+    if (this.isUseless) return 'whole'
+    if (isOutdated) return 'conditional'
+    this.#asks++
+    if (this.#asks - this.#askedAtCheck < this.#asksPerCheck) return 'conditional'
+    this.#askedAtCheck = this.#asks
+    this.#asksPerCheck = Math.min(ASKS_PER_CHECK_MAX, this.#asksPerCheck * CHECKS_RARER)
+    return 'whole'
+  }
+
+  learn({ asked, wasOutdated, notModified, changed, sameValidators }: Revisit): KeptValidators {
+    if (wasOutdated && asked === 'conditional') {
+      if (notModified) this.#lied = true
+      else this.#prove()
+      return 'new'
+    }
+    if (notModified) {
+      this.#useless = 0
+      return 'new'
+    }
+    if (changed && sameValidators) this.#lied = true
+    else if (changed && asked === 'whole') return this.#proofs < PROOFS_MAX ? 'outdated' : 'new'
+    else if (changed) this.#prove()
+    else if (!sameValidators) this.#useless++
+    return 'new'
+  }
+
+  #prove(): void {
+    this.#useless = 0
+    if (++this.#proofs >= PROOFS_MAX) this.#asksPerCheck = ASKS_PER_CHECK_MAX
+  }
+}

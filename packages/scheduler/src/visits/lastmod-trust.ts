@@ -1,0 +1,68 @@
+/**
+ * How far the dates of a host's sitemaps are believed: as far as they proved true.
+ *
+ * A `lastmod` behind the last visit says that the page has changed since, one before it that it has not; the next visit shows whether that
+ * was so. The two are counted apart: many sites write today's date beside each page, and those that do are right whenever a page has
+ * changed, and only then.
+ */
+
+/** How often the dates of one host were right and wrong. Old visits fade. */
+export interface LastmodRecord {
+  readonly changedRight: number
+  readonly changedWrong: number
+  readonly sameRight: number
+  readonly sameWrong: number
+}
+
+export const NO_LASTMOD: LastmodRecord = { changedRight: 0, changedWrong: 0, sameRight: 0, sameWrong: 0 }
+
+/** What a date says of a page, and what is to follow from it. */
+export type LastmodAdvice = 'visit now' | 'wait longer' | 'no advice'
+
+const FADE = 0.98
+// To visit a page in vain costs a visit; to leave it, its change.
+const CHANGED_TRUST = 0.5
+const SAME_TRUST = 0.9
+const SAME_PROOFS_MIN = 10
+
+/** Adds what a visit has shown of the date that was known before it. */
+export function withLastmod(record: LastmodRecord, saidChanged: boolean, changed: boolean): LastmodRecord {
+  const faded = {
+    changedRight: record.changedRight * FADE,
+    changedWrong: record.changedWrong * FADE,
+    sameRight: record.sameRight * FADE,
+    sameWrong: record.sameWrong * FADE,
+  }
+  const field = saidChanged
+    ? changed
+      ? 'changedRight'
+      : 'changedWrong'
+    : changed
+      ? 'sameWrong'
+      : 'sameRight'
+  return { ...faded, [field]: faded[field] + 1 }
+}
+
+/** @param lastmodMs the page's date, milliseconds since 1970; @param visitedMs when it was visited last */
+export function lastmodAdvice(record: LastmodRecord, lastmodMs: number, visitedMs: number): LastmodAdvice {
+  const { changedRight, changedWrong, sameRight, sameWrong } = record
+  if (lastmodMs > visitedMs) {
+    // Nothing is known yet: it is believed, which shows at once whether that was right.
+    const trust = (changedRight + 1) / (changedRight + changedWrong + 1)
+    return trust >= CHANGED_TRUST ? 'visit now' : 'no advice'
+  }
+  const proofs = sameRight + sameWrong
+  return proofs >= SAME_PROOFS_MIN && sameRight / proofs >= SAME_TRUST ? 'wait longer' : 'no advice'
+}
+
+/** Whether a host's dates tell when its pages have changed: they then count as evidence (`changedHoursAgo`). */
+export function datesAreEvidence({
+  changedRight,
+  changedWrong,
+  sameRight,
+  sameWrong,
+}: LastmodRecord): boolean {
+  const right = changedRight + sameRight
+  const all = right + changedWrong + sameWrong
+  return changedRight >= 2 && right / all >= SAME_TRUST
+}

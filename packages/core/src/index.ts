@@ -190,6 +190,14 @@ export {
 export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
+export type {
+  ChangeEvidence,
+  DuePages,
+  Visit,
+  VisitedPage,
+  VisitStore,
+  VisitTotals,
+} from './ports/visit-store.ts'
 export { type MonitorNotes, NO_NOTES, type RunLog, type RunLook, type RunMark } from './runs/run-log.ts'
 
 // A crawl as it is seen from outside

@@ -33,3 +33,4 @@ export {
   runContract,
   type TestRunner,
 } from './suite.ts'
+export { type SharedVisits, type VisitsImplementation, visitStoreContract } from './visit-store-contract.ts'

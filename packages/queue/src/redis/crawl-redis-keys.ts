@@ -45,6 +45,8 @@ export interface CrawlRedisKeys {
   readonly publicHosts: string
   /** Hash: shape of pages → in which form they must be fetched (`meta.browser: 'auto'`). */
   readonly pageForms: string
+  /** `<visits>:<name>`: when pages were visited and are due again, `lua/visits/wheel.lua`. */
+  readonly visits: string
   /** `<noted>:<asker>`, set: ids that were pushed under an asker which is not settled. */
   readonly noted: string
   /** Hash: request id → packed request that is set aside in doubt; `<doubts>:<name>`: what belongs to it. */
@@ -81,6 +83,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     startHosts: key('webloom:%(queue)s:start-hosts'),
     publicHosts: key('webloom:%(queue)s:public-hosts'),
     pageForms: key('webloom:%(queue)s:page-forms'),
+    visits: key('webloom:%(queue)s:visits'),
     noted: key('webloom:%(queue)s:noted'),
     doubts: key('webloom:%(queue)s:doubts'),
     frontierCounts: key('webloom:%(queue)s:frontier:counts'),

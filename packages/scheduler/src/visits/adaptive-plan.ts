@@ -1,4 +1,5 @@
-import { type ChangeEvidence, NO_EVIDENCE } from './change-evidence.ts'
+import type { ChangeEvidence } from '@webloom/core'
+import { NO_EVIDENCE } from './change-evidence.ts'
 import { EVEN_SHARES, fitted, type RateShares, ratesOf } from './rate-mix.ts'
 import { type IntervalBounds, worthyInterval } from './visit-interval.ts'
 import { firstPrice, movedPrice } from './visit-price.ts'

@@ -1,11 +1,6 @@
+import type { ChangeEvidence } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import {
-  type ChangeEvidence,
-  logLikelihood,
-  NO_EVIDENCE,
-  type VisitShown,
-  withVisit,
-} from './change-evidence.ts'
+import { logLikelihood, NO_EVIDENCE, type VisitShown, withVisit } from './change-evidence.ts'
 import { EVEN_SHARES, RATES, ratesOf } from './rate-mix.ts'
 
 const after = (...visits: VisitShown[]): ChangeEvidence => visits.reduce(withVisit, NO_EVIDENCE)

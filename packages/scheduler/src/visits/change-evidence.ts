@@ -12,17 +12,7 @@
  * The one gap in place of all costs nothing that can be measured (docs/decisions/visits.md), and saves keeping them.
  */
 
-/** The visits of one page, summed up. All zero for a page that was visited once. */
-export interface ChangeEvidence {
-  /** Hours in which the page is known not to have changed. */
-  readonly stillHours: number
-  /** Visits that found a change of which the page did not say when it was. */
-  readonly seen: number
-  /** The sum of the natural logarithms of the hours since the visit before, over the visits of `seen`. */
-  readonly gapLogs: number
-  /** Visits that found a change, and were told when it was. */
-  readonly dated: number
-}
+import type { ChangeEvidence } from '@webloom/core'
 
 export const NO_EVIDENCE: ChangeEvidence = { stillHours: 0, seen: 0, gapLogs: 0, dated: 0 }
 

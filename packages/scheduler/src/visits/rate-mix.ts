@@ -7,7 +7,8 @@
  * alike learns just that.
  */
 
-import { type ChangeEvidence, logLikelihood } from './change-evidence.ts'
+import type { ChangeEvidence } from '@webloom/core'
+import { logLikelihood } from './change-evidence.ts'
 
 // From twice an hour to once a year, each a bit more than twice as slow as the one before.
 const FASTEST_HOURS = 0.5

@@ -11,10 +11,10 @@ export interface HashedPage {
   readonly text: () => string
 }
 
-// So that pages of a crawl of any size do not meet: of a page's two versions one in 2 ** 64 would pass for the other.
-const HEX_DIGITS = 16
+// Of changes one in 2 ** 48 is overlooked; each byte more is one for each page of a crawl.
+const HEX_DIGITS = 12
 
-/** Returns 64 bits of what a page says, as hex: the same for a page that has not changed. */
+/** Returns 48 bits of what a page says, as hex: the same for a page that has not changed. */
 export function contentHash({ type, body, text }: HashedPage): string {
   if (type === 'text/html' || type === 'application/xhtml+xml') return digest(contentText(text()))
   if (type.startsWith('text/') || /^application\/(?:.*\+)?(?:json|xml)$/.test(type))
@@ -22,7 +22,7 @@ export function contentHash({ type, body, text }: HashedPage): string {
   return digest(body)
 }
 
-/** Returns 64 bits of what a spider takes for the content of a page. */
+/** Returns 48 bits of what a spider takes for the content of a page. */
 export function valueHash(value: unknown): string {
   return digest(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }

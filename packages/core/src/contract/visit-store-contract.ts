@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { fingerprint } from '../fingerprints/fingerprint.ts'
+import type { Visit, VisitedPage, VisitStore } from '../ports/visit-store.ts'
+import { Request } from '../requests/request.ts'
+import { requestToJson } from '../requests/request-json.ts'
+import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
+
+/** The visits of one crawl, for two of its workers. In one process both may be one object. */
+export interface SharedVisits {
+  readonly one: VisitStore
+  readonly other: VisitStore
+}
+
+export interface VisitsImplementation {
+  readonly name: string
+  create(): Promise<SharedVisits & { dispose(): Promise<void> }>
+  readonly deviations?: readonly Deviation[]
+}
+
+const HOUR = 3_600_000
+// The stores keep seconds, and may gather what is due within some minutes.
+const START = Date.UTC(2026, 0, 1)
+const EVIDENCE = { stillHours: 30, seen: 2, gapLogs: 2 * Math.log(24), dated: 1 }
+
+function pageOf(path: string, about: Partial<Visit> = {}): VisitedPage {
+  const request = new Request(`https://shop.example${path}`, { callback: 'parseItem', meta: { depth: 2 } })
+  const visit: Visit = {
+    visitedAt: START,
+    dueAt: START + HOUR,
+    contentHash: '0123456789ab',
+    visits: 4,
+    changes: 2,
+    evidence: EVIDENCE,
+    failures: 0,
+    goneAnswers: 0,
+    callbackVersion: 4711,
+    isOutdated: false,
+    ...about,
+  }
+  return { fingerprint: fingerprint(request), request, visit }
+}
+
+const paths = ({ pages }: { readonly pages: readonly VisitedPage[] }): string[] =>
+  pages.map(({ request }) => new URL(request.url).pathname)
+
+function assertNear(actual: Visit | undefined, expected: Visit): void {
+  assert.ok(actual)
+  const { evidence, ...rest } = actual
+  const { evidence: expectedEvidence, ...expectedRest } = expected
+  assert.deepEqual(rest, expectedRest)
+  for (const [name, value] of Object.entries(expectedEvidence))
+    assert.ok(
+      Math.abs(evidence[name as keyof typeof evidence] - value) <= Math.abs(value) / 100,
+      `${name} is ${evidence[name as keyof typeof evidence]}, expected ${value}`,
+    )
+}
+
+const TESTS: ContractTests<SharedVisits> = {
+  'a page that was never visited is unknown': async ({ one }) => {
+    assert.deepEqual(await one.find([pageOf('/a').fingerprint]), [undefined])
+    assert.equal((await one.due(START, 10)).read, 0)
+    assert.deepEqual(await one.totals(), { pages: 0, perHour: 0 })
+  },
+  'a visit that one worker notes the other finds': async ({ one, other }) => {
+    const page = pageOf('/a')
+    await one.record([page])
+    const [known, unknown] = await other.find([page.fingerprint, pageOf('/b').fingerprint])
+    assertNear(known, page.visit)
+    assert.equal(unknown, undefined)
+  },
+  'validators are kept as the server wrote them': async ({ one }) => {
+    const kept = ['"33a64df551425fcc"', 'W/"5f3b-1a2"', `"${'0af'.repeat(10)}"`, '"Ünï"']
+    for (const [n, etag] of kept.entries()) {
+      const page = pageOf(`/${n}`, { etag, lastModifiedAt: START - 1000, isOutdated: n === 1 })
+      await one.record([page])
+      assertNear((await one.find([page.fingerprint]))[0], page.visit)
+    }
+  },
+  'a visit that brought no page has no hash': async ({ one }) => {
+    const { contentHash: _, ...visit } = pageOf('/a').visit
+    const page = { ...pageOf('/a'), visit: { ...visit, failures: 3, goneAnswers: 1 } }
+    await one.record([page])
+    assertNear((await one.find([page.fingerprint]))[0], page.visit)
+  },
+  'a page comes due at its hour, with what is needed to ask again': async ({ one, other }) => {
+    const page = pageOf('/a?q=1')
+    await one.record([page])
+    assert.equal((await other.due(START + HOUR / 2, 10)).read, 0)
+    const due = await other.due(START + HOUR, 10)
+    assert.equal(due.pages.length, 1)
+    assert.equal(due.pages[0]!.fingerprint, page.fingerprint)
+    assert.equal(due.pages[0]!.request.url, page.request.url)
+    assert.equal(due.pages[0]!.request.callback, 'parseItem')
+    assert.deepEqual(due.pages[0]!.request.meta, { depth: 2 })
+    assertNear(due.pages[0]!.visit, page.visit)
+  },
+  'the most overdue come first, and no more than asked for': async ({ one }) => {
+    const pages = [3, 1, 2].map((hours) => pageOf(`/${hours}`, { dueAt: START + hours * HOUR }))
+    await one.record(pages)
+    assert.deepEqual(paths(await one.due(START + 5 * HOUR, 1)), ['/1'])
+    const due = await one.due(START + 5 * HOUR, 1)
+    await one.moved(due)
+    assert.deepEqual(paths(await one.due(START + 5 * HOUR, 1)), ['/2'])
+  },
+  'what is not moved stays due, and what is moved is due no more': async ({ one, other }) => {
+    const page = pageOf('/a')
+    await one.record([page])
+    await one.due(START + HOUR, 10)
+    const due = await other.due(START + HOUR, 10)
+    assert.deepEqual(await other.moved(due), [page.fingerprint])
+    assert.equal((await one.due(START + 100 * HOUR, 10)).read, 0)
+    assertNear((await one.find([page.fingerprint]))[0], page.visit)
+  },
+  'two workers that read the same pages move each once': async ({ one, other }) => {
+    const pages = Array.from({ length: 20 }, (_, n) => pageOf(`/${n}`))
+    await one.record(pages)
+    const [mine, theirs] = await Promise.all([one.due(START + HOUR, 15), other.due(START + HOUR, 20)])
+    const moved = (await Promise.all([one.moved(mine), other.moved(theirs)])).flat()
+    assert.equal(new Set(moved).size, moved.length)
+    for (;;) {
+      const due = await one.due(START + HOUR, 20)
+      if (due.read === 0) break
+      moved.push(...(await one.moved(due)))
+    }
+    assert.deepEqual([...moved].sort(), pages.map(({ fingerprint }) => fingerprint).sort())
+  },
+  'a visit puts a moved page at its next hour': async ({ one }) => {
+    await one.record([pageOf('/a')])
+    await one.moved(await one.due(START + HOUR, 10))
+    await one.record([pageOf('/a', { visitedAt: START + HOUR, dueAt: START + 3 * HOUR, visits: 5 })])
+    assert.equal((await one.due(START + 2 * HOUR, 10)).read, 0)
+    assert.deepEqual(paths(await one.due(START + 3 * HOUR, 10)), ['/a'])
+  },
+  'a page that was visited before its hour is due at the new one only': async ({ one }) => {
+    await one.record([pageOf('/a')])
+    await one.record([pageOf('/a', { visitedAt: START + HOUR / 2, dueAt: START + 5 * HOUR })])
+    const early = await one.due(START + 2 * HOUR, 10)
+    assert.deepEqual(early.pages, [])
+    await one.moved(early)
+    const due = await one.due(START + 5 * HOUR, 10)
+    assert.deepEqual(paths(due), ['/a'])
+    assert.equal((await one.moved(due)).length, 1)
+    assert.equal((await one.due(START + 50 * HOUR, 10)).read, 0)
+  },
+  'a page that was visited twice in the hour of its old place is due once': async ({ one }) => {
+    await one.record([pageOf('/a')])
+    await one.record([pageOf('/a', { visitedAt: START + HOUR / 2 })])
+    const moved: string[] = []
+    for (;;) {
+      const due = await one.due(START + HOUR, 1)
+      if (due.read === 0) break
+      moved.push(...(await one.moved(due)))
+    }
+    assert.equal(moved.length, 1)
+  },
+  'a note that is sent twice changes nothing, also of a page that has gone into a line': async ({
+    one,
+    other,
+  }) => {
+    const page = pageOf('/a')
+    await one.record([page])
+    await one.record([page])
+    assert.equal((await one.moved(await one.due(START + HOUR, 10))).length, 1)
+    await other.record([page])
+    assert.equal((await one.due(START + 100 * HOUR, 10)).pages.length, 0)
+    assert.equal((await one.totals()).pages, 1)
+  },
+  'a page that is forgotten is neither due nor known': async ({ one, other }) => {
+    const [a, b] = [pageOf('/a'), pageOf('/b')]
+    await one.record([a, b])
+    assert.deepEqual(await one.forget([a.fingerprint, pageOf('/c').fingerprint]), [a.fingerprint])
+    assert.deepEqual(await other.find([a.fingerprint]), [undefined])
+    assert.deepEqual(paths(await other.due(START + HOUR, 10)), ['/b'])
+    assert.equal((await other.totals()).pages, 1)
+  },
+  'a page that is forgotten after it was read is not moved': async ({ one, other }) => {
+    const page = pageOf('/a')
+    await one.record([page])
+    const due = await one.due(START + HOUR, 10)
+    await other.forget([page.fingerprint])
+    assert.deepEqual(await one.moved(due), [])
+  },
+  'all pages together ask for as many visits as their intervals say': async ({ one }) => {
+    await one.record([pageOf('/a', { dueAt: START + 2 * HOUR }), pageOf('/b', { dueAt: START + 4 * HOUR })])
+    await one.record([pageOf('/a', { visitedAt: START + 2 * HOUR, dueAt: START + 3 * HOUR })])
+    const { pages, perHour } = await one.totals()
+    assert.equal(pages, 2)
+    assert.ok(Math.abs(perHour - 1.25) < 1e-3, `${perHour} visits an hour`)
+  },
+  'a sample has each page once at the most, as it was visited last, whether it is visited often or seldom':
+    async ({ one, other }) => {
+      const pages = Array.from({ length: 100 }, (_, n) => pageOf(`/${n}`))
+      await one.record(pages)
+      for (let n = 1; n <= 20; n++)
+        await one.record([pageOf('/7', { visitedAt: START + n * HOUR, dueAt: START + (n + 1) * HOUR })])
+      assert.equal((await other.sample(30)).length, 30)
+      const all = await other.sample(1000)
+      // A store may keep fewer for this than there are.
+      assert.ok(all.length > 50 && all.length <= 100, `${all.length} of 100 pages`)
+      const often = all.filter(({ visitedAt }) => visitedAt !== START)
+      assert.ok(often.length <= 1 && often.every(({ visitedAt }) => visitedAt === START + 20 * HOUR))
+    },
+  'requests of any kind come back as they were': async ({ one }) => {
+    const made = [
+      (n: number) =>
+        new Request(`https://shop.example/search/${n}`, { method: 'POST', body: 'q=tables', priority: 3 }),
+      (n: number) =>
+        new Request(`https://shop.example/x?n=${n}`, { headers: { 'x-a': 'b' }, cbKwargs: { page: 2 } }),
+      (n: number) => new Request(`http://other.example:8080/?n=${n}#part`),
+    ]
+    // So many that what they share may be kept once.
+    const pages = made.flatMap((make) =>
+      Array.from({ length: 12 }, (_, n) => {
+        const request = make(n)
+        return { ...pageOf('/'), request, fingerprint: fingerprint(request) }
+      }),
+    )
+    await one.record(pages)
+    const due = await one.due(START + HOUR, 100)
+    const urls = (of: readonly VisitedPage[]) =>
+      of.map(({ fingerprint, request }) => JSON.stringify([fingerprint, requestToJson(request)]))
+    assert.deepEqual(urls(due.pages).sort(), urls(pages).sort())
+  },
+  'what is cleared is gone': async ({ one, other }) => {
+    await one.record(Array.from({ length: 20 }, (_, n) => pageOf(`/${n}`)))
+    await one.clear()
+    assert.equal((await other.due(START + HOUR, 10)).read, 0)
+    assert.deepEqual(await other.totals(), { pages: 0, perHour: 0 })
+    assert.deepEqual(await other.sample(10), [])
+  },
+}
+
+/** Every VisitStore runs this. */
+export function visitStoreContract(
+  runner: TestRunner,
+  { name, create, deviations }: VisitsImplementation,
+): void {
+  runContract<SharedVisits>(runner, 'VisitStore', TESTS, {
+    name,
+    ...(deviations && { deviations }),
+    create: async () => {
+      const { dispose, ...subject } = await create()
+      return { subject, dispose }
+    },
+  })
+}

@@ -1,0 +1,97 @@
+/**
+ * The visits of a crawl that comes back to its pages: when each was visited and is due again.
+ *
+ * A page is in one place at any time: *due*, at its hour; or *in a line*, waiting or leased as a request of the queue; or unknown. The step
+ * that ends a visit puts it at its next hour, and the step that takes what is due marks it as in a line. So a worker that is killed
+ * between two steps leaves the page where it was.
+ */
+
+import type { Request } from '../requests/request.ts'
+
+/**
+ * What the visits of one page have shown of how often it changes, in four numbers, however many visits there were. All zero for a page
+ * that was visited once.
+ */
+export interface ChangeEvidence {
+  /** Hours in which the page is known not to have changed. */
+  readonly stillHours: number
+  /** Visits that found a change of which the page did not say when it was. */
+  readonly seen: number
+  /** The sum of the natural logarithms of the hours since the visit before, over the visits of `seen`. */
+  readonly gapLogs: number
+  /** Visits that found a change, and were told when it was. */
+  readonly dated: number
+}
+
+/** The last visit of a page, and what is known from those before. Times are milliseconds since 1970, kept to the second. */
+export interface Visit {
+  readonly visitedAt: number
+  readonly dueAt: number
+  /** 12 hex digits of what the page said; undefined where no visit brought a page yet. */
+  readonly contentHash?: string
+  /** How often it was visited, and how often it had changed; counting stops at 255. */
+  readonly visits: number
+  readonly changes: number
+  readonly evidence: ChangeEvidence
+  /** Visits in a row that failed; counting stops at 15. */
+  readonly failures: number
+  /** Answers in a row that the page is gone; counting stops at 15. */
+  readonly goneAnswers: number
+  /** Two bytes of the version of the callback that saw it: what another callback makes of the page is not known. */
+  readonly callbackVersion: number
+  /** What to ask with. A tag that is too long for a record is not kept. */
+  readonly etag?: string
+  readonly lastModifiedAt?: number
+  /** The validators are known to be outdated: the next visit asks with them to see whether the host is honest. */
+  readonly isOutdated: boolean
+}
+
+/** A page with its visit, and how to ask for it again. */
+export interface VisitedPage {
+  readonly fingerprint: string
+  readonly request: Request
+  readonly visit: Visit
+}
+
+/** Pages that are due, as one worker has read them. */
+export interface DuePages {
+  readonly pages: readonly VisitedPage[]
+  /** How many entries were read, those included that turned out to be outdated. 0: nothing is due. */
+  readonly read: number
+  /** What the store needs to find them again. */
+  readonly token: string
+}
+
+/** The pages of a crawl together. */
+export interface VisitTotals {
+  readonly pages: number
+  /** How many visits an hour their intervals ask for. */
+  readonly perHour: number
+}
+
+/** Keeps the visits of a crawl, for all of its workers. */
+export interface VisitStore {
+  /**
+   * Notes visits, and puts each page at its next hour, in place of the hour where it was. Sent twice it changes nothing the second time.
+   */
+  record(pages: readonly VisitedPage[]): Promise<void>
+  /** Resolves to the last visit of each; undefined for a page that is not known. */
+  find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]>
+  /** Resolves to pages that are due at `now`, the most overdue first, `max` entries at the most. They stay due until they are moved. */
+  due(now: number, max: number): Promise<DuePages>
+  /**
+   * Marks pages as in a line. Resolves to the fingerprints of those that were due until now: of two workers that have read the same
+   * pages, one gets them.
+   */
+  moved(due: DuePages): Promise<readonly string[]>
+  /** Forgets pages. Resolves to those that were known. */
+  forget(fingerprints: readonly string[]): Promise<readonly string[]>
+  /**
+   * Resolves to the last visits of some pages: any page is as likely to be among them as any other, however often it is visited. A store
+   * that keeps a sample of its own returns no more than that.
+   */
+  sample(max: number): Promise<readonly Visit[]>
+  totals(): Promise<VisitTotals>
+  /** Forgets all. */
+  clear(): Promise<void>
+}

@@ -1,0 +1,149 @@
+import {
+  type DuePages,
+  requestFromJson,
+  requestToJson,
+  type Visit,
+  type VisitedPage,
+  type VisitStore,
+  type VisitTotals,
+} from '@webloom/core'
+import { visitsPerHour } from '../visits/memory-visits.ts'
+import { visitFromBytes, visitToBytes } from '../visits/visit-bytes.ts'
+import { type FingerprintKey, fingerprintOf, keyOf } from './fingerprint-key.ts'
+import type { JobDatabase } from './job-database.ts'
+
+interface VisitRow {
+  readonly fingerprint: FingerprintKey
+  readonly visit: Uint8Array
+  readonly request: string
+}
+
+/**
+ * The visits of a crawl in its JOBDIR. A step of the queue may hold those of this store too (`JobDatabase.atomically`): a page is then
+ * done and due again in one transaction.
+ */
+export class SqliteVisits implements VisitStore {
+  readonly #database: JobDatabase
+  #hasTable = false
+
+  /** @param database opened and closed by the crawl's record */
+  constructor({ database }: { database: JobDatabase }) {
+    this.#database = database
+  }
+
+  async record(pages: readonly VisitedPage[]): Promise<void> {
+    this.#makeTable()
+    this.#database.atomically(() => {
+      for (const { fingerprint, request, visit } of pages)
+        this.#database.run(
+          `INSERT INTO visits (fingerprint, visited_s, due_s, in_line, per_hour, visit, request) VALUES (?, ?, ?, 0, ?, ?, ?)
+           ON CONFLICT (fingerprint) DO UPDATE SET visited_s = excluded.visited_s, due_s = excluded.due_s, in_line = 0,
+             per_hour = excluded.per_hour, visit = excluded.visit, request = excluded.request
+           WHERE visits.visited_s <> excluded.visited_s`,
+          keyOf(fingerprint),
+          seconds(visit.visitedAt),
+          seconds(visit.dueAt),
+          visitsPerHour(visit),
+          visitToBytes(visit),
+          JSON.stringify(requestToJson(request)),
+        )
+    })
+  }
+
+  async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
+    this.#makeTable()
+    return fingerprints.map((fingerprint) => {
+      const row = this.#database.get<VisitRow>(
+        'SELECT visit FROM visits WHERE fingerprint = ?',
+        keyOf(fingerprint),
+      )
+      return row && visitFromBytes(Buffer.from(row.visit))
+    })
+  }
+
+  async due(now: number, max: number): Promise<DuePages> {
+    this.#makeTable()
+    const rows = this.#database.each<VisitRow>(
+      'SELECT fingerprint, visit, request FROM visits WHERE in_line = 0 AND due_s <= ? ORDER BY due_s LIMIT ?',
+      seconds(now),
+      max,
+    )
+    const pages = [...rows].map(({ fingerprint, visit, request }) => ({
+      fingerprint: fingerprintOf(fingerprint),
+      request: requestFromJson(JSON.parse(request)),
+      visit: visitFromBytes(Buffer.from(visit)),
+    }))
+    return { pages, read: pages.length, token: '' }
+  }
+
+  async moved({ pages }: DuePages): Promise<readonly string[]> {
+    this.#makeTable()
+    return this.#database.atomically(() =>
+      pages
+        .filter(
+          ({ fingerprint, visit }) =>
+            this.#database.run(
+              'UPDATE visits SET in_line = 1 WHERE fingerprint = ? AND in_line = 0 AND due_s = ?',
+              keyOf(fingerprint),
+              seconds(visit.dueAt),
+            ).changes === 1,
+        )
+        .map(({ fingerprint }) => fingerprint),
+    )
+  }
+
+  async forget(fingerprints: readonly string[]): Promise<readonly string[]> {
+    this.#makeTable()
+    return this.#database.atomically(() =>
+      fingerprints.filter(
+        (fingerprint) =>
+          this.#database.run('DELETE FROM visits WHERE fingerprint = ?', keyOf(fingerprint)).changes === 1,
+      ),
+    )
+  }
+
+  async sample(max: number): Promise<readonly Visit[]> {
+    this.#makeTable()
+    // Fingerprints are as good as random: those behind a random one are a fair sample.
+    const from = Buffer.from(Array.from({ length: 4 }, () => Math.floor(Math.random() * 256)))
+    const behind = [...this.#rowsFrom('>=', from, max)]
+    const rows = behind.length < max ? [...behind, ...this.#rowsFrom('<', from, max - behind.length)] : behind
+    return rows.map(({ visit }) => visitFromBytes(Buffer.from(visit)))
+  }
+
+  async totals(): Promise<VisitTotals> {
+    this.#makeTable()
+    const { pages, perHour } = this.#database.get<VisitTotals>(
+      'SELECT count(*) AS pages, total(per_hour) AS perHour FROM visits',
+    )!
+    return { pages, perHour }
+  }
+
+  async clear(): Promise<void> {
+    this.#makeTable()
+    this.#database.run('DELETE FROM visits')
+  }
+
+  #rowsFrom(side: '>=' | '<', from: Buffer, max: number): IterableIterator<VisitRow> {
+    return this.#database.each<VisitRow>(
+      `SELECT visit FROM visits WHERE fingerprint ${side} ? ORDER BY fingerprint LIMIT ?`,
+      from,
+      max,
+    )
+  }
+
+  /** A crawl that does not recrawl has no table. */
+  #makeTable(): void {
+    if (this.#hasTable) return
+    this.#database.run(
+      `CREATE TABLE IF NOT EXISTS visits (fingerprint PRIMARY KEY, visited_s INTEGER NOT NULL, due_s INTEGER NOT NULL,
+         in_line INTEGER NOT NULL, per_hour REAL NOT NULL, visit BLOB NOT NULL, request TEXT NOT NULL) WITHOUT ROWID`,
+    )
+    this.#database.run('CREATE INDEX IF NOT EXISTS visits_due ON visits (due_s) WHERE in_line = 0')
+    this.#hasTable = true
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000)
+}

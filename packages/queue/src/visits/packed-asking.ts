@@ -1,0 +1,115 @@
+/**
+ * How to ask for a page again, in some tens of bytes:
+ *
+ *     flags   1 the origin has a short name, 2 the form has one
+ *     origin  6 bytes of its hash, or its text and a line break     https://shop.example
+ *     form    6 bytes of its hash, or its JSON and a line break     the request without its URL
+ *     rest    the URL after the origin
+ *
+ * What short names stand for is kept once for the crawl. An origin, or a form, gets one when a worker has met it several times: one of a
+ * host with a single page would take more than it saves. They are made of hashes, so that all workers make the same.
+ */
+
+import { hash } from 'node:crypto'
+import { type Request, type RequestJson, requestFromJson, requestToJson } from '@webloom/core'
+
+const ORIGIN_NAMED = 1
+const FORM_NAMED = 2
+const NAME_BYTES = 6
+const TIMES_MET_MIN = 4
+// Some megabytes for each worker. What is met past that is counted anew.
+const TEXTS_MAX = 16_384
+// The hash of names is never emptied while its crawl lives: 65 536 of some 100 bytes.
+const FORM_LENGTH_MAX = 512
+
+export class PackedAsking {
+  #met = new Map<string, number>()
+  /** Names that this process has sent or read; what they stand for. */
+  readonly #texts = new Map<string, string>()
+
+  /** @param names gets the short names that the store may not know */
+  pack(request: Request, names: Map<string, string>): Buffer {
+    const { url, ...form } = requestToJson(request)
+    const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
+    const formText = JSON.stringify(form)
+    const originName = this.#nameOf(origin, names)
+    const formName = formText.length > FORM_LENGTH_MAX ? undefined : this.#nameOf(formText, names)
+    const flags = (originName ? ORIGIN_NAMED : 0) | (formName ? FORM_NAMED : 0)
+    return Buffer.concat([
+      Buffer.of(flags),
+      originName ?? Buffer.from(`${origin}\n`),
+      formName ?? Buffer.from(`${formText}\n`),
+      Buffer.from(url.slice(origin.length)),
+    ])
+  }
+
+  /** Returns the short names in it that this process does not know. */
+  unknownNames(packed: Buffer): Buffer[] {
+    const [origin, form] = partsOf(packed)
+    return [origin, form].flatMap(({ name }) =>
+      name && !this.#texts.has(name.toString('latin1')) ? [name] : [],
+    )
+  }
+
+  learn(name: Buffer, text: string): void {
+    this.#remember(name.toString('latin1'), text)
+  }
+
+  /** Throws when a short name is not known. */
+  unpack(packed: Buffer): Request {
+    const [origin, form, rest] = partsOf(packed)
+    const json = JSON.parse(this.#textOf(form)) as Omit<RequestJson, 'url'>
+    return requestFromJson({ ...json, url: this.#textOf(origin) + rest })
+  }
+
+  #textOf({ name, text }: Part): string {
+    const known = name ? this.#texts.get(name.toString('latin1')) : text
+    if (known === undefined) throw new Error(`nothing is known of the short name ${name?.toString('hex')}`)
+    return known
+  }
+
+  #nameOf(text: string, names: Map<string, string>): Buffer | undefined {
+    const name = Buffer.from(hash('sha1', text), 'hex').subarray(0, NAME_BYTES)
+    const key = name.toString('latin1')
+    const known = this.#texts.get(key)
+    if (known !== undefined) {
+      if (known !== text) return undefined
+      names.set(key, text)
+      return name
+    }
+    const times = (this.#met.get(text) ?? 0) + 1
+    if (times < TIMES_MET_MIN) {
+      if (this.#met.size >= TEXTS_MAX) this.#met = new Map()
+      this.#met.set(text, times)
+      return undefined
+    }
+    this.#met.delete(text)
+    this.#remember(key, text)
+    names.set(key, text)
+    return name
+  }
+
+  #remember(key: string, text: string): void {
+    if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
+    this.#texts.set(key, text)
+  }
+}
+
+interface Part {
+  readonly name?: Buffer
+  readonly text: string
+}
+
+function partsOf(packed: Buffer): [origin: Part, form: Part, rest: string] {
+  const flags = packed[0]!
+  let at = 1
+  const part = (isNamed: boolean): Part => {
+    const end = isNamed ? at + NAME_BYTES : packed.indexOf('\n', at)
+    const bytes = packed.subarray(at, end)
+    at = isNamed ? end : end + 1
+    return isNamed ? { name: bytes, text: '' } : { text: bytes.toString() }
+  }
+  const origin = part((flags & ORIGIN_NAMED) !== 0)
+  const form = part((flags & FORM_NAMED) !== 0)
+  return [origin, form, packed.toString('utf8', at)]
+}

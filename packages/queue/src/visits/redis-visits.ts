@@ -1,0 +1,179 @@
+import { hash } from 'node:crypto'
+import type {
+  DuePages,
+  RedisScript,
+  Request,
+  ScriptRunner,
+  Visit,
+  VisitedPage,
+  VisitStore,
+  VisitTotals,
+} from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { luaScript } from '../redis/lua.ts'
+import { PackedAsking } from './packed-asking.ts'
+import { visitFromBytes, visitToBytes } from './visit-bytes.ts'
+
+const recordScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/record.lua')
+const dueScript = luaScript('visits/wheel.lua', 'visits/due.lua')
+const movedScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/moved.lua')
+const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
+
+// Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
+const FINGERPRINT_BYTES = 8
+const BUCKETS = 2 ** 18
+const SHA1_HEX = /^[0-9a-f]{40}$/
+// Visits an hour are counted in thousand millionths, see visits/wheel.lua.
+const COUNTED_PER_VISIT = 1e9
+const MAX_KEYS_PER_CLEAR = 4096
+
+export interface RedisVisitsOptions {
+  /** The queue's; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  readonly keys: Pick<CrawlRedisKeys, 'visits'>
+  /** As the crawl makes fingerprints: only a part of one is kept. */
+  readonly fingerprint: (request: Request) => string
+}
+
+/**
+ * The visits of a crawl that workers share, beside its queue.
+ *
+ * A page has a record in one of 2 ** 18 hashes, each of which is one packed block to Redis, and an entry in the list of its time. A list has
+ * the pages that are due within ten minutes, and a sorted set has the times: what is due is found without a search.
+ */
+export class RedisVisits implements VisitStore {
+  readonly #redis: Redis
+  readonly #base: string
+  readonly #fingerprint: (request: Request) => string
+  readonly #asking = new PackedAsking()
+  /** Replies as bytes: records are no text. */
+  readonly #bytes: ScriptRunner
+
+  constructor({ redis, keys, fingerprint }: RedisVisitsOptions) {
+    this.#redis = redis
+    this.#bytes = {
+      evalsha: (...args) => redis.callBuffer('evalsha', ...args),
+      eval: (...args) => redis.callBuffer('eval', ...args),
+    }
+    this.#base = keys.visits
+    this.#fingerprint = fingerprint
+  }
+
+  async record(pages: readonly VisitedPage[]): Promise<void> {
+    const names = new Map<string, string>()
+    const packed = pages.flatMap(({ fingerprint, request, visit }) => [
+      nameOf(fingerprint),
+      visitToBytes(visit),
+      this.#asking.pack(request, names),
+    ])
+    const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
+    await recordScript.run(this.#redis, [this.#base], ['', names.size, ...told, pages.length, ...packed])
+  }
+
+  async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
+    const pipeline = this.#redis.pipeline()
+    for (const fingerprint of fingerprints) {
+      const { bucket, field } = placeOf(nameOf(fingerprint))
+      pipeline.hgetBuffer(`${this.#base}:of:${bucket}`, field)
+    }
+    const answers = (await pipeline.exec()) ?? []
+    return answers.map(([error, bytes]) => {
+      if (error) throw error
+      return bytes === null ? undefined : visitFromBytes(bytes as Buffer)
+    })
+  }
+
+  async due(now: number, max: number): Promise<DuePages> {
+    const [span, ...read] = await this.#run(dueScript, [Math.floor(now / 1000), max])
+    if (span === undefined) return { pages: [], read: 0, token: '' }
+    const entries = Array.from({ length: read.length / 2 }, (_, n) => ({
+      name: read[2 * n]!.subarray(0, FINGERPRINT_BYTES),
+      packed: read[2 * n]!.subarray(FINGERPRINT_BYTES),
+      record: read[2 * n + 1]!,
+    }))
+    const valid = entries.filter(({ record }) => record.length > 0)
+    await this.#learnNames(valid.map(({ packed }) => packed))
+    const pages = valid.map(({ packed, record }) => {
+      const request = this.#asking.unpack(packed)
+      return { fingerprint: this.#fingerprint(request), request, visit: visitFromBytes(record) }
+    })
+    const names = Buffer.concat(entries.map(({ name }) => name)).toString('latin1')
+    return { pages, read: entries.length, token: `${span.toString()} ${names}` }
+  }
+
+  async moved({ pages, token }: DuePages): Promise<readonly string[]> {
+    if (token === '') return []
+    const space = token.indexOf(' ')
+    const names = Buffer.from(token.slice(space + 1), 'latin1')
+    const each = Array.from({ length: names.length / FINGERPRINT_BYTES }, (_, n) =>
+      names.subarray(n * FINGERPRINT_BYTES, (n + 1) * FINGERPRINT_BYTES),
+    )
+    const moved = await this.#run(movedScript, ['', token.slice(0, space), each.length, ...each])
+    const isMoved = new Set(moved.map((name) => name.toString('latin1')))
+    // Of a page that stands twice in what was read, one entry counts.
+    return pages
+      .map(({ fingerprint }) => fingerprint)
+      .filter((fingerprint) => isMoved.delete(nameOf(fingerprint).toString('latin1')))
+  }
+
+  async forget(fingerprints: readonly string[]): Promise<readonly string[]> {
+    const names = fingerprints.map((fingerprint) => nameOf(fingerprint))
+    const gone = (await forgetScript.run(this.#redis, [this.#base], ['', names.length, ...names])) as number[]
+    return fingerprints.filter((_, n) => gone[n] === 1)
+  }
+
+  async sample(max: number): Promise<readonly Visit[]> {
+    const kept = await this.#redis.hvalsBuffer(`${this.#base}:sample`)
+    return kept.slice(0, max).map((page) => visitFromBytes(page.subarray(FINGERPRINT_BYTES)))
+  }
+
+  async totals(): Promise<VisitTotals> {
+    const [pages, asked] = await this.#redis.hmget(`${this.#base}:counts`, 'pages', 'asked')
+    return { pages: Number(pages ?? 0), perHour: Number(asked ?? 0) / COUNTED_PER_VISIT }
+  }
+
+  async clear(): Promise<void> {
+    const spans = await this.#redis.zrange(`${this.#base}:spans`, '0', '-1')
+    if (spans.length === 0 && (await this.totals()).pages === 0) return
+    await this.#unlink(spans.map((span) => `due:${span}`))
+    const buckets = Array.from({ length: BUCKETS }, (_, n) => `of:${n}`)
+    await this.#unlink(buckets)
+    await this.#unlink(['spans', 'names', 'sample', 'counts'])
+  }
+
+  async #run(script: RedisScript, args: readonly (string | number | Buffer)[]): Promise<Buffer[]> {
+    return (await script.run(this.#bytes, [this.#base], args)) as Buffer[]
+  }
+
+  async #unlink(names: readonly string[]): Promise<void> {
+    for (let at = 0; at < names.length; at += MAX_KEYS_PER_CLEAR)
+      await this.#redis.unlink(
+        names.slice(at, at + MAX_KEYS_PER_CLEAR).map((name) => `${this.#base}:${name}`),
+      )
+  }
+
+  async #learnNames(packed: readonly Buffer[]): Promise<void> {
+    const unknown = new Map(
+      packed.flatMap((one) => this.#asking.unknownNames(one).map((name) => [name.toString('latin1'), name])),
+    )
+    if (unknown.size === 0) return
+    const names = [...unknown.values()]
+    const texts = await this.#redis.hmget(`${this.#base}:names`, ...names)
+    names.forEach((name, n) => {
+      const text = texts[n]
+      if (text !== null && text !== undefined) this.#asking.learn(name, text)
+    })
+  }
+}
+
+/** The bytes by which a page is known here. */
+function nameOf(fingerprint: string): Buffer {
+  const hex = SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
+  return Buffer.from(hex.slice(0, 2 * FINGERPRINT_BYTES), 'hex')
+}
+
+/** As `placeOf` in visits/wheel.lua. */
+function placeOf(name: Buffer): { readonly bucket: number; readonly field: Buffer } {
+  return { bucket: name[0]! * 1024 + name[1]! * 4 + (name[2]! >> 6), field: name.subarray(2) }
+}

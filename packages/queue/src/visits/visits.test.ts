@@ -1,0 +1,126 @@
+import { fingerprint, Request, type Visit } from '@webloom/core'
+import { visitStoreContract } from '@webloom/core/contract'
+import { tempDir } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RedisBench } from '../../testing/redis-bench.ts'
+import { JobDatabase } from '../jobdir/job-database.ts'
+import { SqliteVisits } from '../jobdir/sqlite-visits.ts'
+import { MemoryVisits } from './memory-visits.ts'
+import { RedisVisits } from './redis-visits.ts'
+import { visitFromBytes, visitToBytes } from './visit-bytes.ts'
+
+const bench = new RedisBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+visitStoreContract(
+  { describe, test },
+  {
+    name: 'MemoryVisits',
+    create: async () => {
+      const visits = new MemoryVisits()
+      return { one: visits, other: visits, dispose: async () => {} }
+    },
+  },
+)
+visitStoreContract(
+  { describe, test },
+  {
+    name: 'SqliteVisits',
+    create: async () => {
+      const dir = await tempDir()
+      const database = new JobDatabase({ folder: dir.path, spiderName: 's' })
+      database.open()
+      const visits = new SqliteVisits({ database })
+      const dispose = async () => {
+        database.close()
+        await dir.remove()
+      }
+      return { one: visits, other: visits, dispose }
+    },
+  },
+)
+visitStoreContract(
+  { describe, test },
+  {
+    name: 'RedisVisits',
+    create: async () => {
+      const keys = bench.nextKeys()
+      const [one, other] = [1, 2].map(() => new RedisVisits({ redis: bench.connect(), keys, fingerprint }))
+      return { one: one!, other: other!, dispose: async () => {} }
+    },
+  },
+)
+
+const VISIT: Visit = {
+  visitedAt: Date.UTC(2026, 0, 1),
+  dueAt: Date.UTC(2026, 0, 2),
+  contentHash: 'fedcba987654',
+  visits: 300,
+  changes: 2,
+  evidence: { stillHours: 8760, seen: 0, gapLogs: 0, dated: 0 },
+  failures: 99,
+  goneAnswers: 0,
+  callbackVersion: 1,
+  isOutdated: false,
+}
+
+test('a record never has more than the 64 bytes that Redis packs: a longer tag is not kept', () => {
+  for (const etag of ['"a"', `"${'z'.repeat(30)}"`, `"${'z'.repeat(31)}"`, `W/"${'z'.repeat(120)}"`])
+    expect(visitToBytes({ ...VISIT, etag, lastModifiedAt: 0 }).length).toBeLessThanOrEqual(64)
+  expect(visitFromBytes(visitToBytes({ ...VISIT, etag: `"${'z'.repeat(40)}"` }))).not.toHaveProperty('etag')
+  const md5 = `"${'0123456789abcdef'.repeat(2)}"`
+  expect(visitFromBytes(visitToBytes({ ...VISIT, etag: md5, lastModifiedAt: 0 })).etag).toBe(md5)
+})
+
+test('numbers that a record has no room for stop at the most that it can hold', () => {
+  expect(visitFromBytes(visitToBytes(VISIT))).toMatchObject({ visits: 255, failures: 15 })
+})
+
+test('a record of a newer form is refused, with what to do', () => {
+  const bytes = visitToBytes(VISIT)
+  bytes[0] = 2
+  expect(() => visitFromBytes(bytes)).toThrow('a visit has form 2; this release knows 1')
+})
+
+test('a worker that has never met a host can ask for its pages', async () => {
+  const keys = bench.nextKeys()
+  const [one, other] = [1, 2].map(() => new RedisVisits({ redis: bench.connect(), keys, fingerprint }))
+  const pages = Array.from({ length: 10 }, (_, n) => {
+    const request = new Request(`https://shop.example/${n}`, { callback: 'parseItem' })
+    return { fingerprint: fingerprint(request), request, visit: VISIT }
+  })
+  for (const page of pages) await one!.record([page])
+  // The first ones were written before the host was known to have more.
+  const { pages: due } = await other!.due(VISIT.dueAt, 100)
+  expect(due.map(({ request }) => request.url)).toEqual(pages.map(({ request }) => request.url))
+  expect(due.map(({ fingerprint }) => fingerprint)).toEqual(pages.map(({ fingerprint }) => fingerprint))
+})
+
+test('on Redis nothing of it is left once it is cleared', async () => {
+  const keys = bench.nextKeys()
+  const visits = new RedisVisits({ redis: bench.redis, keys, fingerprint })
+  const request = new Request('https://shop.example/')
+  await visits.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
+  expect(await bench.redis.keys(`${keys.visits}*`)).not.toEqual([])
+  await visits.clear()
+  expect(await bench.redis.keys(`${keys.visits}*`)).toEqual([])
+})
+
+test('a JOBDIR has its visits when it is opened again', async () => {
+  await using dir = await tempDir()
+  const request = new Request('https://shop.example/')
+  const opened = () => {
+    const database = new JobDatabase({ folder: dir.path, spiderName: 's' })
+    database.open()
+    return database
+  }
+  const before = opened()
+  await new SqliteVisits({ database: before }).record([
+    { fingerprint: fingerprint(request), request, visit: VISIT },
+  ])
+  before.close()
+  const after = opened()
+  expect((await new SqliteVisits({ database: after }).due(VISIT.dueAt, 10)).pages).toHaveLength(1)
+  after.close()
+})

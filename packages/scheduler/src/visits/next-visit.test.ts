@@ -1,0 +1,104 @@
+import type { Visit } from '@webloom/core'
+import { describe, expect, test } from 'vitest'
+import { type VisitMade, type VisitOutcome, visitMade } from './next-visit.ts'
+
+const DAY = 24 * 3_600_000
+const START = Date.UTC(2026, 0, 1)
+const options = { plan: { intervalHours: () => 24 }, bounds: { maxHours: 720 }, place: 0 }
+
+/** Visits a page once a day. */
+function visits(...outcomes: Partial<VisitOutcome>[]): VisitMade {
+  let made: VisitMade | undefined
+  outcomes.forEach((outcome, day) => {
+    const at = START + day * DAY
+    made = visitMade(
+      made?.visit,
+      { at, kind: 'page', contentHash: 'a', callbackVersion: 1, ...outcome },
+      options,
+    )
+  })
+  return made!
+}
+const dueAfter = ({ visit }: { visit: Visit }) => (visit.dueAt - visit.visitedAt) / 3_600_000
+
+describe('what a visit makes of a page', () => {
+  test('the first visit finds a new page, and nothing of how often it changes', () => {
+    const made = visits({})
+    expect(made).toMatchObject({
+      changed: true,
+      isGone: false,
+      visit: { visits: 1, changes: 0, contentHash: 'a' },
+    })
+    expect(made.visit.evidence).toEqual({ stillHours: 0, seen: 0, gapLogs: 0, dated: 0 })
+    expect(dueAfter(made)).toBe(24)
+  })
+
+  test('the same content is no change, another one is', () => {
+    expect(visits({}, {})).toMatchObject({
+      changed: false,
+      visit: { changes: 0, evidence: { stillHours: 24 } },
+    })
+    const changed = visits({}, { contentHash: 'b' })
+    expect(changed).toMatchObject({ changed: true, visit: { changes: 1, evidence: { seen: 1 } } })
+  })
+
+  test('a 304 keeps hash and validators, and takes those that it brings', () => {
+    const made = visits({ etag: '"1"', lastModifiedAt: START }, { kind: 'same' })
+    expect(made).toMatchObject({
+      changed: false,
+      visit: { contentHash: 'a', etag: '"1"', lastModifiedAt: START },
+    })
+    expect(visits({ etag: '"1"' }, { kind: 'same', etag: '"2"' }).visit.etag).toBe('"2"')
+  })
+
+  test('a page that has no validators any more is not asked for by its old ones', () => {
+    expect(visits({ etag: '"1"' }, {}).visit).not.toHaveProperty('etag')
+  })
+
+  test('a date that is believed says when a page has changed', () => {
+    const { evidence } = visits({}, { contentHash: 'b', changedAt: START + DAY - 3_600_000 }).visit
+    expect(evidence).toMatchObject({ dated: 1, seen: 0, stillHours: 1 })
+  })
+
+  test('another callback makes a page count as changed, and its hash as no evidence', () => {
+    const made = visits({}, { contentHash: 'b', callbackVersion: 2 })
+    expect(made).toMatchObject({
+      changed: true,
+      visit: { changes: 0, evidence: { seen: 0 }, contentHash: 'b' },
+    })
+    expect(visits({}, { kind: 'same', callbackVersion: 2 }).changed).toBe(true)
+    expect(visits({}, { callbackVersion: 2 }, { callbackVersion: 2 }).changed).toBe(false)
+  })
+
+  test('a failure keeps what is known, and is tried again after two hours, then after longer', () => {
+    const once = visits({ etag: '"1"' }, { kind: 'failed' })
+    expect(once).toMatchObject({ changed: false, visit: { contentHash: 'a', etag: '"1"', failures: 1 } })
+    expect(dueAfter(once)).toBe(2)
+    expect(dueAfter(visits({}, { kind: 'failed' }, { kind: 'failed' }))).toBe(4)
+    expect(visits({}, { kind: 'failed' }, {}).visit.failures).toBe(0)
+  })
+
+  test('a change behind a failure is counted, and says nothing of how often the page changes', () => {
+    const made = visits({}, { kind: 'failed' }, { contentHash: 'b' })
+    expect(made).toMatchObject({ changed: true, visit: { changes: 1, evidence: { seen: 0, stillHours: 0 } } })
+  })
+
+  test('a page is told to be gone with the second answer, and only then', () => {
+    const gone = { kind: 'gone' } as const
+    const told = [1, 2, 3].map((times) => visits({}, ...Array(times).fill(gone)).isGone)
+    expect(told).toEqual([false, true, false])
+    expect(dueAfter(visits({}, gone, gone))).toBe(720)
+    expect(visits({}, gone, {}, gone)).toMatchObject({ isGone: false, visit: { goneAnswers: 1 } })
+  })
+
+  test('a page that is back after it was gone is as it was before, or changed', () => {
+    const gone = { kind: 'gone' } as const
+    expect(visits({}, gone, gone, {})).toMatchObject({ changed: false, visit: { goneAnswers: 0 } })
+  })
+
+  test('a page that no visit has brought yet is tried again, too', () => {
+    const made = visits({ kind: 'failed' })
+    expect(made.visit).toMatchObject({ failures: 1, visits: 0 })
+    expect(dueAfter(made)).toBe(2)
+  })
+})

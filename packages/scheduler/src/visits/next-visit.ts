@@ -1,0 +1,162 @@
+/**
+ * What a visit makes of what was known of its page: the new record, and what is to be told.
+ *
+ *     page       fetched, and compared with the last one
+ *     same       304: the page that is known
+ *     gone       404, 410
+ *     failed     no answer, or an error
+ *
+ * Only `page` and `same` say how often a page changes. A failure keeps what is known, hash and validators included.
+ */
+
+import type { ChangeEvidence, Visit } from '@webloom/core'
+import { NO_EVIDENCE, withVisit } from './change-evidence.ts'
+import { spreadInterval } from './spread-interval.ts'
+import { GONE_ANSWERS, hoursAfterFailure, hoursAfterGone, type TroubleBounds } from './troubled-interval.ts'
+
+/** What came of one visit, at a moment in milliseconds since 1970. */
+export interface VisitOutcome {
+  readonly at: number
+  readonly kind: 'page' | 'same' | 'gone' | 'failed'
+  /** Of a page. */
+  readonly contentHash?: string
+  readonly etag?: string
+  readonly lastModifiedAt?: number
+  /** The validators are kept though they are outdated, to see whether the host is honest. */
+  readonly isOutdated?: boolean
+  /** When the page says that it changed last, where its host is believed. */
+  readonly changedAt?: number
+  readonly callbackVersion: number
+}
+
+/** When pages are visited again. */
+export interface VisitPlan {
+  intervalHours(evidence: ChangeEvidence): number
+}
+
+export interface NextVisitOptions {
+  readonly plan: VisitPlan
+  readonly bounds: TroubleBounds
+  /** A number in [0, 1) that is always the same for the page, to spread pages over their time. */
+  readonly place: number
+}
+
+export interface VisitMade {
+  readonly visit: Visit
+  /** The page is another one than at the last visit, or a new one. What another callback saw counts as changed: its items may be others. */
+  readonly changed: boolean
+  /** This answer is the one that is believed: the page is gone. Told once. */
+  readonly isGone: boolean
+}
+
+const HOUR_MS = 3_600_000
+
+export function visitMade(
+  previous: Visit | undefined,
+  outcome: VisitOutcome,
+  options: NextVisitOptions,
+): VisitMade {
+  if (outcome.kind === 'failed') return afterFailure(previous, outcome, options)
+  if (outcome.kind === 'gone') return afterGone(previous, outcome, options)
+  return afterPage(previous, outcome, options)
+}
+
+function afterPage(
+  previous: Visit | undefined,
+  outcome: VisitOutcome,
+  { plan, place }: NextVisitOptions,
+): VisitMade {
+  const { at, kind, callbackVersion } = outcome
+  const contentHash = kind === 'same' ? previous?.contentHash : outcome.contentHash
+  const isKnown = previous?.contentHash !== undefined
+  const differs = kind === 'page' && contentHash !== previous?.contentHash
+  const isOtherCallback = previous !== undefined && previous.callbackVersion !== callbackVersion
+  // What another callback takes for the content says nothing of the page.
+  const isComparable = isKnown && !(differs && isOtherCallback)
+  const evidence = isComparable
+    ? evidenceAfter(previous, outcome, differs)
+    : (previous?.evidence ?? NO_EVIDENCE)
+  const {
+    etag,
+    lastModifiedAt,
+    isOutdated = false,
+  } = kind === 'same' ? { ...previous, ...validatorsIn(outcome) } : outcome
+  const hours = spreadInterval(plan.intervalHours(evidence), place, !isKnown)
+  return {
+    visit: {
+      visitedAt: at,
+      dueAt: at + hours * HOUR_MS,
+      ...(contentHash !== undefined && { contentHash }),
+      visits: (previous?.visits ?? 0) + 1,
+      changes: (previous?.changes ?? 0) + (isComparable && differs ? 1 : 0),
+      evidence,
+      failures: 0,
+      goneAnswers: 0,
+      callbackVersion,
+      ...(etag !== undefined && { etag }),
+      ...(lastModifiedAt !== undefined && { lastModifiedAt }),
+      isOutdated,
+    },
+    changed: differs || isOtherCallback,
+    isGone: false,
+  }
+}
+
+function evidenceAfter(previous: Visit, { at, changedAt }: VisitOutcome, changed: boolean): ChangeEvidence {
+  // Since when the page was as it was is not known then: the record has the time of the visit that failed.
+  if (previous.failures > 0 || previous.goneAnswers > 0) return previous.evidence
+  const hours = (at - previous.visitedAt) / HOUR_MS
+  const dated = changedAt === undefined ? {} : { changedHoursAgo: (at - changedAt) / HOUR_MS }
+  return withVisit(previous.evidence, { hours, changed, ...dated })
+}
+
+/** A 304 may bring them anew. */
+function validatorsIn({ etag, lastModifiedAt, isOutdated = false }: VisitOutcome): Partial<Visit> {
+  return {
+    ...(etag !== undefined && { etag }),
+    ...(lastModifiedAt !== undefined && { lastModifiedAt }),
+    isOutdated,
+  }
+}
+
+function afterFailure(
+  previous: Visit | undefined,
+  { at, callbackVersion }: VisitOutcome,
+  { bounds }: NextVisitOptions,
+): VisitMade {
+  const failures = (previous?.failures ?? 0) + 1
+  const dueAt = at + hoursAfterFailure(failures, bounds) * HOUR_MS
+  const visit = { ...(previous ?? neverSeen(callbackVersion)), visitedAt: at, dueAt, failures }
+  return { visit, changed: false, isGone: false }
+}
+
+function afterGone(
+  previous: Visit | undefined,
+  { at, callbackVersion }: VisitOutcome,
+  { bounds }: NextVisitOptions,
+): VisitMade {
+  const goneAnswers = (previous?.goneAnswers ?? 0) + 1
+  const dueAt = at + hoursAfterGone(goneAnswers, bounds) * HOUR_MS
+  const visit = {
+    ...(previous ?? neverSeen(callbackVersion)),
+    visitedAt: at,
+    dueAt,
+    goneAnswers,
+    failures: 0,
+  }
+  return { visit, changed: false, isGone: goneAnswers === GONE_ANSWERS }
+}
+
+function neverSeen(callbackVersion: number): Visit {
+  return {
+    visitedAt: 0,
+    dueAt: 0,
+    visits: 0,
+    changes: 0,
+    evidence: NO_EVIDENCE,
+    failures: 0,
+    goneAnswers: 0,
+    callbackVersion,
+    isOutdated: false,
+  }
+}

@@ -12,7 +12,7 @@
 
 import type { HostPace } from '@webloom/core'
 import type { Placed } from '../src/frontier/turn-protocol.ts'
-import { deliveriesOf, placeIn } from '../src/shards/outbox-entry.ts'
+import { addressIn, deliveriesOf } from '../src/shards/outbox-entry.ts'
 import type { SentLine } from './model/outbox-step.ts'
 import { SeededChance } from './model/seeded-chance.ts'
 import { SimulatedHome } from './simulation/simulated-home.ts'
@@ -209,8 +209,9 @@ class ShardsSimulation {
       linksOf: (id) =>
         (this.#children.get(id) ?? []).map((child) => {
           const to = this.#shardOf(child)
-          const place = to === shard ? ('end' as const) : placeIn(to, id)
-          return { place, ...this.#lineOf(child) }
+          const line = this.#lineOf(child)
+          const bucket = to === shard ? line.bucket : addressIn(to, id, line.bucket)
+          return { place: 'end', ...line, bucket }
         }),
       onStart: () => {},
       onStop: () => {},
@@ -280,12 +281,13 @@ class ShardsSimulation {
     const lines = this.#first.slice(from, to).map((id, n): SentLine => {
       const shard = this.#shardOf(id)
       const asker = `start/${from + n}`
-      return { ...this.#lineOf(id), place: placeIn(shard, asker), shard, asker }
+      const line = this.#lineOf(id)
+      return { ...line, address: addressIn(shard, asker, line.bucket), shard, asker }
     })
     worker.home.send(
       () => this.#home.pushStart(from, to, lines, to === this.#first.length),
       (sent) => {
-        const groups = lines.map((line) => ({ ...line, place: line.place as Placed['place'] }))
+        const groups = lines.map((line) => ({ ...line, bucket: line.address, place: 'end' as const }))
         if (sent && !worker.isDead) worker.tending.gather(deliveriesOf(HOME, groups, sent))
       },
     )

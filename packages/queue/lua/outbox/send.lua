@@ -5,9 +5,9 @@
 -- Input    KEYS[1] <frontier>:outbox:<shard>  list  "<number>\n<asker>\n<bucket>\n<slot>\n<priority>\n<request>"
 --                  <frontier>:sent            hash  shard → "<number of the first in its list> <epoch> <its last number> <epoch> …"
 --          KEYS[2] outbox: bytes in all lists
---          send(place, shard, asker, bucket, slot, priority, texts)
+--          send(address, shard, asker, bucket, slot, priority, texts)
 --          sentOf(shard), keepSent(shard, spans): the field, split at its spaces
--- Output   sent: place, epoch, number of the first, … of each send
+-- Output   sent: address, epoch, number of the first, … of each send
 local OUTBOX_BYTES_MAX = 67108864
 local sent, replid, sentTo = {}, nil, {}
 
@@ -37,13 +37,13 @@ local function keepSent(shard, spans)
   redis.call('HSET', KEYS[1] .. ':sent', shard, table.concat(spans, ' '))
 end
 
-local function send(place, shard, asker, bucket, slot, priority, texts)
+local function send(address, shard, asker, bucket, slot, priority, texts)
   local spans, entries, bytes = sentOf(shard), {}, 0
   local last = tonumber(spans[#spans - 1] and spans[#spans] or spans[1] - 1)
   if #spans == 1 or string.match(spans[#spans - 1], '^%w+') ~= replidOf() then
     spans[#spans + 1], spans[#spans + 2] = replidOf() .. '.' .. whole(last + 1), whole(last)
   end
-  sent[#sent + 1], sent[#sent + 2], sent[#sent + 3] = place, spans[#spans - 1], last + 1
+  sent[#sent + 1], sent[#sent + 2], sent[#sent + 3] = address, spans[#spans - 1], last + 1
   for i, text in ipairs(texts) do
     entries[i] = table.concat({ whole(last + i), asker, bucket, slot, priority, text }, '\n')
     bytes = bytes + #entries[i]

@@ -45,19 +45,10 @@ export interface Standing {
 /**
  * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back; `again` is its end, for
  * the request itself and not what it brought. With `doubt` they are set aside, in no line. With `failed` the text is that of a failure, for the ledger.
- * `>` and `^`: they go on in another shard, see outbox-entry.ts.
+ * With a bucket of another shard, outbox-entry.ts, they go to the outbox.
  */
 export interface Placed {
-  readonly place:
-    | 'end'
-    | 'again'
-    | 'head'
-    | 'quarantine'
-    | 'doubt'
-    | 'failed'
-    | `>${string}`
-    | `^${string}`
-    | number
+  readonly place: 'end' | 'again' | 'head' | 'quarantine' | 'doubt' | 'failed' | number
   readonly bucket: string
   readonly slot: string
   readonly priority: number

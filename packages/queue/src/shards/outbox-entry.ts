@@ -2,18 +2,18 @@
 
 import type { Placed } from '../frontier/turn-protocol.ts'
 
-/** What a script has written to outboxes: of each group of requests its place, the epoch, and the number of its first entry. */
+/** What a script has written to outboxes: of each group of requests its address, the epoch, and the number of its first entry. */
 export interface SentGroup {
-  readonly place: string
+  readonly address: string
   readonly epoch: string
   readonly from: number
 }
 
-/** @param flat place, epoch, number, … as `lua/outbox/send.lua` has them */
+/** @param flat address, epoch, number, … as `lua/outbox/send.lua` has them */
 export function sentGroupsOf(flat: readonly (string | number)[]): SentGroup[] {
   const sent: SentGroup[] = []
   for (let at = 0; at < flat.length; at += 3)
-    sent.push({ place: String(flat[at]), epoch: String(flat[at + 1]), from: Number(flat[at + 2]) })
+    sent.push({ address: String(flat[at]), epoch: String(flat[at + 1]), from: Number(flat[at + 2]) })
   return sent
 }
 
@@ -26,16 +26,16 @@ export interface Delivery {
   readonly entries: readonly string[]
 }
 
-/** The place of links that go on in another shard, in the name of their page; `self` for the request itself. */
-export function placeIn(shard: string, asker: string, self = false): `>${string}` | `^${string}` {
-  return self ? `^${shard}\n${asker}` : `>${shard}\n${asker}`
+/** The bucket of another shard, for what goes on there in the name of that asker. */
+export function addressIn(shard: string, asker: string, bucket: string): string {
+  return `>${shard}\n${asker}\n${bucket}`
 }
 
-/** Returns the receiver of a group and its asker; undefined for a place in the same shard. */
-export function addresseeOf(place: Placed['place']): { shard: string; asker: string } | undefined {
-  const text = String(place)
-  const end = text.indexOf('\n')
-  return /^[>^]/.test(text) && end > 0 ? { shard: text.slice(1, end), asker: text.slice(end + 1) } : undefined
+/** Returns what an address says; undefined for a bucket of the same shard. */
+export function addressOf(text: string): { shard: string; asker: string; bucket: string } | undefined {
+  const [first, last] = [text.indexOf('\n'), text.lastIndexOf('\n')]
+  if (!text.startsWith('>') || last <= first) return undefined
+  return { shard: text.slice(1, first), asker: text.slice(first + 1, last), bucket: text.slice(last + 1) }
 }
 
 /** @param text of the request, as lines have it */
@@ -49,7 +49,7 @@ export function entryText(
 }
 
 /**
- * Returns what is to be delivered, by receiver, of groups that a script was given. Where it has not written all of a place, which
+ * Returns what is to be delivered, by receiver, of groups that a script was given. Where it has not written all of an address, which
  * ones is not known: those are left to whoever tends the outboxes.
  */
 export function deliveriesOf(
@@ -57,21 +57,16 @@ export function deliveriesOf(
   groups: readonly Placed[],
   sent: readonly SentGroup[],
 ): Map<string, Delivery[]> {
-  const waiting = new Map<string, Placed[]>()
-  for (const group of groups) {
-    const same = waiting.get(String(group.place)) ?? []
-    same.push(group)
-    waiting.set(String(group.place), same)
-  }
-  const written = new Map<string, number>()
-  for (const { place } of sent) written.set(place, (written.get(place) ?? 0) + 1)
-  for (const [place, all] of waiting) if (written.get(place) !== all.length) waiting.delete(place)
+  const given = Map.groupBy(groups, ({ bucket }) => bucket)
+  for (const [address, written] of Map.groupBy(sent, (one) => one.address))
+    if (written.length !== given.get(address)?.length) given.delete(address)
   const deliveries = new Map<string, Delivery[]>()
-  for (const { place, epoch, from } of sent) {
-    const group = waiting.get(place)?.shift()
-    const to = addresseeOf(place as Placed['place'])
+  for (const { address, epoch, from } of sent) {
+    const group = given.get(address)?.shift()
+    const to = addressOf(address)
     if (!group || !to) continue
-    const entries = group.texts.map((text, n) => entryText(from + n, to.asker, group, text))
+    const line = { ...group, bucket: to.bucket }
+    const entries = group.texts.map((text, n) => entryText(from + n, to.asker, line, text))
     const all = deliveries.get(to.shard) ?? []
     all.push({ sender, epoch, entries })
     deliveries.set(to.shard, all)

@@ -14,7 +14,8 @@ const AHEAD_MAX = 10_000
 
 /** Requests of one line, on their way to another shard. */
 export interface SentLine {
-  readonly place: string
+  /** As it was given to the script, with its shard. */
+  readonly address: string
   readonly shard: string
   readonly asker: string
   readonly bucket: string
@@ -26,7 +27,7 @@ export interface SentLine {
 export function send(
   { sent, lists }: ModelOutbox,
   replid: string,
-  { place, shard, asker, bucket, slot, priority, texts }: SentLine,
+  { address, shard, asker, bucket, slot, priority, texts }: SentLine,
 ): SentGroup {
   const list = inMap<string, ModelSpans>(sent, shard, () => ({ from: 1, spans: [] }))
   const now = replid.slice(0, REPLID_CHARS)
@@ -38,7 +39,7 @@ export function send(
   inMap<string, string[]>(lists, shard, () => []).push(...entries)
   span.to = last + texts.length
   dropEmpty(list)
-  return { place, epoch: span.epoch, from: last + 1 }
+  return { address, epoch: span.epoch, from: last + 1 }
 }
 
 function dropEmpty(list: ModelSpans): void {

@@ -26,6 +26,8 @@ export class RandomShards {
 
   async act(): Promise<void> {
     const at = this.#chance.next()
+    // What was applied is known by asker and request for a minute or two.
+    if (this.#chance.is(0.1)) this.#both.nowMs += this.#chance.below(100_000)
     if (at < 0.6) await this.#deliver()
     else if (at < 0.75) await this.#both.runShard('state', (on) => on.shardState())
     else if (at < 0.85) await this.#read()
@@ -52,8 +54,8 @@ export class RandomShards {
     const entries = Array.from({ length: 1 + chance.below(4) }, (_, n) => {
       const slot = chance.of(SLOTS)
       const line = { bucket: `#${slot.charCodeAt(0) % 3}`, slot, priority: chance.is(0.8) ? 0 : 1 }
-      const id = `${slot}/${sender}/${from + n}`
-      return entryText(from + n, `page ${chance.below(40)}`, line, `${id}\n\n{"v":1}`)
+      const id = `${slot}/${chance.is(0.3) ? chance.below(20) : `${sender}/${from + n}`}`
+      return entryText(from + n, `page ${chance.below(4)}`, line, `${id}\n\n{"v":1}`)
     })
     this.#last.set(sender, { epoch: last.epoch, number: from + entries.length - 1 })
     const listFrom = chance.is(0.2) && { listFrom: Math.max(1, from - chance.below(6)) }
@@ -70,7 +72,7 @@ export class RandomShards {
     const chance = this.#chance
     const trims = [...this.#both.model.shardState().sent].flatMap(([receiver, { from, spans }]) => {
       const { epoch, to } = chance.of(spans)
-      const number = chance.is(0.1) ? to + 2 : from + chance.below(Math.max(1, to - from + 1))
+      const number = chance.is(0.1) ? to + 2 : from - 2 + chance.below(Math.max(1, to - from + 3))
       return chance.is(0.6) ? [{ receiver, upTo: { epoch, number } }] : []
     })
     await this.#both.runShard('trim', (on) => on.trim(trims))

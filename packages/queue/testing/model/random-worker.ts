@@ -17,7 +17,7 @@ import type {
   TurnAnswer,
   TurnSays,
 } from '../../src/frontier/turn-protocol.ts'
-import { placeIn } from '../../src/shards/outbox-entry.ts'
+import { addressIn } from '../../src/shards/outbox-entry.ts'
 import { LOCK_MS, type RedisAndModel } from './redis-and-model.ts'
 import type { SeededChance } from './seeded-chance.ts'
 
@@ -80,7 +80,10 @@ export class RandomWorker {
       const slot = chance.of(SLOTS)
       const most = slot === 'hot.test' ? 200 : slot === 'e.test' ? 30 : 3
       const requests = Array.from({ length: chance.below(most) + 1 }, () => this.#request(slot))
-      return { place: 'end' as const, bucket: bucketOf(slot), slot, priority: this.#priority(), requests }
+      return {
+        ...{ place: 'end' as const, bucket: this.#bucketFor(slot), slot },
+        ...{ priority: this.#priority(), requests },
+      }
     })
     if (chance.is(NO_PUSH)) groups.length = 0
     const asker = `page ${chance.is(0.3) ? chance.below(3) : `${this.name} ${this.#pushes}`}`
@@ -228,11 +231,14 @@ export class RandomWorker {
   #link(): Placed {
     const slot = this.#chance.of(SLOTS)
     const texts = [this.#request(slot).text]
-    if (this.#both.isShard && this.#chance.is(0.4)) {
-      const place = placeIn(`s${this.#chance.below(3)}`, `page ${this.#pushes}`, this.#chance.is(0.2))
-      return { place, bucket: bucketOf(slot), slot, priority: this.#priority(), texts }
-    }
-    return { place: 'end', bucket: bucketOf(slot), slot, priority: this.#priority(), texts }
+    return { place: 'end', bucket: this.#bucketFor(slot), slot, priority: this.#priority(), texts }
+  }
+
+  /** Some of it goes on in other shards, where there are any. */
+  #bucketFor(slot: string): string {
+    const chance = this.#chance
+    if (!this.#both.isShard || chance.is(0.6)) return bucketOf(slot)
+    return addressIn(`s${chance.below(3)}`, `page ${this.#pushes}`, bucketOf(slot))
   }
 
   #failed(text: string): Placed {

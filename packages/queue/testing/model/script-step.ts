@@ -1,9 +1,23 @@
 import type { TurnAnswer, TurnSays } from '../../src/frontier/turn-protocol.ts'
+import { addressOf, type SentGroup } from '../../src/shards/outbox-entry.ts'
+import { send } from './outbox-step.ts'
 import { remarked } from './remarked.ts'
 import { type Turn, TurnStep } from './turn-step.ts'
 
 /** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
 export class ScriptStep extends TurnStep {
+  /** What went to the outbox. */
+  readonly sent: SentGroup[] = []
+
+  override append(bucket: string, slot: string, priority: number, texts: readonly string[]): void {
+    const to = addressOf(bucket)
+    if (!to) super.append(bucket, slot, priority, texts)
+    else {
+      const line = { ...to, address: bucket, slot, priority, texts }
+      this.sent.push(send(this.state.outbox, this.replid, line))
+    }
+  }
+
   turnOf(
     { unit: name, lane, generation, holder }: Pick<TurnSays, 'unit' | 'lane' | 'generation' | 'holder'>,
     delayMs: number,

@@ -11,10 +11,8 @@ import type {
   Taken,
   TurnAnswer,
 } from '../../src/frontier/turn-protocol.ts'
-import { addresseeOf, type SentGroup } from '../../src/shards/outbox-entry.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
-import { send } from './outbox-step.ts'
 import { remarked } from './remarked.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
 
@@ -45,8 +43,6 @@ type Taking = { -readonly [Key in keyof Asked]: Asked[Key] }
 export class TurnStep extends SlotsStep {
   /** How many failures were removed from the ledger. */
   trimmed = 0
-  /** What went to the outbox. */
-  readonly sent: SentGroup[] = []
 
   // flight.lua
 
@@ -264,16 +260,12 @@ export class TurnStep extends SlotsStep {
   }
 
   #put({ place, bucket, slot, priority, texts }: Placed, unique: string, refusal: string): void {
-    const to = addresseeOf(place)
-    if (to) {
-      const line = { ...to, place: String(place), bucket, slot, priority, texts }
-      this.sent.push(send(this.state.outbox, this.replid, line))
-    } else if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
+    if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
     else if (place === 'end' || place === 'again') this.append(bucket, slot, priority, texts)
     else if (place === 'head') this.putBack(bucket, slot, priority, texts)
     else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
     else if (place === 'doubt') throw new Error('the model has no links in doubt')
-    else this.delay(bucket, slot, priority, Number(place), unique, texts[0]!)
+    else this.delay(bucket, slot, priority, place, unique, texts[0]!)
   }
 
   // leave.lua

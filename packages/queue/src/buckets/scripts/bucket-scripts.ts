@@ -66,18 +66,23 @@ const SAYING = [
   'buckets/steps/release.lua',
   'buckets/steps/take.lua',
 ] as const
+const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
+const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
+const FAILURES = ['failures/ledger.lua', 'failures/take.lua'] as const
 const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
 const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
 
 const pushScript = luaScript(...BASE, 'leasing/doubts.lua', 'buckets/steps/said.lua', 'buckets/push.lua')
-const endDoubtsScript = luaScript(
+const shardPushScript = luaScript(
   ...BASE,
-  'leasing/quarantine.lua',
+  ...OUTBOX,
   'leasing/doubts.lua',
-  'leasing/doubts-end.lua',
-  'buckets/doubts.lua',
+  'buckets/steps/said.lua',
+  'buckets/push.lua',
 )
-const failedScript = luaScript(...BASE, 'failures/ledger.lua', 'failures/take.lua', 'buckets/failed.lua')
+const endDoubtsScript = luaScript(...BASE, ...DOUBTS, 'buckets/doubts.lua')
+const shardEndDoubtsScript = luaScript(...BASE, ...OUTBOX, ...DOUBTS, 'buckets/doubts.lua')
+const failedScript = luaScript(...BASE, ...FAILURES, 'buckets/failed.lua')
 const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
 const exchangeScript = luaScript(
   ...SAYING,
@@ -88,14 +93,20 @@ const exchangeScript = luaScript(
 )
 const shardExchangeScript = luaScript(
   ...SAYING,
+  ...OUTBOX,
   ...ENDING,
-  'outbox/send.lua',
-  'outbox/place.lua',
   'buckets/steps/leave.lua',
   'outbox/full.lua',
   'buckets/exchange.lua',
   'outbox/reply.lua',
 )
+/** Those that differ where a crawl has several shards: what goes on in another one goes to the outbox. */
+const ONE_SHARD = { push: pushScript, endDoubts: endDoubtsScript, exchange: exchangeScript }
+const OF_SEVERAL = {
+  push: shardPushScript,
+  endDoubts: shardEndDoubtsScript,
+  exchange: shardExchangeScript,
+}
 const renewScript = luaScript(
   ...BASE,
   'leasing/quarantine.lua',
@@ -140,7 +151,7 @@ export class BucketScripts {
   readonly #keyList: readonly string[]
   readonly #order: QueueOrder
   readonly #times: ProtocolTimes
-  readonly #exchangeScript: Script
+  readonly #scripts: typeof ONE_SHARD
 
   constructor({ redis, keys, order, times = PROTOCOL_TIMES, isShard = false }: BucketScriptsOptions) {
     this.#redis = redis
@@ -148,7 +159,7 @@ export class BucketScripts {
     this.#order = order
     this.#times = times
     this.#keyList = keyListOf(keys)
-    this.#exchangeScript = isShard ? shardExchangeScript : exchangeScript
+    this.#scripts = isShard ? OF_SEVERAL : ONE_SHARD
   }
 
   /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
@@ -159,7 +170,7 @@ export class BucketScripts {
       args.push(group.place)
       addGroup(args, group)
     }
-    const reply = (await this.#run(pushScript, args)) as [number, ...StirredReply] | number
+    const reply = (await this.#run(this.#scripts.push, args)) as [number, ...StirredReply] | number
     if (reply === START_GAP) throw startGap()
     if (typeof reply === 'number') throw refusalOf(reply)
     const [added, ...stirred] = reply
@@ -194,7 +205,7 @@ export class BucketScripts {
   ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentGroup[] }> {
     const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
-    const reply = (await this.#run(this.#exchangeScript, args)) as ExchangeReply | number
+    const reply = (await this.#run(this.#scripts.exchange, args)) as ExchangeReply | number
     if (typeof reply === 'number') throw refusalOf(reply)
     const [replies, woken, raised, trimmed, sent] = reply
     const answers = replies.map((one, n) => answerOf(one, turns[n]!))
@@ -205,7 +216,7 @@ export class BucketScripts {
   async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[] }> {
     const all: Argument[] = [...args, fresh.length]
     for (const group of fresh) addGroup(all, group)
-    const [queued, ...stirred] = (await this.#run(endDoubtsScript, all)) as [string, ...StirredReply]
+    const [queued, ...stirred] = (await this.#run(this.#scripts.endDoubts, all)) as [string, ...StirredReply]
     return { queued: idsOf(queued), ...stirredOf(stirred) }
   }
 

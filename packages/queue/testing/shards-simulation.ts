@@ -64,8 +64,8 @@ class ShardsSimulation {
   readonly #world: VirtualWorld
   readonly #shards = new Map<string, SimulatedRedis>()
   readonly #home: SimulatedHome
-  /** Those that will go back. */
-  readonly #exposed = new Set<string>()
+  /** Those that will go back, and to which step of the world. */
+  readonly #exposed = new Map<string, number>()
   readonly #ids: readonly string[]
   readonly #first: readonly string[]
   readonly #children = new Map<string, string[]>()
@@ -115,7 +115,7 @@ class ShardsSimulation {
       }
       this.#check()
       // A server that was about to go back may do so behind the end.
-      for (const name of this.#exposed) this.#goBack(name)
+      for (const name of this.#exposed.keys()) this.#goBack(name)
       if (this.#done < this.#ids.length)
         throw new Error(`the crawl ends early: ${this.#done} of ${this.#ids.length} pages are done`)
     } catch (error) {
@@ -229,11 +229,8 @@ class ShardsSimulation {
     const { connection } = part
     const { model } = redis
     return {
-      state: (onReply, waits) =>
-        connection.send(() => {
-          if (waits) this.#wait(shard)
-          return model.shardState()
-        }, onReply),
+      state: (onReply) =>
+        connection.send(() => ({ ...model.shardState(), ...this.#offsets(shard) }), onReply),
       read: (receiver, from, most, onReply) =>
         connection.send(() => model.read(shard, receiver, from, most), onReply),
       trim: (trims) => connection.send(() => model.trim(trims)),
@@ -247,11 +244,14 @@ class ShardsSimulation {
   #reachHome(connection: VirtualConnection): Reached {
     const home = this.#home
     return {
-      state: (onReply, waits) =>
-        connection.send(() => {
-          if (waits) this.#wait(HOME)
-          return { ...home.shardState(), isStartEnded: home.state.isStartEnded }
-        }, onReply),
+      state: (onReply) =>
+        connection.send(
+          () => ({
+            ...{ ...home.shardState(), ...this.#offsets(HOME) },
+            isStartEnded: home.state.isStartEnded,
+          }),
+          onReply,
+        ),
       read: (receiver, from, most, onReply) =>
         connection.send(() => home.read(receiver, from, most), onReply),
       trim: (trims) => connection.send(() => home.trim(trims)),
@@ -327,7 +327,7 @@ class ShardsSimulation {
   /** From now on a server's replica lags; some time later it takes the server's place. */
   #setBack(shard: string): void {
     if (this.#exposed.has(shard)) return
-    this.#exposed.add(shard)
+    this.#exposed.set(shard, this.#world.steps)
     this.#redisOf(shard).takeSnapshot()
     this.#world.in(this.#chance.next() * LOSS_MS_MAX, () => {
       for (const worker of this.#workers) this.#connections(shard, worker).drop()
@@ -344,9 +344,10 @@ class ShardsSimulation {
     server.replid = `${shard}x${this.#wentBack}`
   }
 
-  /** WAIT: the replica has all. */
-  #wait(shard: string): void {
-    if (this.#exposed.has(shard)) this.#redisOf(shard).takeSnapshot()
+  /** How far a server and its replica are, where time stands for what is written. */
+  #offsets(shard: string): { offset: number; replicaOffset: number } {
+    const offset = this.#world.steps
+    return { offset, replicaOffset: this.#exposed.get(shard) ?? offset }
   }
 
   #redisOf(shard: string): { takeSnapshot(): void; goBack(): unknown } {

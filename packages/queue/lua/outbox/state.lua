@@ -1,10 +1,16 @@
--- A shard at a moment: what is left in it, what it has for others, and what it knows of theirs.
+-- A shard at a moment: what is left in it, what it has for others, and what it knows of theirs; and how far its server's replicas are.
 --
 -- Input    KEYS[1] <frontier>:sent, <frontier>:applied
 --          KEYS[2] counts
--- Output   {replid, time (ms), {waiting, delayed, leased}, sent: shard, spans, …; applied: sender, epochs, …}
+-- Output   {replid, time (ms), offset, offset of the replica that is furthest or "", {waiting, delayed, leased}, sent: shard, spans, …;
+--          applied: sender, epochs, …}
 local counts = redis.call('HMGET', KEYS[2], 'waiting', 'delayed', 'leased')
+local info, replica = redis.call('INFO', 'replication'), ''
+for offset in string.gmatch(info, 'slave%d+:[^\r\n]*state=online,offset=(%d+)') do
+  replica = math.max(replica == '' and 0 or replica, tonumber(offset))
+end
 return {
-  replidOf(), now, { tonumber(counts[1] or 0), tonumber(counts[2] or 0), tonumber(counts[3] or 0) },
+  replidOf(), now, tonumber(string.match(info, 'master_repl_offset:(%d+)')), replica,
+  { tonumber(counts[1] or 0), tonumber(counts[2] or 0), tonumber(counts[3] or 0) },
   redis.call('HGETALL', KEYS[1] .. ':sent'), redis.call('HGETALL', KEYS[1] .. ':applied'),
 }

@@ -58,8 +58,16 @@ export interface CrawlRedisKeys {
 }
 
 export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
-  const queueName = crawlQueueName(name)
-  const bullPrefix = bullPrefixOf(name)
+  return keysOf(name, crawlQueueName(name))
+}
+
+/** The same of a shard of the crawl, `{quotes#07}`, in a slot of its own; what belongs to the crawl as a whole is at its home. */
+export function shardRedisKeys(name: CrawlName, shard: string): CrawlRedisKeys {
+  return keysOf(name, crawlQueueName(name).replace(/\}$/, `#${shard}}`))
+}
+
+function keysOf(prefixes: KeyPrefixes, queueName: string): CrawlRedisKeys {
+  const bullPrefix = bullPrefixOf(prefixes)
   const base = `${bullPrefix}:${queueName}`
   // As docs/redis-keys.md has them.
   const key = (pattern: string) => pattern.replace('webloom:%(queue)s', () => base)
@@ -67,7 +75,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     queueName,
     bullPrefix,
     base,
-    crawls: crawlsKey(name),
+    crawls: crawlsKey(prefixes),
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
     hostLists: key('webloom:%(queue)s:host-lists'),

@@ -1,14 +1,33 @@
 /**
- * Whether a crawl of several shards is over, from two rounds of which the second begins when the first has ended. In the second each shard is
- * read behind a WAIT. If each is the same in both, there was a moment between them at which all were so, and no shard can fall behind
- * it any more.
+ * Whether a crawl of several shards is over, from looks at all of them, one after the other. There is no moment at which all can be seen.
+ * So one look must find nothing, and a later one the same, when no server can fall behind the first any more. Then there was a
+ * moment between them at which all shards were so; and nothing begins by itself.
  */
 
 import { firstLacking } from './outbox-numbers.ts'
+import { KEPT_MS } from './outbox-tender.ts'
 import type { Round, ShardState } from './shard-state.ts'
 
+export class CrawlEndRounds {
+  /** The first of the looks that have found nothing, each the same. */
+  #first: Round | undefined
+
+  /** `soon`: it may be over; another look will tell. */
+  look(round: Round, isStartEnded: boolean): 'over' | 'soon' | 'no' {
+    if (!isStartEnded || !isNothingLeft(round)) {
+      this.#first = undefined
+      return 'no'
+    }
+    if (!this.#first || !isSame(this.#first, round)) {
+      this.#first = round
+      return 'soon'
+    }
+    return isSafe(this.#first, round) ? 'over' : 'soon'
+  }
+}
+
 /** Nothing is left in any shard, and nothing is under way between two of them, if all that was read is of one moment. */
-export function isNothingLeft(round: Round): boolean {
+function isNothingLeft(round: Round): boolean {
   for (const [sender, { sent, waiting, delayed, leased }] of round) {
     if (waiting + delayed + leased > 0) return false
     for (const [receiver, list] of sent) {
@@ -19,18 +38,35 @@ export function isNothingLeft(round: Round): boolean {
   return true
 }
 
-/** Nothing has happened from one round to the other that could lead to more. */
-export function isSameMoment(first: Round, second: Round): boolean {
+/** No server has gone back, and nothing has happened that could lead to more. */
+function isSame(first: Round, second: Round): boolean {
+  return allShards(first, second, (before, now) => traceOf(before) === traceOf(now))
+}
+
+/** No server can come back with a state from before the first look: a replica has it, or it is on disk. */
+function isSafe(first: Round, second: Round): boolean {
+  return allShards(first, second, (before, now) =>
+    now.replicaOffset === undefined
+      ? now.nowMs - before.nowMs >= KEPT_MS
+      : now.replicaOffset >= before.offset,
+  )
+}
+
+function allShards(
+  first: Round,
+  second: Round,
+  holds: (before: ShardState, now: ShardState) => boolean,
+): boolean {
   return (
     first.size === second.size &&
-    [...first].every(([shard, state]) => {
-      const later = second.get(shard)
-      return later !== undefined && traceOf(state) === traceOf(later)
+    [...first].every(([shard, before]) => {
+      const now = second.get(shard)
+      return now !== undefined && holds(before, now)
     })
   )
 }
 
-/** Trimmed entries lead to nothing: only the last numbers count. */
+/** Entries that were deleted lead to nothing: only the last numbers count. */
 function traceOf({ replid, sent, applied }: ShardState): string {
   const last = [...sent].map(([receiver, { spans }]) => [receiver, spans.at(-1)?.epoch, spans.at(-1)?.to])
   const known = [...applied].map(([sender, epochs]) => [

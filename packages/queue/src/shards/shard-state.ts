@@ -6,6 +6,10 @@ export interface ShardState {
   readonly replid: string
   /** By its server's clock. */
   readonly nowMs: number
+  /** How far its server's history has come. */
+  readonly offset: number
+  /** How far a replica has come, of several the first; absent when there is none. */
+  readonly replicaOffset?: number
   readonly waiting: number
   readonly delayed: number
   readonly leased: number

@@ -111,7 +111,7 @@ export function stateOf(
 ): ShardState {
   const { waiting, delayed, leased } = counts
   const { sent, applied } = structuredClone(outbox)
-  return { replid: replid.slice(0, REPLID_CHARS), nowMs, waiting, delayed, leased, sent, applied }
+  return { replid: replid.slice(0, REPLID_CHARS), nowMs, offset: 0, waiting, delayed, leased, sent, applied }
 }
 
 export function read(

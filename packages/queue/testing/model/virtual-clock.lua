@@ -33,7 +33,7 @@ function redis.call(command, name, ...)
     server.call('RPUSH', 'clock:said', name .. '\n' .. given[1])
     return 0
   elseif command == 'INFO' then
-    return 'master_replid:' .. server.call('GET', 'clock:replid')
+    return 'master_replid:' .. server.call('GET', 'clock:replid') .. '\r\nmaster_repl_offset:0\r\n'
   elseif command == 'PUBSUB' then
     return { '', tonumber(server.call('GET', 'clock:present')) }
   elseif command == 'SMEMBERS' then

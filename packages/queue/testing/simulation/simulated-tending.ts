@@ -3,7 +3,7 @@
  * has sent again what is lacking and deleted what is safe, and ends the crawl. Each shard is told over a connection of its own.
  */
 
-import { isNothingLeft, isSameMoment } from '../../src/shards/crawl-end-rounds.ts'
+import { CrawlEndRounds } from '../../src/shards/crawl-end-rounds.ts'
 import type { Delivery } from '../../src/shards/outbox-entry.ts'
 import { knownUpTo } from '../../src/shards/outbox-numbers.ts'
 import { OutboxTender, type Trim } from '../../src/shards/outbox-tender.ts'
@@ -11,23 +11,16 @@ import type { Round, ShardState } from '../../src/shards/shard-state.ts'
 import type { VirtualWorld } from './virtual-world.ts'
 
 const LOOKS_EVERY_MS = 2000
+const SOON_MS = 200
 const READ_MAX = 20
 const GATHER_MS = 20
 
 /** A part of what holds the protocol together. */
-export type ShardPart =
-  | 'retention'
-  | 'epochs'
-  | 'ids'
-  | 'looks'
-  | 'first round'
-  | 'second round'
-  | 'wait'
-  | 'pairs'
+export type ShardPart = 'retention' | 'epochs' | 'ids' | 'looks' | 'second round' | 'replicas' | 'pairs'
 
 /** A shard or the home, over a worker's connection. A reply may never come. */
 export interface Reached {
-  state(onReply: (state: ShardState & { readonly isStartEnded?: boolean }) => void, waits: boolean): void
+  state(onReply: (state: ShardState & { readonly isStartEnded?: boolean }) => void): void
   read(receiver: string, from: number, most: number, onReply: (deliveries: Delivery[]) => void): void
   trim(trims: readonly Trim[]): void
   deliver(deliveries: readonly Delivery[]): void
@@ -44,11 +37,12 @@ export interface SimulatedTendingOptions {
 export class SimulatedTending {
   readonly #options: SimulatedTendingOptions
   readonly #tender = new OutboxTender()
+  readonly #end = new CrawlEndRounds()
   readonly #gathered = new Map<string, Delivery[]>()
 
   constructor(options: SimulatedTendingOptions) {
     this.#options = options
-    this.#again()
+    this.#again(LOOKS_EVERY_MS)
   }
 
   /** Delivers soon, with what else comes for that shard. */
@@ -69,16 +63,14 @@ export class SimulatedTending {
     }
   }
 
-  #again(): void {
+  #again(ms: number): void {
     const { world, isDead } = this.#options
-    world.in(LOOKS_EVERY_MS * (0.5 + world.chance.next()), () => {
-      const waits = this.#options.without === 'first round'
-      if (!isDead()) this.#round(waits, (round, isStartEnded) => this.#looked(round, isStartEnded))
+    world.in(ms * (0.5 + world.chance.next()), () => {
+      if (!isDead()) this.#look()
     })
   }
 
-  /** @param waits each server must have told a replica of all before it is read */
-  #round(waits: boolean, onRead: (round: Round, isStartEnded: boolean) => void): void {
+  #look(): void {
     const { shards } = this.#options
     const round = new Map<string, ShardState>()
     let ended = false
@@ -86,8 +78,8 @@ export class SimulatedTending {
       shard.state(({ isStartEnded = false, ...state }) => {
         round.set(name, state)
         ended ||= isStartEnded
-        if (round.size === shards.size) onRead(round, ended)
-      }, waits)
+        if (round.size === shards.size) this.#looked(round, ended)
+      })
   }
 
   #looked(round: Round, isStartEnded: boolean): void {
@@ -99,18 +91,20 @@ export class SimulatedTending {
           if (deliveries.length > 0) shards.get(receiver)!.deliver(deliveries)
         })
     for (const one of without === 'retention' ? knownNow(round) : trims) shards.get(one.sender)!.trim([one])
-    this.#again()
-    if (!isStartEnded || !this.#isNothingLeft(round)) return
-    if (without === 'first round' || without === 'second round') finish()
-    else
-      this.#round(without !== 'wait', (second, isStillEnded) => {
-        if (isStillEnded && this.#isNothingLeft(second) && isSameMoment(round, second)) finish()
-      })
+    const ends = this.#end.look(this.#seen(round), isStartEnded)
+    if (ends === 'over' || (ends === 'soon' && without === 'second round')) finish()
+    else this.#again(ends === 'soon' ? SOON_MS : LOOKS_EVERY_MS)
   }
 
-  #isNothingLeft(round: Round): boolean {
-    if (this.#options.without !== 'pairs') return isNothingLeft(round)
-    return [...round.values()].every(({ waiting, delayed, leased }) => waiting + delayed + leased === 0)
+  /** The round as it is judged, where a part is left out. */
+  #seen(round: Round): Round {
+    const { without } = this.#options
+    if (without !== 'pairs' && without !== 'replicas') return round
+    const states = [...round].map(([name, state]): [string, ShardState] => [
+      name,
+      without === 'pairs' ? { ...state, sent: new Map() } : { ...state, replicaOffset: state.offset },
+    ])
+    return new Map(states)
   }
 }
 

@@ -17,7 +17,6 @@ test.each([1, 2, 3, 4, 5])('seed %i: the model answers as the scripts do, and ha
   compareRun(bench.redis, seed, OPERATIONS),
 )
 
-test.each([11, 12])(
-  'seed %i: the same of a shard, with what it has for others and gets from them',
-  (seed) => compareRun(bench.redis, seed, OPERATIONS, { isShard: true }),
+test.each([11, 12])('seed %i: the same of a shard, with what it has for others and gets from them', (seed) =>
+  compareRun(bench.redis, seed, OPERATIONS, { isShard: true }),
 )

@@ -66,15 +66,18 @@ export class ShardScripts {
 
   async shardState(): Promise<ShardState> {
     const reply = await this.#run(stateScript, [])
-    const [replid, nowMs, [waiting, delayed, leased], sent, applied] = reply as [
+    const [replid, nowMs, offset, replica, [waiting, delayed, leased], sent, applied] = reply as [
       string,
       number,
+      number,
+      number | '',
       [number, number, number],
       string[],
       string[],
     ]
     return {
-      ...{ replid, nowMs, waiting, delayed, leased },
+      ...{ replid, nowMs, offset, ...(replica !== '' && { replicaOffset: replica }) },
+      ...{ waiting, delayed, leased },
       sent: mapOf(sent, sentSpansOf),
       applied: mapOf(applied, appliedEpochsOf),
     }

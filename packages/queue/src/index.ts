@@ -118,7 +118,14 @@ export {
   readHostOrders,
 } from './outside/host-orders.ts'
 export { type StuckWorker, stuckWorkers } from './outside/stuck-workers.ts'
-export { DISK_CURE, diskFailureIn, type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
+export {
+  DISK_CURE,
+  diskFailureIn,
+  type RedisHealth,
+  RedisMemory,
+  redisHealth,
+  staleTooSoon,
+} from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,
   type ImportStep,

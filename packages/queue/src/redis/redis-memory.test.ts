@@ -2,7 +2,7 @@ import { type RedisServer, startRedis, startSentinels, startTcpProxy } from '@we
 import { Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import { until } from '../../testing/crawl-bench.ts'
-import { RedisMemory, redisHealth } from './redis-memory.ts'
+import { RedisMemory, redisHealth, staleTooSoon } from './redis-memory.ts'
 
 /** A client that is gone with its test. */
 function connect(url: string): Redis & AsyncDisposable {
@@ -91,7 +91,17 @@ describe('redisHealth', () => {
     await using trio = await startSentinels({ sentinels: 1 })
     const [master, ...replicas] = trio.servers
     await using redis = connect(master!.url)
-    expect(await redisHealth(redis)).toMatchObject({ warnings: [] })
+    const bounded = await redisHealth(redis)
+    expect(bounded).toMatchObject({ warnings: [], lossMs: 2000 })
+    expect(staleTooSoon(bounded, 10_000)).toBeUndefined()
+    expect(staleTooSoon(bounded, 2000)).toMatch(
+      /is 2 s, and a fail-over may lose the last 2 s: .* Set DUPEFILTER_PENDING_STALE=10$/,
+    )
+    await master!.command('CONFIG', 'SET', 'min-replicas-max-lag', '10')
+    expect((await redisHealth(redis)).warnings).toEqual([
+      expect.stringMatching(/the last 11 s is lost .* bridges 5 s.* Set min-replicas-max-lag 1$/),
+    ])
+    await master!.command('CONFIG', 'SET', 'min-replicas-max-lag', '1')
     await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
     expect(await redisHealth(redis)).toMatchObject({
       replication: expect.stringMatching(/is lost when one takes its place\. Set min-replicas-to-write 1/),

@@ -72,6 +72,8 @@ export interface RedisHealth {
   readonly cpuSeconds: number
   /** What the eviction policy may cost a crawl, in words; undefined when Redis evicts nothing. */
   readonly eviction?: string
+  /** What was taken in so many last milliseconds may be lost in a fail-over; undefined when there are no replicas, or it is not known. */
+  readonly lossMs?: number
   /** What a fail-over may cost a crawl, or why nothing is written; undefined when that is bounded, or there are no replicas. */
   readonly replication?: string
   /** What it could not write to its disk, in words; undefined when all is written that is to be. */
@@ -82,6 +84,7 @@ export interface RedisHealth {
 
 export async function redisHealth(redis: Redis): Promise<RedisHealth> {
   const fields = fieldsOf(await redis.info('default'))
+  const lossMs = fields.get('min_slaves_good_slaves') === undefined ? undefined : await lossMsOf(redis)
   const health = {
     version: fields.get('redis_version') ?? 'unknown',
     maxmemoryPolicy: fields.get('maxmemory_policy') ?? 'unknown',
@@ -90,7 +93,7 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
     cpuSeconds: Number(fields.get('used_cpu_user') ?? 0) + Number(fields.get('used_cpu_sys') ?? 0),
   }
   const eviction = evictionOf(health.maxmemoryPolicy)
-  const replication = replicationOf(fields)
+  const replication = replicationOf(fields, lossMs)
   const failed = diskFailureIn(fields)
   const disk =
     failed &&
@@ -98,6 +101,7 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
   return {
     ...health,
     ...(eviction !== undefined && { eviction }),
+    ...(lossMs !== undefined && { lossMs }),
     ...(replication !== undefined && { replication }),
     ...(disk !== undefined && { disk }),
     warnings: [
@@ -113,13 +117,43 @@ function evictionOf(policy: string): string | undefined {
 }
 
 /** With one replica alone nothing is asked for: after a fail-over the new master has none, and would take no writes. */
-function replicationOf(fields: ReadonlyMap<string, string>): string | undefined {
+function replicationOf(fields: ReadonlyMap<string, string>, lossMs?: number): string | undefined {
   // There only with min-replicas-to-write.
   const good = fields.get('min_slaves_good_slaves')
   if (good === '0')
     return 'this Redis takes no writes, as no replica is near enough (min-replicas-to-write): the crawl waits until one is. Start its replicas, or set min-replicas-to-write 0'
+  if (lossMs !== undefined && lossMs > BRIDGED_MS)
+    return `what this Redis took in the last ${lossMs / 1000} s is lost when a replica takes its place, and a crawl bridges ${BRIDGED_MS / 1000} s: links may be lost. Set min-replicas-max-lag 1`
   if (good !== undefined || Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
   return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
+}
+
+/** So long the filter keeps that an asker has settled: its page may have to run again. */
+const BRIDGED_MS = PROTOCOL_TIMES.filter.markKeptMs
+/** A master looks once a second how near its replicas are. */
+const LAG_LOOKED_MS = 1000
+
+async function lossMsOf(redis: Redis): Promise<number | undefined> {
+  try {
+    const [, lag] = (await redis.config('GET', 'min-replicas-max-lag')) as string[]
+    return Number(lag) * 1000 + LAG_LOOKED_MS
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * What is to be set where a fail-over may lose more than the time after which the filter takes an asker for dead; undefined when
+ * it does not.
+ *
+ * @param pendingStaleMs DUPEFILTER_PENDING_STALE
+ */
+export function staleTooSoon(
+  { lossMs }: Pick<RedisHealth, 'lossMs'>,
+  pendingStaleMs: number,
+): string | undefined {
+  if (lossMs === undefined || pendingStaleMs > lossMs) return undefined
+  return `DUPEFILTER_PENDING_STALE is ${pendingStaleMs / 1000} s, and a fail-over may lose the last ${lossMs / 1000} s: links would be told to be new twice. Set DUPEFILTER_PENDING_STALE=${Math.max(10, Math.ceil((2 * lossMs) / 1000))}`
 }
 
 /** What is to be done where a disk fails. */

@@ -38,6 +38,7 @@ import {
   RedisStartHosts,
   readHostOrders,
   redisHealth,
+  staleTooSoon,
   type WholeTotals,
   WorkerHeartbeat,
 } from '@webloom/queue'
@@ -203,13 +204,13 @@ export async function redisStore(
         filterRedis.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
       return [
         `${crawlShown(keys)} on ${shown}, worker ${workerId}`,
-        ...(await healthNotes('queue', queueRedis, logger)),
+        ...(await healthNotes('queue', queueRedis, crawler)),
         ...(filterRedis.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
         ...(
           await Promise.all(
             filterRedis
               .filter((_redis, n) => filterServers[n] !== shown)
-              .map((redis) => healthNotes('dupefilter', redis, logger)),
+              .map((redis) => healthNotes('dupefilter', redis, crawler)),
           )
         ).flat(),
       ]
@@ -274,13 +275,23 @@ function crawlLostText(crawl: string, redis: string): string {
 }
 
 /** What may lose queued requests in the middle of a crawl is no note but a warning. */
-async function healthNotes(role: string, redis: Redis, logger: Logger): Promise<string[]> {
+async function healthNotes(
+  role: string,
+  redis: Redis,
+  { logger, settings }: Pick<Crawler, 'logger' | 'settings'>,
+): Promise<string[]> {
   // Those of a cluster are set up alike, and what all say is told once.
   const all = await Promise.all(mastersOf(redis).map((server) => redisHealth(server)))
   const told = (warning: string) => `the ${role}’s Redis: ${warning}`
   for (const eviction of new Set(all.flatMap((one) => one.eviction ?? []))) logger.warn(told(eviction))
+  const staleMs = settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000
   return [
-    ...new Set(all.flatMap(({ warnings, eviction }) => warnings.filter((warning) => warning !== eviction))),
+    ...new Set(
+      all.flatMap((one) => [
+        ...one.warnings.filter((warning) => warning !== one.eviction),
+        ...[staleTooSoon(one, staleMs)].filter((line) => line !== undefined),
+      ]),
+    ),
   ].map(told)
 }
 

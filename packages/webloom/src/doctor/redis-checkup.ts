@@ -21,7 +21,7 @@ import {
   silentLogger,
   WebloomError,
 } from '@webloom/core'
-import { type RedisHealth, redisHealth } from '@webloom/queue'
+import { type RedisHealth, redisHealth, staleTooSoon } from '@webloom/queue'
 import type { Redis } from 'ioredis'
 import { RedisLink } from '../redis/redis-connection.ts'
 import { IsNotReady, oldVersionIn } from '../redis/redis-readiness.ts'
@@ -52,6 +52,8 @@ interface Server {
   /** The address with its roles, for people. */
   readonly named: string
   readonly isCluster: boolean
+  /** DUPEFILTER_PENDING_STALE. */
+  readonly pendingStaleMs: number
 }
 
 /**
@@ -83,7 +85,8 @@ function serversOf(settings: Settings): Server[] {
   return [...byPlace.values()].map((same) => {
     const [{ target }, roles] = [same[0]!, same.map(({ role }) => role)]
     const isCluster = target.options.nodes !== undefined
-    return { target, roles, named: `${target.shown} (${roles.join(', ')})`, isCluster }
+    const pendingStaleMs = settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000
+    return { target, roles, named: `${target.shown} (${roles.join(', ')})`, isCluster, pendingStaleMs }
   })
 }
 
@@ -219,6 +222,7 @@ async function checkOpen(redis: Redis, server: Server, whose: RightsFor): Promis
     },
     ...versionResults(health, server),
     ...storageResults(health, server),
+    ...staleResults(health, server),
     ...(pingMs > PING_MS_MAX ? [farAway(pingMs, server)] : []),
     ...(await clockResults(redis, server)),
     ...(await rightsResults(redis, server, whose)),
@@ -276,6 +280,15 @@ function storageResults(health: RedisHealth, { target, roles, named }: Server): 
           } as const,
         ]
       : []),
+  ]
+}
+
+function staleResults(health: RedisHealth, { named, pendingStaleMs }: Server): CheckResults {
+  const found = staleTooSoon(health, pendingStaleMs)
+  if (found === undefined) return []
+  const [, line = ''] = /Set (\S+)$/.exec(found) ?? []
+  return [
+    { check: 'Redis replicas', state: 'warn', found: `${named}: ${found}`, type: `export WEBLOOM_${line}` },
   ]
 }
 

@@ -67,6 +67,13 @@ test('and at what replicas are for: a master that takes writes without them, or 
       ({ check }) => check === 'Redis replicas',
     )
   expect(await look()).toBe(undefined)
+  const hasty = Settings.fromLayers({
+    command: { REDIS_URL: `${redis.url}?sentinel_password=watch`, DUPEFILTER_PENDING_STALE: 2 },
+  })
+  expect((await checkRedisServers(hasty)).find(({ check }) => check === 'Redis replicas')).toMatchObject({
+    state: 'warn',
+    type: 'export WEBLOOM_DUPEFILTER_PENDING_STALE=10',
+  })
   await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
   expect(await look()).toMatchObject({
     state: 'warn',

@@ -44,12 +44,12 @@ const CLOSE_WAIT_MS = 2000
 export async function pushOnce(
   queue: RequestQueue,
   requests: readonly QueuedRequest[],
-  patiently: (step: () => Promise<number>) => Promise<number>,
+  patiently: <T>(step: () => Promise<T>) => Promise<T>,
 ): Promise<number> {
   const asker = `again/${randomUUID()}`
   try {
     const added = await patiently(() => queue.push(requests, asker))
-    await queue.settled(asker)
+    await patiently(() => queue.settled(asker))
     return added
   } catch (error) {
     if (error instanceof WebloomError && error.code === 'WL_LEASE_LOST') return 0

@@ -306,3 +306,17 @@ test('whose links a queue has lost, as it came back older, is told to the filter
   await vi.waitFor(() => expect(told).toEqual([['page', 'start/3']]))
   await scheduler.close()
 })
+
+test('that a start request or a seed has settled is told to the queue until its Redis takes it', async () => {
+  let tries = 0
+  class FailingOver extends MemoryRequestQueue {
+    override async settled(asker: string): Promise<void> {
+      if (++tries === 1) throw new WebloomError('WL_REDIS_AWAY', 'NOREPLICAS')
+      await super.settled(asker)
+    }
+  }
+  const queue = new FailingOver({ clock: unpacedClock() })
+  const { scheduler } = schedulerOf({ queue, times: SHORT_TIMES })
+  expect(await scheduler.enqueue([page(0)], 'seed/1')).toBe(1)
+  expect(tries).toBe(2)
+})

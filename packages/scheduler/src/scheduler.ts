@@ -202,7 +202,7 @@ export class Scheduler {
   async enqueue(requests: readonly Request[], asker: string): Promise<number> {
     const fresh = await this.#sieve.fresh(requests, asker)
     const added = await this.#push(requests, { fresh, asker, marksAll: false })
-    await this.#queue.settled(asker)
+    await this.#patiently('queueing requests', () => this.#queue.settled(asker))
     return added
   }
 

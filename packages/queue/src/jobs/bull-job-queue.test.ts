@@ -166,6 +166,15 @@ describe('askers', () => {
     expect((await queue.counts()).waiting).toBe(1700)
   })
 
+  test('a Redis that takes no writes for a while is one that is away, also where an asker settles', async () => {
+    const queue = await bench.open()
+    await queue.push([page(1)], 'seed/1')
+    await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+    await expect(queue.settled('seed/1')).rejects.toMatchObject({ code: 'WL_REDIS_AWAY' })
+    await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    await queue.settled('seed/1')
+  })
+
   test('what is in the queue already is not queued twice, whoever brings it', async () => {
     const queue = await bench.open()
     await queue.push([page(1), page(2)], 'seed/1')

@@ -13,7 +13,7 @@
  * All that end a lease ask for its token, and answer alike when they are sent twice.
  */
 
-import type { ProtocolTimes, QueueCounts, QueueOrder } from '@webloom/core'
+import { type ProtocolTimes, type QueueCounts, type QueueOrder, withRedisCodes } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { RunOver } from '../crawl/run-over.ts'
 import { startGap } from '../crawl/start-gap.ts'
@@ -198,8 +198,8 @@ export class JobScripts {
   async settled(asker: string): Promise<void> {
     // Of start() the cursor is noted, not the ids.
     if (START_ASKER.test(asker)) return
-    await this.#redis.pexpire(this.#notedFor(asker), this.#times.settledKeptMs)
-    await this.#redis.srem(this.#keys.noted, asker)
+    await withRedisCodes(this.#redis.pexpire(this.#notedFor(asker), this.#times.settledKeptMs))
+    await withRedisCodes(this.#redis.srem(this.#keys.noted, asker))
   }
 
   /**
@@ -267,11 +267,11 @@ export class JobScripts {
   }
 
   async beginAlone(id: string): Promise<void> {
-    await this.#redis.hset(this.#keys.alone, this.#workerId, id)
+    await withRedisCodes(this.#redis.hset(this.#keys.alone, this.#workerId, id))
   }
 
   async endAlone(): Promise<void> {
-    await this.#redis.hdel(this.#keys.alone, this.#workerId)
+    await withRedisCodes(this.#redis.hdel(this.#keys.alone, this.#workerId))
   }
 
   async clear(): Promise<void> {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { redisError, storeTrouble } from '@webloom/core'
 import type { BloomLayer, BloomMode } from '../bloom-sizing/bloom-parameters.ts'
 import { companionKey } from '../redis/filter-keys.ts'
 import type { RedisConnection } from '../redis/redis-script.ts'
@@ -26,6 +28,9 @@ export function layerKeys(main: string, mode: BloomMode, { blocks }: BloomLayer,
  */
 const STEP_BYTES = 2 ** 20
 const SELF_GROWN_BYTES_MAX = 4 * 2 ** 20
+/** Replicas fill the new part, too. Meanwhile they are late, and a master that needs one near (min-replicas-max-lag) takes nothing. */
+const HELD_MS_MAX = 30_000
+const HELD_LOOK_MS = 250
 
 /** Makes a string of bits as long as it will become. No bit changes, even when other workers set some meanwhile. */
 export async function growBits(redis: RedisConnection, key: string, bits: number): Promise<void> {
@@ -34,8 +39,23 @@ export async function growBits(redis: RedisConnection, key: string, bits: number
   let length = await redis.strlen(key)
   while (length < bytes) {
     length = Math.min(bytes, length + STEP_BYTES)
+    const lastBit = String(length * 8 - 1)
     // Adds 0 to the last bit: the bit stays, and the string is long enough for it.
-    await redis.bitfield(key, 'INCRBY', 'u1', String(length * 8 - 1), '0')
+    await whenTaken(() => redis.bitfield(key, 'INCRBY', 'u1', lastBit, '0'))
+  }
+}
+
+/** Runs a step again while Redis takes no writes for a moment, for `HELD_MS_MAX` at most. */
+async function whenTaken(step: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + HELD_MS_MAX
+  for (;;) {
+    try {
+      await step()
+      return
+    } catch (error) {
+      if (storeTrouble(redisError(error)) !== 'passing' || performance.now() > until) throw error
+      await sleep(HELD_LOOK_MS)
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { describe, test } from 'vitest'
 import { cluster, failsOver, sentinels } from './failing-over.ts'
 
 describe.each([
-  ['Sentinels', sentinels],
+  ['Sentinels', () => sentinels()],
   ['a cluster', cluster],
 ] as const)('%s', (_, start) => {
   describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {

@@ -13,11 +13,11 @@ import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
 
 /** Downloads at once of each of the two workers. */
-const CONCURRENCY = 8
+export const CONCURRENCY = 8
 /** A replica may be so much older than its master: with more the master takes no writes (`min-replicas-max-lag 1`). */
 const REPLICA_BEHIND_MS = 1000
 /** How soon after the new master serves pages are fetched again. */
-const GOES_ON_MS_MAX = 5000
+export const GOES_ON_MS_MAX = 5000
 
 /** A Redis with a spare. */
 export interface Spared extends AsyncDisposable {
@@ -26,8 +26,9 @@ export interface Spared extends AsyncDisposable {
   failOver(queueName: string): Promise<{ readonly goneAtMs: number; readonly servesAtMs: number }>
 }
 
-export async function sentinels(): Promise<Spared> {
-  const redis: SentinelRedis = await startSentinels()
+/** @param downAfterMs how long a master is silent when it counts as gone */
+export async function sentinels(downAfterMs = 3000): Promise<Spared> {
+  const redis: SentinelRedis = await startSentinels({ downAfterMs })
   return {
     url: redis.url,
     async failOver() {
@@ -58,10 +59,18 @@ export async function cluster(): Promise<Spared> {
   }
 }
 
-/** @param part of the pages: so many were fetched when the master is killed */
+interface FailOver {
+  readonly mode: 'turns' | 'job'
+  readonly seed: number
+  /** Of the pages: so many were fetched when the master is killed. */
+  readonly part: number
+  /** Of the protocol's times: see `SHORT_TIMES`. */
+  readonly factor?: number
+}
+
 export async function failsOver(
   start: () => Promise<Spared>,
-  { mode, seed, part }: { mode: 'turns' | 'job'; seed: number; part: number },
+  { mode, seed, part, factor = 1 }: FailOver,
 ): Promise<void> {
   await using used = new InUse()
   const redis = used.use(await start())
@@ -86,6 +95,7 @@ export async function failsOver(
         LOG_FORMAT: 'json',
       },
       followingSpider(web),
+      factor,
     ),
   )
   const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
@@ -97,19 +107,20 @@ export async function failsOver(
   const hits = await web.hits()
   const nextMs = Math.min(...hits.map(({ atMs }) => atMs).filter((atMs) => atMs > servesAtMs))
   expect(nextMs - servesAtMs, `when pages were fetched again\n${logs}`).toBeLessThan(GOES_ON_MS_MAX)
-  await expectComplete(web, folder, { more: mayRepeat(hits, goneAtMs, web) })
+  await expectComplete(web, folder, { more: mayRepeat(hits, { goneAtMs, untilMs: goneAtMs }, web) })
 }
 
 /**
  * The pages of the time that the replica had not heard of, those in flight, and, as the filter has forgotten with the queue which
  * links were new, the links of both.
  */
-function mayRepeat(
+export function mayRepeat(
   hits: readonly Hit[],
-  goneAtMs: number,
+  /** Until when the old master may have taken what nobody else has. */
+  { goneAtMs, untilMs }: { readonly goneAtMs: number; readonly untilMs: number },
   web: { page(url: string): { readonly links: readonly string[] } | undefined },
 ): number {
-  const lost = hits.filter(({ atMs }) => atMs > goneAtMs - REPLICA_BEHIND_MS && atMs < goneAtMs)
+  const lost = hits.filter(({ atMs }) => atMs > goneAtMs - REPLICA_BEHIND_MS && atMs < untilMs)
   const links = new Set(lost.flatMap(({ url }) => web.page(url)?.links ?? []))
   return lost.length + 2 * CONCURRENCY + links.size
 }

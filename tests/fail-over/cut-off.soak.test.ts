@@ -1,0 +1,57 @@
+/**
+ * The master of a crawl's Redis, or of its filter alone, is killed, stopped, or cut off with a worker on its side, in mid-crawl.
+ *
+ * Ports are cut in a network namespace of this file's own, in which it runs itself once more: needs root, `unshare`, `ip` and `iptables`.
+ * A selection of topologies, queue modes, filters and faults in which each pair of them is there, `CUT_OFF_ROUNDS` times (20, two hours).
+ */
+
+import { spawnSync } from 'node:child_process'
+import { runProcess, type TempDir } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cutsOff, type Fault, type Topology } from './cutting-off.ts'
+import { isInside, prepareNamespace } from './namespace.ts'
+
+const SELECTION: readonly (readonly [Topology, 'turns' | 'job', string, Fault])[] = [
+  ['sentinels', 'turns', 'redis-set', 'killed'],
+  ['cluster', 'job', 'redis-bloom', 'killed'],
+  ['sentinels', 'job', 'redis-key', 'killed'],
+  ['cluster', 'job', 'redis-set', 'stopped'],
+  ['sentinels', 'turns', 'redis-bloom', 'stopped'],
+  ['cluster', 'turns', 'redis-key', 'stopped'],
+  ['sentinels', 'job', 'redis-set', 'cut off'],
+  ['cluster', 'turns', 'redis-bloom', 'cut off'],
+  ['sentinels', 'turns', 'redis-key', 'cut off'],
+  ['cluster', 'turns', 'redis-set', 'the filter alone'],
+  ['sentinels', 'job', 'redis-bloom', 'the filter alone'],
+  ['cluster', 'job', 'redis-key', 'the filter alone'],
+]
+const ROUNDS = Number(process.env.CUT_OFF_ROUNDS ?? 20)
+const MS_MAX = 3 * 60 * 60_000
+
+const canHaveNamespaces =
+  process.getuid?.() === 0 &&
+  spawnSync('unshare', ['-n', 'sh', '-c', 'ip link set lo up && iptables -L']).status === 0
+
+test.skipIf(isInside)('all of it, in a network namespace', { timeout: MS_MAX }, async () => {
+  expect(canHaveNamespaces, 'root, unshare, ip and iptables').toBe(true)
+  const vitest = `node_modules/.bin/vitest run --config vitest.soak.config.ts tests/fail-over/cut-off.soak.test.ts`
+  const { code, stdout, stderr } = await runProcess(
+    'unshare',
+    ['-n', 'sh', '-c', `ip link set lo up && exec ${vitest}`],
+    { env: { ...process.env, IN_NAMESPACE: '1' }, timeoutMs: MS_MAX },
+  )
+  console.log(stdout)
+  expect(code, `${stdout}\n${stderr}`).toBe(0)
+})
+
+let prepared: TempDir | undefined
+beforeAll(async () => {
+  if (isInside) prepared = await prepareNamespace()
+})
+afterAll(() => prepared?.remove())
+
+describe.runIf(isInside).each(SELECTION)('%s, %s, %s, %s', (topology, mode, filter, fault) => {
+  test.each(Array.from({ length: ROUNDS }, (_, n) => n + 1))('seed %i: every page is crawled', (seed) =>
+    cutsOff({ topology, mode, filter, fault, seed }),
+  )
+})

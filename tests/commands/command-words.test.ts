@@ -100,8 +100,8 @@ describe('a spider that was named by its file', () => {
       expect(stderr).toMatch(
         /made for 1000 requests at an error of 0\.000001; what is set now makes one for 5000 requests at/,
       )
-      expect(stderr).toMatch(/it keeps the requests met \(1 request\)/)
-      const line = /forget the requests met: {2}webloom (clear .*)/.exec(stderr)?.[1] ?? ''
+      expect(stderr).toMatch(/it keeps the requests seen \(1 request\)/)
+      const line = /forget the requests seen: {2}webloom (clear .*)/.exec(stderr)?.[1] ?? ''
       expect(line).toBe('clear books-file.mjs -s CRAWL_ID=sized')
       const cleared = await webloom(...line.split(' '), ...onRedis(), ...filter)
       expect(cleared.code, cleared.stderr).toBe(0)

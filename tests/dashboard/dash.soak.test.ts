@@ -102,7 +102,7 @@ test('figures after four workers, one of them killed, are those of status and of
   )
   expect(await pageText(`${url}c/pages/runs`)).toContain(` ${pages} ${items} ${errors} `)
   expect(await pageText(`${url}c/pages/skips`)).toContain(
-    `met before links whose page the crawl has met already ${grouped('dupefilter/filtered')} `,
+    `met before links whose page the crawl has seen before ${grouped('dupefilter/filtered')} `,
   )
   expect(await (await fetch(`${url}metrics`)).text()).toContain(
     `\nwebloom_pages_total{crawl="pages"} ${stats.response_received_count}\n`,
@@ -118,7 +118,7 @@ test('figures after four workers, one of them killed, are those of status and of
   for (const view of VIEWS) expect((await fetch(`${url}c/pages/${view}`)).status, view).toBe(200)
   expect(await pageText(`${url}c/pages/settings`)).toContain('CLOSESPIDER_PAGECOUNT')
   const known = [...web.reachable()][0]!
-  expect(await pageText(`${url}c/pages/dedup?url=${encodeURIComponent(known)}`)).toContain('not met yet')
+  expect(await pageText(`${url}c/pages/dedup?url=${encodeURIComponent(known)}`)).toContain('not seen yet')
 })
 
 /** What the site was asked by the worker of that name. */

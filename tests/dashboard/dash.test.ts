@@ -85,8 +85,8 @@ test('webloom crawl --dash --control shows and steers a crawl without Redis whil
     WITHIN,
   )
   const met = (address: string) => pageText(`${url}c/pages/dedup?url=${encodeURIComponent(address)}`)
-  expect(await met(web.seeds[0]!)).toMatch(/ met before .* Recorded [1-9]/)
-  expect(await met(`${web.seeds[0]}/none`)).toContain(' not met yet ')
+  expect(await met(web.seeds[0]!)).toMatch(/ seen before .* Recorded [1-9]/)
+  expect(await met(`${web.seeds[0]}/none`)).toContain(' not seen yet ')
   expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(/Answers counted since .* 200 [1-9]/)
   crawl.kill('SIGINT')
   expect((await crawl.exited).code).toBe(130)

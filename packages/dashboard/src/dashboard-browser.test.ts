@@ -114,10 +114,12 @@ test('by keyboard: past the views to the figures, a URL asked about, colours cha
   await at.page.keyboard.press('Tab')
   await at.page.keyboard.type('https://a.example/known')
   await at.page.keyboard.press('Enter')
-  await at.page.getByText('met before').first().waitFor()
+  await at.page.getByText('seen before').first().waitFor()
   await at.page.getByRole('link', { name: 'Colours: dark' }).press('Enter')
   await at.page.locator('html[data-theme=dark]').waitFor()
-  expect(await at.page.getByLabel('Has the crawl met this URL?').inputValue()).toBe('https://a.example/known')
+  expect(await at.page.getByLabel('Has the crawl seen this URL?').inputValue()).toBe(
+    'https://a.example/known',
+  )
 })
 
 test('buttons work with a script and without one, and what somebody types stays', async () => {

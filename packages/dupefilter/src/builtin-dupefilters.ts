@@ -27,7 +27,7 @@ interface Classes<Filter> {
 export interface BuiltinDupeFilter {
   readonly onRedis?: Classes<Shard['filter']>
   readonly inProcess?: Classes<DupeFilter>
-  /** Requests are met again after DUPEFILTER_TTL. */
+  /** Requests count as new again after DUPEFILTER_TTL. */
   readonly expires?: true
 }
 
@@ -59,12 +59,12 @@ export function forgettingFilters({ onRedis: isOnRedis = false } = {}): string {
   return namesOf(({ onRedis, inProcess }) => forgets(onRedis) || (!isOnRedis && forgets(inProcess)))
 }
 
-/** Filters whose requests are met again after a while, for messages. */
+/** Filters whose requests count as new again after a while, for messages. */
 export function expiringFilters(): string {
   return namesOf(({ expires }) => expires === true)
 }
 
-/** Whether requests that this class keeps are met again after a while; of a class that extends a built-in one, too. */
+/** Whether requests that this class keeps count as new again after a while; of a class that extends a built-in one, too. */
 export function expires(Class: ComponentClass<unknown>): boolean {
   return Object.values(DUPEFILTERS).some((row) => {
     const builtin = row.expires && row.onRedis?.Class

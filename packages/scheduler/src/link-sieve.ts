@@ -1,4 +1,4 @@
-/** Sorts the requests that a page brought: those to queue, those met before, those in doubt. */
+/** Sorts the requests that a page brought: those to queue, those seen before, those in doubt. */
 
 import { hash } from 'node:crypto'
 import {
@@ -141,7 +141,7 @@ export class LinkSieve {
       if (!inDoubt) await signals.send('requestScheduled', { request, spider })
   }
 
-  /** Counts requests that were met before, and sends `requestDropped` for each. */
+  /** Counts requests that were seen before, and sends `requestDropped` for each. */
   drop(met: readonly Request[]): void {
     const { stats, signals, spider, logger, logEveryDuplicate } = this.#options
     stats.inc('dupefilter/filtered', met.length)

@@ -3,7 +3,7 @@ import { valueShown } from './options/known-options.ts'
 
 /**
  * Whose rules URLs are made safe and compared by: those of w3lib 2.4 or of 2.5, which pip has installed since 2026. They
- * make other fingerprints of about one odd URL in four, so a set of requests met is of use with its own rules only.
+ * make other fingerprints of about one odd URL in four, so a set of seen requests is of use only with its own rules.
  *
  * What 2.5 does otherwise: `\` is `/` in the schemes of the web, `http://h?x` gets its slash, `;` no longer separates
  * query parameters, dot segments are resolved, `%25` and `%3B` of a path stay, IPv6 addresses are written in their short

@@ -127,7 +127,7 @@ const TESTS: ContractTests<DeskUnderTest> = {
     await desk.setHost!(HOST, { delayMs: null, boost: false })
     await vi.waitFor(async () => expect(await seen()).toEqual(before), WITHIN)
   },
-  'a host that the crawl never met has nothing waiting': async (crawl) => {
+  'a host that the crawl never reached has nothing waiting': async (crawl) => {
     await underWay(crawl)
     const { slot, statuses, errors } = await crawl.desk.host('other.example')
     expect(slot).toMatchObject({ state: 'none', waiting: 0, delayed: 0, leased: 0 })

@@ -155,7 +155,7 @@ describe('an answer that is none of the port’s is refused with the filter’s 
     const filter = completeDupeFilter(new Books(answer))
     const refused = {
       code: 'WL_COMPONENT_ANSWER',
-      message: `the dupefilter Books answered requestSeen with ${shown} for <GET https://example.com/>; expected true (it was met before) or false (it is new)`,
+      message: `the dupefilter Books answered requestSeen with ${shown} for <GET https://example.com/>; expected true (it was seen before) or false (it is new)`,
     }
     await expect(filter.requestSeen(request)).rejects.toMatchObject(refused)
     await expect(filter.requestsSeen([request], 'page')).rejects.toMatchObject(refused)

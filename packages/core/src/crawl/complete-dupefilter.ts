@@ -111,7 +111,7 @@ function allAnswers(
   return answers
 }
 
-const EXPECTED = 'true (it was met before) or false (it is new)'
+const EXPECTED = 'true (it was seen before) or false (it is new)'
 
 function wrongAnswer(own: SimpleDupeFilter, method: string, given: string, expected: string): WebloomError {
   return new WebloomError(

@@ -18,7 +18,7 @@ export interface SignalPayloads {
   spiderError: { error: unknown; response: Response; spider: SpiderLike }
   /** The dupefilter has called the request new, and it goes into the queue. */
   requestScheduled: { request: Request; spider: SpiderLike }
-  /** The request was met before, or a middleware refuses it: it will not be fetched. */
+  /** The request was seen before, or a middleware refuses it: it will not be fetched. */
   requestDropped: { request: Request; spider: SpiderLike }
   /** The request has left the queue and goes into the downloader middlewares. */
   requestReachedDownloader: { request: Request; spider: SpiderLike }

@@ -32,12 +32,12 @@ export interface CrawlDesk {
   status(): Promise<CrawlStatus>
   /** What stands out among its hosts. */
   hosts(): Promise<HostsSeen>
-  /** One host by its exact name; one that the crawl never met has nothing waiting. */
+  /** One host by its exact name; one that the crawl never reached has nothing waiting. */
   host(name: string): Promise<OneHostSeen>
   /** How many workers would help now. */
   scale?(): Promise<ScaleSeen>
   filter?(): Promise<FilterSeen>
-  /** Whether the crawl has met a URL, asked for by GET. Records nothing. Rejects with `InvalidUrl` for what is not a URL. */
+  /** Whether the crawl has seen a URL, asked for by GET. Records nothing. Rejects with `InvalidUrl` for what is not a URL. */
   isKnown?(url: string): Promise<KnownSeen>
   items?(): Promise<ItemsSeen>
   settings?(): Promise<readonly SettingSeen[]>

@@ -12,7 +12,7 @@ export interface FilterSeen {
   readonly capacity: number | null
   /** Share of the bits that are set, 0 to 1. */
   readonly fill: number | null
-  /** The share of new requests that it takes for met ones: now, and when it is full. */
+  /** The share of new requests that it mistakes for seen ones: now, and when it is full. */
   readonly errorNow: number | null
   readonly errorAtCapacity: number | null
   /** How many pages it has kept from being fetched by now, by that error. */

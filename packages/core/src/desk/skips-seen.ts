@@ -24,7 +24,7 @@ const GIVEN_UP = 'downloader/given_up/'
 const REASONS: readonly SkipReason[] = [
   {
     reason: 'met before',
-    words: 'links whose page the crawl has met already',
+    words: 'links whose page the crawl has seen before',
     stats: ['dupefilter/filtered'],
   },
   { reason: 'offsite', words: 'links that lead out of allowedDomains', stats: ['offsite/filtered'] },

@@ -3,14 +3,14 @@ import type { Request } from '../requests/request.ts'
 import type { Awaitable } from '../waiting/awaitable.ts'
 
 /**
- * What a filter knows of a link. `false`: the link is new, and the asker queues it. `true`: it was met before, and is queued
+ * What a filter knows of a link. `false`: the link is new, and the asker queues it. `true`: it was seen before, and is queued
  * for good. `'in doubt'`: another asker was told that it is new, and has neither settled it nor given it back. If that asker never
  * queues the link, and this one drops it, the link is lost. So the queue sets it aside until that is known (`QueuedRequest.inDoubt`).
  */
 export type Seen = boolean | 'in doubt'
 
 /**
- * Remembers which requests this crawl has already met.
+ * Remembers which requests this crawl has already seen.
  *
  * One call both asks and records: two workers that ask about the same request at the same moment must not both be told that
  * it is new. Asking is **idempotent per asker**: the asker (the id of the page a link was found on, `start/<n>`, or a seed
@@ -25,8 +25,8 @@ export interface DupeFilter {
   /** Forgets every request. */
   clear(): Promise<void>
   /**
-   * Returns true when the request was met before: the scheduler then drops it and counts `dupefilter/filtered`. Without an
-   * asker the answer is settled at once, as in Scrapy. A request in doubt counts as met.
+   * Returns true when the request was seen before: the scheduler then drops it and counts `dupefilter/filtered`. Without an
+   * asker the answer is settled at once, as in Scrapy. A request in doubt counts as seen.
    */
   requestSeen(request: Request, asker?: string): Promise<boolean>
   /**
@@ -73,13 +73,13 @@ export interface DupeFilter {
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>
   /**
-   * Removes one request so that it can be met again: the next asker is told "new". Only for a request that was told "new"
+   * Removes one request so that it counts as new: the next asker is told "new". Only for a request that was told "new"
    * before: a filter that counts cannot tell it from one that looks seen by chance. Absent when the filter cannot forget (a
    * plain Bloom filter).
    */
   forget?(request: Request): Promise<void>
   /**
-   * Resolves to true when the request was met before. Records nothing. Absent where a filter cannot tell without recording;
+   * Resolves to true when the request was seen before. Records nothing. Absent where a filter cannot tell without recording;
    * `webloom dupefilter has` then says so.
    */
   has?(request: Request): Promise<boolean>

@@ -35,7 +35,7 @@ export interface RequestInit {
   cbKwargs?: JsonObject
   /** Higher goes first. An integer; default 0. */
   priority?: number
-  /** True: the request is fetched even when it was met before. Default false. */
+  /** True: the request is fetched even when it was seen before. Default false. */
   dontFilter?: boolean
   /** The callback that gets the response. Default `parse`. */
   callback?: Callback | null

@@ -70,7 +70,7 @@ export class Request {
   readonly flags: readonly string[]
   /** Higher goes first. Default 0. */
   priority: number
-  /** True: the dupefilter is not asked, and the request is fetched even when it was met before. */
+  /** True: the dupefilter is not asked, and the request is fetched even when it was seen before. */
   dontFilter: boolean
   /** The callback that gets the response, a method of the spider or its name; null: `parse`. */
   callback: Callback | null
@@ -180,7 +180,7 @@ export class Request {
   }
 
   /**
-   * Sets the header Referer, as `headers.set`, but without making the headers: most of a page's links were met before and
+   * Sets the header Referer, as `headers.set`, but without making the headers: most of a page's links were seen before and
    * are dropped.
    */
   setReferer(url: string): void {

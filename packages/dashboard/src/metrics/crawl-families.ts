@@ -172,7 +172,7 @@ function filterFamilies(crawl: string, filter: FilterSeen): MetricFamily[] {
     one('webloom_dupefilter_fill_ratio', 'Share of its bits that are set.', filter.fill),
     one(
       'webloom_dupefilter_error_ratio',
-      'Share of new requests that it takes for met ones at this moment.',
+      'Share of new requests that it mistakes for seen ones at this moment.',
       filter.errorNow,
     ),
     one('webloom_dupefilter_lost_pages', 'Pages that were not fetched by that error.', filter.pagesLost),

@@ -23,7 +23,7 @@ export const FILTER = object<FilterSeen>({
   count: count(),
   capacity: orNull(number()),
   fill: orNull(number('share of the bits that are set, 0 to 1')),
-  errorNow: orNull(number('share of new requests that it takes for met ones')),
+  errorNow: orNull(number('share of new requests that it mistakes for seen ones')),
   errorAtCapacity: orNull(number()),
   pagesLost: orNull(number('by that error, until now')),
   memoryBytes: orNull(number()),

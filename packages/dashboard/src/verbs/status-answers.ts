@@ -29,7 +29,7 @@ const TOTALS = object<CrawlTotals>({
   pages: count(),
   items: count(),
   errors: count(),
-  filtered: count('links whose page was met before'),
+  filtered: count('links whose page was seen before'),
   retries: count(),
 })
 

@@ -70,7 +70,7 @@ function Known({ id, url, answer }: { id: string; url: string; answer: KnownSeen
   return (
     <search>
       <form class="find" action={`${crawlPath(id)}/dedup`} method="get">
-        <label for="url">Has the crawl met this URL?</label>
+        <label for="url">Has the crawl seen this URL?</label>
         <input
           id="url"
           name="url"
@@ -88,7 +88,11 @@ function Known({ id, url, answer }: { id: string; url: string; answer: KnownSeen
       {typeof answer === 'object' && (
         <p class="answer" role="status">
           <Pill tone={answer.known === null ? 'warn' : answer.known ? 'good' : 'calm'}>
-            {answer.known === null ? 'this filter cannot tell' : answer.known ? 'met before' : 'not met yet'}
+            {answer.known === null
+              ? 'this filter cannot tell'
+              : answer.known
+                ? 'seen before'
+                : 'not seen yet'}
           </Pill>
           <span class="url">{shown(answer.url, 200)}</span>
           <span>
@@ -114,7 +118,7 @@ function Filter({ seen, met }: { seen: FilterSeen; met: number }) {
             <Meter share={count / capacity} label={`${percent(count / capacity)} of its capacity`} />
           )}
         </Figure>
-        <Figure name="Links met before" value={grouped(met)} />
+        <Figure name="Links seen before" value={grouped(met)} />
         {fill !== null && <Figure name="Bits set" value={percent(fill, 1)} />}
         {errorNow !== null && (
           <Figure

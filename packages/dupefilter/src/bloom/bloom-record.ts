@@ -190,8 +190,8 @@ export function refuseOthers(
       : [
           `It was made for ${sizeInWords(stored.layer)}; what is set now makes one for ${sizeInWords(own.layer)}.`,
         ]),
-    `Nothing was changed: it keeps the requests met (${met} request${met === 1 ? '' : 's'}). To go on with it, use the settings that it was begun with.`,
-    `To begin a new filter with the present settings, and forget the requests met:  webloom clear ${typed}`,
+    `Nothing was changed: it keeps the requests seen (${met} request${met === 1 ? '' : 's'}). To go on with it, use the settings that it was begun with.`,
+    `To begin a new filter with the present settings, and forget the requests seen:  webloom clear ${typed}`,
     'Or leave it as it is, and begin another one beside it with another SCHEDULER_DUPEFILTER_KEY',
   ]
   throw new SettingsError([...problems, lines.join('\n    ')])

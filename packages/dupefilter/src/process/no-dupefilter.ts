@@ -1,6 +1,6 @@
 import type { DupeFilter, DupeFilterDescription, Request } from '@webloom/core'
 
-/** Remembers nothing, as Scrapy's BaseDupeFilter: each link is fetched each time it is met. */
+/** Remembers nothing, as Scrapy's BaseDupeFilter: each link is fetched each time it is found. */
 export class NoDupeFilter implements DupeFilter {
   readonly letsAllPass = true
 

@@ -171,7 +171,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   /** Compares the settings with what is stored. Throws SettingsError when they differ. */
   protected abstract openStore(): Promise<void>
   abstract describe(): Promise<DupeFilterDescription>
-  /** Resolves to true when the request was met before. Records nothing. */
+  /** Resolves to true when the request was seen before. Records nothing. */
   abstract has(request: Request): Promise<boolean>
 
   /** Called before a question. An error that it throws is the question's error. */

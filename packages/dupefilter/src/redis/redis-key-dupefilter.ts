@@ -1,5 +1,5 @@
 /**
- * A key for each fingerprint, with a lifetime: after DUPEFILTER_TTL a request may be met again.
+ * A key for each fingerprint, with a lifetime: after DUPEFILTER_TTL a request counts as new again.
  *
  *     {<key>}:met:<era>:<fingerprint>     empty; Redis deletes it when its lifetime is over
  *     {<key>}:record                      era, and how many were ever recorded
@@ -26,7 +26,7 @@ import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
 
 /** The options of a `redis-key` filter. */
 export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 'cacheSize'> {
-  /** DUPEFILTER_TTL: milliseconds until a request may be met again, unless its `meta.dedupTtl` (seconds) says otherwise. */
+  /** DUPEFILTER_TTL: milliseconds until a request counts as new again, unless its `meta.dedupTtl` (seconds) says otherwise. */
   readonly ttlMs: number
 }
 
@@ -34,7 +34,7 @@ export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 
 export interface RedisKeyDescription extends DupeFilterDescription {
   /** How many requests were ever recorded, including those whose lifetime is over: only Redis knows which are. */
   readonly count: number
-  /** Milliseconds until a request may be met again: DUPEFILTER_TTL. */
+  /** Milliseconds until a request counts as new again: DUPEFILTER_TTL. */
   readonly ttlMs: number
 }
 
@@ -55,7 +55,7 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
     )
     if (!isLifetime(options.ttlMs)) {
       throw new SettingsError([
-        `DUPEFILTER_TTL is ${options.ttlMs / 1000}; expected seconds, more than 0: after as long a request may be met again`,
+        `DUPEFILTER_TTL is ${options.ttlMs / 1000}; expected seconds, more than 0: after that time a request counts as new again`,
       ])
     }
     this.#ttlMs = Math.ceil(options.ttlMs)

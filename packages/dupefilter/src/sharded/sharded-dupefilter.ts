@@ -126,7 +126,7 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.givenBack(asker)))
   }
 
-  /** Resolves to true when the request was met before. Records nothing. */
+  /** Resolves to true when the request was seen before. Records nothing. */
   has(request: Request): Promise<boolean> {
     return this.#filterFor(request).has(request)
   }

@@ -40,7 +40,7 @@ export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number
     .slice(0, most)
 }
 
-/** Returns how one slot stands, by the name that settings and pages know it by. One that the crawl never met has nothing waiting. */
+/** Returns how one slot stands, by the name that settings and pages know it by. One that the crawl never reached has nothing waiting. */
 export async function readSlot(redis: Redis, keys: CrawlRedisKeys, slot: string): Promise<SlotView> {
   const { slots } = await new SlotScripts(redis, keys).slots('', '0', 0, [slotKey(slot)])
   return slots[0]!

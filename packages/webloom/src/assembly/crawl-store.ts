@@ -148,7 +148,7 @@ async function localStore(
         : []),
       ...(isFilterOnRedis && !jobDir
         ? [
-            'the queue is in this process; Redis has only the requests met. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
+            'the queue is in this process; Redis has only the requests seen. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
           ]
         : []),
     ],

@@ -141,7 +141,7 @@ function refuseBesideJobDir(settings: Settings, chosen: unknown): void {
     ])
   if (chosen !== 'memory' && isBuiltin(chosen))
     throw new SettingsError([
-      `DUPEFILTER_CLASS is ${chosen}, and JOBDIR is set: a JOBDIR keeps the requests met with its queue, in one transaction. Unset one of them`,
+      `DUPEFILTER_CLASS is ${chosen}, and JOBDIR is set: a JOBDIR keeps the requests seen with its queue, in one transaction. Unset one of them`,
     ])
 }
 
@@ -195,7 +195,7 @@ export async function refuseInvisible(settings: Settings, folder: string): Promi
   if (jobDir !== null && jobDir !== '') {
     throw new UsageError(
       'WL_USAGE',
-      `JOBDIR is ${JSON.stringify(jobDir)}: the requests met are kept there, and only the crawl itself opens it. Their fingerprints are in ${jobDir}/requests.seen`,
+      `JOBDIR is ${JSON.stringify(jobDir)}: the requests seen are kept there, and only the crawl itself opens it. Their fingerprints are in ${jobDir}/requests.seen`,
     )
   }
   if (settings.get('DUPEFILTER_CLASS') === 'none')
@@ -207,7 +207,7 @@ export async function refuseInvisible(settings: Settings, folder: string): Promi
   if (inProcess !== undefined) {
     throw new UsageError(
       'WL_USAGE',
-      `the dupefilter is \`${inProcess}\`: it lives and ends with the process that crawls, and there is nothing to look at from outside. With REDIS_URL set, requests met are kept on Redis (DUPEFILTER_CLASS=redis-set, redis-bloom, …)`,
+      `the dupefilter is \`${inProcess}\`: it lives and ends with the process that crawls, and there is nothing to look at from outside. With REDIS_URL set, requests seen are kept on Redis (DUPEFILTER_CLASS=redis-set, redis-bloom, …)`,
     )
   }
 }

@@ -59,7 +59,7 @@ export async function clear(
         'WL_USAGE',
         `${present} worker${present === 1 ? ' is' : 's are'} at work on ${crawlShown(crawl.keys)}: nothing was deleted. webloom stop ends them; --force deletes all the same`,
       )
-    console.log(`${crawlShown(crawl.keys)} is gone: queue, requests met, record, stats, quarantine`)
+    console.log(`${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`)
   })
 }
 

@@ -30,7 +30,7 @@ export async function dupefilterHas(
 ): Promise<void> {
   const requests = await requestsOf(urls)
   await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
-    if (!filter.has) throw cannot(await filter.describe(), 'tell what was met without recording it')
+    if (!filter.has) throw cannot(await filter.describe(), 'tell what was seen without recording it')
     const rows: { url: string; seen: boolean }[] = []
     for (const request of requests)
       rows.push({ url: request.url, seen: exists && (await filter.has(request)) })
@@ -38,7 +38,7 @@ export async function dupefilterHas(
   })
 }
 
-/** Records each URL as met, so that the crawl passes it over. */
+/** Records each URL as seen, so that the crawl does not fetch it. */
 export async function dupefilterAdd(
   place: DupeFilterPlace,
   urls: readonly string[],

@@ -153,7 +153,7 @@ export async function failedRetry(
       console.log(`${target.goesOnBy}  goes on with ${queued.length === 1 ? 'it' : 'them'}`)
       if (target.hasForgotten())
         console.log(
-          'the requests met were deleted when the crawl ended (SCHEDULER_PERSIST is false): links on these pages count as new and are crawled, too',
+          'the requests seen were deleted when the crawl ended (SCHEDULER_PERSIST is false): links on these pages count as new and are crawled, too',
         )
     }
     checkAll(ids, queued, 'retried')

@@ -105,7 +105,7 @@ async function showBanner(crawl: Crawl): Promise<void> {
 
 function notesOn({ filter, notes }: CrawlParts): string[] {
   return [
-    ...(filter.name === 'none' ? ['nothing is filtered: each link is fetched each time it is met'] : []),
+    ...(filter.name === 'none' ? ['nothing is filtered: each link is fetched each time it is found'] : []),
     ...(filter.owners
       ? []
       : ['the filter does not know who asks: a crash may lose links (docs/guarantees.md, guarantee 1)']),

@@ -49,7 +49,7 @@ export interface CrawlTarget {
   readonly failures: FailureLedger
   /** Marks requests as met that go back into the queue; call what it resolves to when they are there. */
   mark(requests: readonly QueuedRequest[]): Promise<() => Promise<void>>
-  /** Whether the requests met were deleted when the crawl ended, as far as `adopt` has found. */
+  /** Whether the requests seen were deleted when the crawl ended, as far as `adopt` has found. */
   hasForgotten(): boolean
 }
 

@@ -108,7 +108,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
   },
   total(
     'webloom_response_bytes_total',
-    'Bytes of responses as they came, with their headers.',
+    'Bytes of responses as received, with their headers.',
     'downloader/response_bytes',
   ),
   total('webloom_pages_total', 'Responses that callbacks were to have.', 'response_received_count'),

@@ -102,7 +102,7 @@ function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
 }
 
 function doneFamily(crawl: string, { done }: CrawlStatus): MetricFamily {
-  const help = 'Requests done for good, given up ones too: exact, as Redis counts them.'
+  const help = 'Requests that the run has finished, including those it gave up. Exact: Redis counts them.'
   const values = done === null ? [] : [{ labels: { crawl }, value: done }]
   return { name: 'webloom_done_requests_total', help, type: 'counter', labels: ['crawl'], values }
 }

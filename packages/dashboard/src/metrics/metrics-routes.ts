@@ -69,7 +69,7 @@ async function readCrawl(desks: WatchedDesks, id: string): Promise<CrawlReading 
 function leftOut(count: number): MetricFamily {
   return {
     name: 'webloom_crawls_left_out',
-    help: `Crawls that are not on this page, as there are more than ${CRAWLS_MAX}.`,
+    help: `Crawls that are not on this page, because there are more than ${CRAWLS_MAX}.`,
     type: 'gauge',
     labels: [],
     values: [{ labels: {}, value: count }],

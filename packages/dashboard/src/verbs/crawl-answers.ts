@@ -25,7 +25,7 @@ export const FILTER = object<FilterSeen>({
   fill: orNull(number('share of the bits that are set, 0 to 1')),
   errorNow: orNull(number('share of new requests that it mistakes for seen ones')),
   errorAtCapacity: orNull(number()),
-  pagesLost: orNull(number('by that error, until now')),
+  pagesLost: orNull(number('new pages that were mistaken for seen ones until now, estimated')),
   memoryBytes: orNull(number()),
   warnings: listOf(text()),
 })
@@ -54,7 +54,7 @@ export const ITEMS = object<ItemsSeen>({
 export const SETTING = object<SettingSeen>({
   name: text(),
   value: text('as messages show it, without secrets'),
-  source: text('who set it'),
+  source: text('the place that set it'),
   summary: text(),
 })
 

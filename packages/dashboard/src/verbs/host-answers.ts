@@ -72,7 +72,7 @@ export const ONE_HOST = object<OneHostSeen>({
   host: text(),
   slot: orNull(SLOT),
   delayFrom: orNull(text()),
-  isBoosted: truth('its requests go before those of others, because somebody has said so'),
+  isBoosted: truth('its requests go before those of others, by an order for this host'),
   lists: LISTS,
   sample: orNull(listOf(object<{ url: string; priority: number }>({ url: text(), priority: number() }))),
   statuses: orNull(recordOf(count())),

@@ -22,7 +22,7 @@ const COUNTS = object<QueueCounts>({
   waiting: count('requests that may go as soon as their host may be asked'),
   delayed: count('requests that are held until their own time has come'),
   leased: count('requests that a worker has'),
-  quarantined: count('requests that killed their workers, or that no worker took'),
+  quarantined: count('requests that killed their workers, or that every worker rejected'),
 })
 
 const TOTALS = object<CrawlTotals>({
@@ -41,8 +41,8 @@ const WORKER_COUNTS = object<WorkerCounts>({
 
 export const SUMMARY = object<CrawlSummary>(
   {
-    id: text('as it stands in addresses'),
-    spider: text('empty in the place of all crawls of a server that does not answer and is not known yet'),
+    id: text('the id that addresses use'),
+    spider: text('empty in the entry that stands for all crawls of a server that does not answer and is not known yet'),
     crawlId: orNull(text()),
     server: text('the queue’s Redis, without its password'),
     state: orNull(
@@ -71,10 +71,10 @@ const WORKER = object<WorkerSeen>({
   lost: truth('no heartbeat for ten seconds'),
   downloading: count(),
   scraping: count(),
-  scrapingFull: truth('its callbacks work on so many bytes that it begins no page'),
+  scrapingFull: truth('its callbacks work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows, so it begins no page'),
   stalled: truth('it has nothing to do, but the queue has requests in flight in its name: restart it'),
-  heldHosts: count('hosts of which it has something'),
-  longestMs: number('how long the host of these that takes longest takes at least'),
+  heldHosts: count('hosts of which it has requests'),
+  longestMs: number('the least time that the slowest of these hosts still takes'),
   longestHost: text(),
   pages: count(),
   items: count(),

@@ -182,7 +182,7 @@ export const VIEWS_OF_ONE: readonly VerbOfOne[] = [
   ),
   view(
     'settings',
-    'the settings as its workers have them, without secrets, and who set each',
+    'the settings of its workers, without secrets, and the place that set each',
     object<{ settings: unknown }>({ settings: listOf(SETTING) }),
     (desk) => desk.settings?.().then((settings) => ({ settings })),
   ),

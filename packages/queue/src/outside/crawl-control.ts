@@ -99,7 +99,7 @@ export async function adoptCrawl(
   if (found !== 'emptied') return { found, runName: runNameOf(keys, run, firstRun) }
   throw new UsageError(
     'WL_USAGE',
-    `the queue of ${crawlShown(keys)} is still to be emptied, as a webloom clear was cut off: run webloom clear again`,
+    `the queue of ${crawlShown(keys)} has not been emptied, because a webloom clear was cut off: run webloom clear again`,
   )
 }
 

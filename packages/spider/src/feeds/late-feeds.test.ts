@@ -47,7 +47,7 @@ test('an output that its storage does not take in time has failed; the error nam
   const spool = folder.join('out.spool')
   await expect(feed.close('finished')).rejects.toMatchObject({
     code: 'WL_OUTPUT_FAILED',
-    message: `Writing ${URI} failed: it was not complete within COMPONENT_TIMEOUT, 0.25 s, and is given up. The items are in ${spool}, one a line. Raise COMPONENT_TIMEOUT before you crawl again; these items can be put there by other means, as they are JSON lines.`,
+    message: `Writing ${URI} failed: it was not complete within COMPONENT_TIMEOUT, 0.25 s, and is given up. The items are in ${spool}, one a line. Raise COMPONENT_TIMEOUT before you crawl again; these items are JSON lines, so you can also put them there by other means.`,
   })
   expect(readFileSync(spool, 'utf8')).toBe('{"a":1}\n')
   expect(stats.snapshot()['feedexport/failed_count/Object']).toBe(1)

@@ -193,7 +193,7 @@ function checkAll(ids: readonly string[], done: readonly string[], what: string)
   if (missing.length > 0)
     throw new UsageError(
       'WL_USAGE',
-      `not ${what}, as they are not there, not meant, or not readable by this release: ${missing.join(', ')}`,
+      `not ${what}, because they do not exist, do not match, or cannot be read by this release: ${missing.join(', ')}`,
     )
 }
 

@@ -14,7 +14,7 @@ test('a blocking command, another database and the end are refused; a duplicate 
   const { client } = new SharedClient(own, 2)
   try {
     await expect(client.blpop('nothing', 0)).rejects.toThrow(
-      'BLPOP waits for what may never come, and the whole crawl shares this connection. Use redis(role).duplicate()',
+      'BLPOP may wait for ever, and the whole crawl shares this connection. Use redis(role).duplicate()',
     )
     await expect(client.select(5)).rejects.toThrow('SELECT leads to another database')
     await expect(client.quit()).rejects.toThrow('QUIT ends the connection')

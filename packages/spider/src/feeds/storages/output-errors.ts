@@ -80,7 +80,7 @@ export function madeTooLate(
 
 const RUN_AGAIN = 'Raise COMPONENT_TIMEOUT and run the crawl again: the output is then made of them'
 const PUT_THERE =
-  'Raise COMPONENT_TIMEOUT before you crawl again; these items can be put there by other means, as they are JSON lines'
+  'Raise COMPONENT_TIMEOUT before you crawl again; these items are JSON lines, so you can also put them there by other means'
 
 function shownTimeout(timeoutMs: number): string {
   return `COMPONENT_TIMEOUT, ${timeoutMs / 1000} s`

@@ -2,8 +2,8 @@ import { valueShown, WebloomError } from '@webloom/url'
 import { decodeHTML } from 'entities'
 
 /**
- * What `pattern` finds in `text`, by parsel's rules: the group named `extract` of the first match, else all groups of
- * every match (an absent one is ''), else every whole match.
+ * Returns what `pattern` finds in `text`, by parsel's rules: the group named `extract` of the first match, else all
+ * groups of every match (an absent one is ''), else every whole match.
  */
 export function extractRegex(pattern: string | RegExp, text: string, replaceEntities: boolean): string[] {
   const found = matchesOf(globalRegex(pattern), text)

@@ -31,15 +31,15 @@ const OPTIONS = {
 } as const satisfies OptionNames<CanonicalizeOptions>
 
 /**
- * The form in which URLs are compared: two URLs with the same answer are one page to the duplicate filter.
+ * Returns the form in which URLs are compared: two URLs with the same answer are one page to the duplicate filter.
  * Query parameters are sorted, escapes written alike, the host in lower case and ASCII, the fragment dropped.
  *
- * Byte for byte `canonicalize_url` of the w3lib that `rules` name, so that filters filled by Scrapy or scrapy-redis know
- * our requests. Hence also what one would not expect: default ports stay, and by the rules of 2.4 `;` separates query
- * parameters, dot segments stay, and `%2541` becomes `%41`.
+ * Byte for byte `canonicalize_url` of the w3lib that `rules` name, so that filters filled by Scrapy or scrapy-redis
+ * know our requests. Hence also what one would not expect: default ports stay, and by the rules of 2.4 `;` separates
+ * query parameters, dot segments stay, and `%2541` becomes `%41`.
  *
- * Throws `InvalidUrl` for broken brackets, lone surrogates and unknown encodings; by the rules of 2.5 also for a port that
- * is not a number up to 65535. Throws WL_USAGE for an option or rules that do not exist.
+ * Throws `InvalidUrl` for broken brackets, lone surrogates and unknown encodings; by the rules of 2.5 also for a port
+ * that is not a number up to 65535. Throws WL_USAGE for an option or rules that do not exist.
  */
 export function canonicalizeUrl(url: string, options: CanonicalizeOptions = {}): string {
   checkText(url, OF)

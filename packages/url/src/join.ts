@@ -68,8 +68,8 @@ const SLASH = 0x2f
 const LOWER_H = 0x68
 
 /**
- * What stands before `url` when it is joined to `base`, both being so plain that joining is nothing else: `https://host`
- * for links such as `/path`. Undefined otherwise.
+ * Returns what stands before `url` when it is joined to `base`, both being so plain that joining is nothing else:
+ * `https://host` for links such as `/path`. Undefined otherwise.
  */
 export function plainRoot(base: string): string | undefined {
   if (base !== lastBase?.text) lastBase = splitBase(base)

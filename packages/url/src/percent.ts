@@ -13,13 +13,13 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text)
 }
 
-/** The UTF-8 bytes of `text`, or undefined when it holds a lone surrogate (Python: UnicodeEncodeError). */
+/** Returns the UTF-8 bytes of `text`, or undefined when it holds a lone surrogate (Python: UnicodeEncodeError). */
 export function utf8Bytes(text: string): string | undefined {
   if (isAscii(text)) return text
   return text.isWellFormed() ? Buffer.from(text, 'utf8').toString('latin1') : undefined
 }
 
-/** The text whose UTF-8 bytes these are, or undefined when they are none (Python: UnicodeDecodeError). */
+/** Returns the text whose UTF-8 bytes these are, or undefined when they are none (Python: UnicodeDecodeError). */
 export function utf8Text(bytes: string): string | undefined {
   const buffer = Buffer.from(bytes, 'latin1')
   const text = buffer.toString('utf8')
@@ -27,8 +27,8 @@ export function utf8Text(bytes: string): string | undefined {
 }
 
 /**
- * A function that turns every byte into `%XX`, but for letters, digits, `_.-~` and those in `safe`.
- * With `spaceAsPlus` a space becomes `+`.
+ * Returns a function that turns every byte into `%XX`, but for letters, digits, `_.-~` and those in `safe`. With
+ * `spaceAsPlus` a space becomes `+`.
  */
 export function quoter(safe: string, spaceAsPlus = false): (bytes: string) => string {
   const kept = new Set(UNRESERVED + safe)
@@ -44,7 +44,7 @@ export function quoter(safe: string, spaceAsPlus = false): (bytes: string) => st
   }
 }
 
-/** Every valid `%XX` becomes its byte; a `%` that starts none stays. */
+/** Returns the text with every valid `%XX` as its byte; a `%` that starts none stays. */
 export function unquote(bytes: string): string {
   let percent = bytes.indexOf('%')
   let done = 0

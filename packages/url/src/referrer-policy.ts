@@ -55,7 +55,7 @@ const LOCAL_SCHEMES: readonly string[] = ['about', 'blob', 'data', 'filesystem']
 // Past it only the origin is told (§8.3).
 const REFERRER_MAX = 4096
 
-/** The Referer header of a request for `to` that was found at `from`; null when there is to be none. */
+/** Returns the Referer header of a request for `to` that was found at `from`; null when there is to be none. */
 export function referrerOf(policy: ReferrerPolicy, from: string, to: string): string | null {
   const source = sourcePage(from)
   if (!source || LOCAL_SCHEMES.includes(source.scheme)) return null
@@ -64,8 +64,8 @@ export function referrerOf(policy: ReferrerPolicy, from: string, to: string): st
 }
 
 /**
- * The policy that the values of a Referrer-Policy header name, or a list of our own: the last that is known. Classes of
- * Scrapy's may be named by their paths. Undefined when none is known.
+ * Returns the policy that the values of a Referrer-Policy header name, or a list of our own: the last that is known.
+ * Classes of Scrapy's may be named by their paths. Undefined when none is known.
  */
 export function referrerPolicyNamed(values: readonly string[]): ReferrerPolicy | undefined {
   return values

@@ -17,8 +17,8 @@ export interface SafeUrlOptions {
 }
 
 /**
- * The URL as a browser would send it: host in ASCII and lower case, everything unsafe percent-encoded, the path in
- * UTF-8, query and fragment in `encoding`. What is `%`-encoded already stays, so a safe URL comes back unchanged.
+ * Returns the URL as a browser would send it: host in ASCII and lower case, everything unsafe percent-encoded, the path
+ * in UTF-8, query and fragment in `encoding`. What is `%`-encoded already stays, so a safe URL comes back unchanged.
  *
  * Byte for byte `safe_url_string` of the w3lib that `rules` name, so that requests have the URLs Scrapy gives them.
  *
@@ -93,7 +93,7 @@ function makeSafe(url: string, encode: TextEncoderOf, encoding: string): string 
   )
 }
 
-/** The parts made safe by the rules of w3lib 2.5; query and fragment are given in bytes. */
+/** Returns the parts made safe by the rules of w3lib 2.5; query and fragment are given in bytes. */
 export function safeParts(
   url: string,
   { scheme, netloc, path }: UrlParts,

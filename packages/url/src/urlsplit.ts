@@ -23,12 +23,12 @@ const USES_PARAMS = schemes(' ftp hdl prospero http imap https shttp rtsp rtsps 
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*$/
 
-/** True when a reference in this scheme may be relative; otherwise joining gives the reference itself. */
+/** Returns true when a reference in this scheme may be relative; otherwise joining gives the reference itself. */
 export function usesRelative(scheme: string): boolean {
   return USES_RELATIVE.has(scheme)
 }
 
-/** True when URLs of this scheme have a `//host` part. */
+/** Returns true when URLs of this scheme have a `//host` part. */
 export function usesNetloc(scheme: string): boolean {
   return USES_NETLOC.has(scheme)
 }
@@ -80,7 +80,7 @@ export function urlUnsplit({ scheme, netloc, path, query, fragment }: UrlParts):
   return url
 }
 
-/** The path, and what follows the first `;` of its last segment, in schemes that know such parameters. */
+/** Returns the path, and what follows the first `;` of its last segment, in schemes that know such parameters. */
 export function splitParams(scheme: string, path: string): [path: string, params: string] {
   if (!path.includes(';') || !USES_PARAMS.has(scheme)) return [path, '']
   return cut(path, path.indexOf(';', path.lastIndexOf('/')))

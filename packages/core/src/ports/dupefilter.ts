@@ -98,9 +98,9 @@ export interface DupeFilter {
 }
 
 /**
- * The asker of a link that was set aside in doubt: the same whichever page met it. The queue keeps for two minutes which links it has
- * queued so, and sets none of them aside again. So when one is asked about again, with the queue's Redis in another run, that queue
- * has come back older and has lost the link: it is told "new" again.
+ * Returns the asker of a link that was set aside in doubt: the same whichever page has it. The queue keeps for two
+ * minutes which links it has queued so, and sets none of them aside again. So when one is asked about again, with the
+ * queue's Redis in another run, that queue has come back older and has lost the link: it is told "new" again.
  */
 export function inDoubtAsker({ id }: { readonly id: string; readonly inDoubt?: string }): string {
   return `doubt/${id}`

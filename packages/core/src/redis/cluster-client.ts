@@ -57,7 +57,7 @@ function clusterOf(redis: RedisClient): Cluster | undefined {
   return redis.isCluster ? (redis as unknown as Cluster) : undefined
 }
 
-/** The servers that are asked one by one: of a cluster all its masters, else the one. */
+/** Returns the servers that are asked one by one: all masters of a cluster, else the one server. */
 export function mastersOf(redis: RedisClient): readonly RedisClient[] {
   return clusterOf(redis)?.nodes('master') ?? [redis]
 }

@@ -106,7 +106,7 @@ export function noRedis(role: RedisRole, because = `a component ${asksFor(role)}
   ])
 }
 
-/** The end of a sentence that begins with a component. */
+/** Returns the end of a sentence that begins with a component. */
 export function asksFor(role: RedisRole): string {
   return `asks for the Redis of role ${role}`
 }

@@ -280,7 +280,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
   redis: { reconnectMsMax: 2000, memoryLookEveryMs: 1000 },
 })
 
-/** All of them times `factor`, in whole milliseconds, none below one: 0.05 makes a lock of 300 ms. */
+/** Returns all times multiplied by `factor`, in whole milliseconds, none below one: 0.05 makes a lock of 300 ms. */
 export function scaledTimes(factor: number): ProtocolTimes {
   const scaled = (times: object): object =>
     Object.fromEntries(

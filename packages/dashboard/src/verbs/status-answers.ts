@@ -42,7 +42,9 @@ const WORKER_COUNTS = object<WorkerCounts>({
 export const SUMMARY = object<CrawlSummary>(
   {
     id: text('the id that addresses use'),
-    spider: text('empty in the entry that stands for all crawls of a server that does not answer and is not known yet'),
+    spider: text(
+      'empty in the entry that stands for all crawls of a server that does not answer and is not known yet',
+    ),
     crawlId: orNull(text()),
     server: text('the queue’s Redis, without its password'),
     state: orNull(
@@ -71,7 +73,9 @@ const WORKER = object<WorkerSeen>({
   lost: truth('no heartbeat for ten seconds'),
   downloading: count(),
   scraping: count(),
-  scrapingFull: truth('its callbacks work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows, so it begins no page'),
+  scrapingFull: truth(
+    'its callbacks work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows, so it begins no page',
+  ),
   stalled: truth('it has nothing to do, but the queue has requests in flight in its name: restart it'),
   heldHosts: count('hosts of which it has requests'),
   longestMs: number('the least time that the slowest of these hosts still takes'),

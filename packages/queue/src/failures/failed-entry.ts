@@ -55,12 +55,12 @@ export function newFailure(
   return { id, signature, known: JSON.stringify(known), request: isKept ? json : '' }
 }
 
-/** The text that `lua/failures/ledger.lua` keeps. */
+/** Returns the text that `lua/failures/ledger.lua` keeps. */
 export function failureText({ id, signature, known, request }: NewFailure, most: number): string {
   return [id, signature, most, known, request].join('\n')
 }
 
-/** The known with what a store adds. */
+/** Returns the text `known` with the number and the time that a store adds. */
 export function stored(known: string, number: number, at: number): string {
   return `{"number":${number},"at":${at},${known.slice(1)}`
 }
@@ -101,7 +101,7 @@ function untried(request: Request): Request {
 
 const QUARANTINED: FailureReason = 'quarantined'
 
-/** What is not said of a request in quarantine, made of why it is there. */
+/** Returns the signature of a request in quarantine, made of the reason why it is there. */
 export function quarantinedSignature(message: string): string {
   return failureSignature(QUARANTINED, message)
 }

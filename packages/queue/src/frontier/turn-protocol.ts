@@ -103,7 +103,7 @@ export interface Asked {
   readonly lanes: number
 }
 
-/** True when something is taken, should there be anything. */
+/** Returns true when the message asks for requests or slots. */
 export function asksAny({ more, slots }: Pick<Asked, 'more' | 'slots'>): boolean {
   return more.length > 0 || slots > 0
 }

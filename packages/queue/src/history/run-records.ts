@@ -34,7 +34,7 @@ export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlVie
   if (isNew === 1 && (await redis.hlen(keys.runs)) > RUNS_MAX) await dropOldest(redis, keys)
 }
 
-/** The latest first. */
+/** Resolves to the runs that are kept, the latest first. */
 export async function readRuns(redis: Redis, keys: CrawlRedisKeys): Promise<RunRecord[]> {
   const [texts, current, notes] = await Promise.all([
     redis.hvals(keys.runs),

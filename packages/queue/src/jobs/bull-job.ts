@@ -3,7 +3,9 @@
 import type { QueuedRequest, QueueOrder, Request } from '@webloom/core'
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 
-/** The id under which a request's job is known, in BullMQ and Bull Board: never a number, and without a colon. */
+/**
+ * Returns the id under which a request's job is known, in BullMQ and Bull Board: never a number, and without a colon.
+ */
 export function bullJobId(id: string): string {
   return `r-${id.replace(/[%:]/g, (character) => encodeURIComponent(character))}`
 }
@@ -12,18 +14,18 @@ export function bullJobId(id: string): string {
 const PRIORITY_MIDDLE = 2 ** 20
 const PRIORITY_MAX = 2 ** 21 - 1
 
-/** The job's priority. Priorities of more than a million above or below 0 count as a million. */
+/** Returns the job's priority. Priorities of more than a million above or below 0 count as a million. */
 export function bullPriority(request: Request, order: QueueOrder): number {
   if (order !== 'priority') return PRIORITY_MIDDLE
   return Math.min(PRIORITY_MAX, Math.max(1, PRIORITY_MIDDLE - Math.round(request.priority)))
 }
 
-/** A job's data, which BullMQ has as JSON: the packed request as one string. */
+/** Returns a job's data, which BullMQ has as JSON: the packed request as one string. */
 export function bullData(text: string): string {
   return JSON.stringify(text)
 }
 
-/** What the scripts take to add it: id, data, priority. */
+/** Returns what the scripts take to add a job: id, data, priority. */
 export function bullJob(
   queued: QueuedRequest,
   order: QueueOrder,
@@ -32,7 +34,7 @@ export function bullJob(
   return [bullJobId(queued.id), bullData(packRequest(queued, marks)), bullPriority(queued.request, order)]
 }
 
-/** The same; for a link in doubt: id, packed request, `doubt`. */
+/** Returns the same; for a link in doubt: id, packed request, `doubt`. */
 export function jobOrDoubt(queued: QueuedRequest, order: QueueOrder): [string, string, number | 'doubt'] {
   return queued.inDoubt ? [queued.id, packRequest(queued), 'doubt'] : bullJob(queued, order)
 }

@@ -298,7 +298,7 @@ export class JobScripts {
   }
 }
 
-/** What it takes to renew a lease. */
+/** Returns what it takes to renew a lease. */
 export function lockArgs({ jobId, token }: Pick<JobHold, 'jobId' | 'token'>): string[] {
   return [jobId, token]
 }

@@ -59,12 +59,12 @@ export function unpackRequest(text: string): Unpacked {
   }
 }
 
-/** The request's JSON form. */
+/** Returns the request's JSON form. */
 export function jsonOf(text: string): string {
   return linesOf(text).json
 }
 
-/** The same request with some marks changed. */
+/** Returns the same request with some marks changed. */
 export function remarked(text: string, marks: Partial<PackedMarks>): string {
   const { id, marksLine, json } = linesOf(text)
   return `${id}\n${packMarks({ ...unpackMarks(marksLine), ...marks })}\n${json}`

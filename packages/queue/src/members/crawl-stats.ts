@@ -178,8 +178,8 @@ export async function readTold(redis: Redis, statsKey: string, begunAt: Date | n
 }
 
 /**
- * The totals of a crawl that has no workers any more; undefined while one of them may not have told all: it is there, could
- * not write its last stats, or was killed.
+ * Resolves to the totals of a crawl that has no workers any more; undefined while one of them may not have told all: it
+ * is there, could not write its last stats, or was killed.
  */
 export async function readWholeTotals(
   redis: Redis,

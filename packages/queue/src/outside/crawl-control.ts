@@ -59,16 +59,16 @@ export async function resumeCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
 }
 
 /**
- * Every worker finishes what it holds and ends with that reason. The crawl goes on when a worker starts again. False when
- * there is none to stop.
+ * Stops a crawl: each worker finishes what it holds and ends with that reason. The crawl goes on when a worker starts
+ * again. Resolves to false when there is no crawl to stop.
  */
 export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped'): Promise<boolean> {
   return (await stopScript.run(redis, [keys.record], [reason, ''])) === 1
 }
 
 /**
- * A crawl that has ended is resumed by the next worker, for it is given work: called before that is queued. start() is
- * not run again where it has ended. True when the crawl had finished, so that no worker would have looked at it.
+ * Makes the next worker resume a crawl that has ended. Called before new work is queued for it. start() is not run again
+ * where it has ended. Resolves to true when the crawl had finished, so that no worker would have looked at it.
  */
 export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
   await refuseOtherFormat({ redis, keys })
@@ -80,7 +80,8 @@ export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
 }
 
 /**
- * The same for a crawl that may not have begun: the next worker goes on with what it is given, and empties nothing first.
+ * Does the same for a crawl that may not have begun: the next worker goes on with what is queued, and empties nothing
+ * first.
  *
  * @param options `startEnded`: start() does not run
  */

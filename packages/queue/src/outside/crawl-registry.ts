@@ -53,7 +53,7 @@ export async function forgetCrawl(
   await redis.hdel(crawls, queueName)
 }
 
-/** Those whose keys have these prefixes. The crawl that was joined last comes first. */
+/** Resolves to the known crawls whose keys have these prefixes. The crawl that was joined last comes first. */
 export async function readCrawls(
   redis: Redis,
   { keyPrefix = '', queuePrefix = 'webloom' }: KeyPrefixes = {},

@@ -68,7 +68,7 @@ export async function orderHost(
   throw new Error(`the order for ${host} is changed by others all the time; try again`)
 }
 
-/** The orders that there are, by host. A pause counts from now on; one that is over is none. */
+/** Resolves to the orders that there are, by host. A pause counts from now on; one that is over is left out. */
 export async function readHostOrders({ redis, keys }: CrawlOnRedis): Promise<HostOrders> {
   const [texts, nowMs] = await Promise.all([redis.hgetall(keys.hostOrders), redisNow(redis)])
   const orders = Object.entries(texts).flatMap(([host, text]) => {

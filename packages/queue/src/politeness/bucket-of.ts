@@ -11,7 +11,7 @@ export function isBucket(unit: string): boolean {
   return unit.startsWith('#')
 }
 
-/** The bucket of a slot, as a unit's name: no slot's name begins with that sign. */
+/** Returns the bucket of a slot, as a unit's name: no slot's name begins with that sign. */
 export function bucketOf(slot: string): string {
   return `#${Number.parseInt(hash('sha1', slot).slice(0, 4), 16) % BUCKETS}`
 }

@@ -2,13 +2,13 @@
 
 import { type HostPace, type Settings, SettingsError } from '@webloom/core'
 
-/** The pace of each slot. */
+/** Returns the pace of each slot. */
 export function paceOf(settings: Settings): (slot: string) => HostPace {
   const [pace, slots] = [paceFrom(settings), slotPaces(settings)]
   return (slot) => ({ ...pace, ...slots[slot] })
 }
 
-/** The pace of all hosts but those that DOWNLOAD_SLOTS names. */
+/** Returns the pace of all hosts but those that DOWNLOAD_SLOTS names. */
 export function paceFrom(settings: Settings): HostPace {
   return {
     delayMs: settings.getFloat('DOWNLOAD_DELAY') * 1000,
@@ -20,7 +20,7 @@ export function paceFrom(settings: Settings): HostPace {
 
 const JITTER = 0.5
 
-/** The delay as chance has it. @param chance 0 to 1 */
+/** Returns the delay, made longer or shorter by `chance`, a random number from 0 to 1. */
 export function drawnDelayMs({ delayMs, randomize, jitter = JITTER }: HostPace, chance: number): number {
   return randomize ? delayMs * (1 + jitter * (2 * chance - 1)) : delayMs
 }

@@ -37,7 +37,7 @@ export class OrderedHosts {
   }
 }
 
-/** How long a slot is paused by its new order; undefined: as long as it was, by whatever it learned. */
+/** Returns how long a slot is paused by its new order; undefined: as long as it was, by whatever it learned. */
 export function newPauseMs(before: HostOrder | undefined, now: HostOrder | undefined): number | undefined {
   return now?.pauseMs ?? (before?.pauseMs ? 0 : undefined)
 }

@@ -46,7 +46,10 @@ function hashTagged(main: string): string {
 /** What start URLs can be kept in. A sorted set gives its highest score first. */
 export type SeedType = 'list' | 'set' | 'zset'
 
-/** What waits there; undefined for nothing. Throws `SettingsError` for a key that holds something else than start URLs. */
+/**
+ * Resolves to the type of the key; undefined when it does not exist. Rejects with `SettingsError` for a key that holds something else than
+ * start URLs.
+ */
 export async function seedTypeOf(redis: Redis, key: string): Promise<SeedType | undefined> {
   const type = await redis.type(key)
   if (type === 'list' || type === 'set' || type === 'zset') return type

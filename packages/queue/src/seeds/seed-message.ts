@@ -89,7 +89,7 @@ function seedId(messageId: string, n: number, count: number): string {
   return `seed/${messageId}${count === 1 ? '' : `+${n}`}`
 }
 
-/** The id of the message that brought this seed. */
+/** Returns the id of the message that brought this seed. */
 export function messageIdOf({ id }: Seed): string {
   return id.replace(/^seed\//, '').replace(/\+\d+$/, '')
 }

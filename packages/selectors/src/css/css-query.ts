@@ -26,7 +26,7 @@ import { refuseSlips, splitAtCommas } from './css-slips.ts'
 
 export type Found = Element | Text | Attribute
 
-/** All that `query` finds in `root`, itself included. Throws WL_SELECTOR_INVALID. */
+/** Returns all that `query` finds in `root`, itself included. Throws WL_SELECTOR_INVALID. */
 export function cssFind(
   query: string,
   root: Document | Element,

@@ -50,7 +50,7 @@ function outlineOf(selector: string): Outline {
   return { text, selectors }
 }
 
-/** The parts between the commas that stand outside of brackets, parentheses and strings. */
+/** Returns the parts between the commas that stand outside of brackets, parentheses and strings. */
 export function splitAtCommas(query: string): string[] {
   const parts: string[] = []
   let start = 0

@@ -23,7 +23,7 @@ export function isSimpleQuery(query: string): boolean {
   return simpleQuery(query) !== undefined
 }
 
-/** What a simple query takes from the page, in order; undefined when only the tree knows. */
+/** Returns what a simple query takes from the page, in order; undefined when only the tree knows. */
 export function simpleAnswer(html: string, query: string): string[] | undefined {
   const simple = simpleQuery(query)
   if (!simple || OWN_TREE.test(html)) return undefined

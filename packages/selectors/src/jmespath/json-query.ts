@@ -4,8 +4,8 @@ import { type JsonValue, WebloomError } from '@webloom/url'
 let search: ((value: JsonValue, query: string) => unknown) | undefined
 
 /**
- * What a JMESPath query (https://jmespath.org) finds in a value: the elements of a list, else the one thing found, else
- * nothing. Throws WL_SELECTOR_INVALID when the query is not valid.
+ * Returns what a JMESPath query (https://jmespath.org) finds in a value: the elements of a list, else the one thing
+ * found, else nothing. Throws WL_SELECTOR_INVALID when the query is not valid.
  */
 export function jmespathFind(query: string, value: JsonValue): JsonValue[] {
   const found = jmespathSearch(query, value) as JsonValue
@@ -13,7 +13,10 @@ export function jmespathFind(query: string, value: JsonValue): JsonValue[] {
   return found === null || found === undefined ? [] : [found]
 }
 
-/** What a JMESPath query makes of a value: a list, one thing, or null. Throws WL_SELECTOR_INVALID when the query is not valid. */
+/**
+ * Returns what a JMESPath query makes of a value: a list, one thing, or null. Throws WL_SELECTOR_INVALID when the query
+ * is not valid.
+ */
 export function jmespathSearch(query: string, value: JsonValue): unknown {
   search ??= loadSearch()
   try {
@@ -24,7 +27,7 @@ export function jmespathSearch(query: string, value: JsonValue): unknown {
   }
 }
 
-/** Undefined for a text that is not JSON. */
+/** Returns the value of a JSON text; undefined for a text that is not JSON. */
 export function parsedJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue

@@ -3,7 +3,7 @@ import { MarkupReader } from '../markup/markup-reader.ts'
 import { VOID_ELEMENTS } from '../tree/serialize.ts'
 import { type FoundLink, LinkCollector, type LinkPlaces } from './link-collector.ts'
 
-/** The links of an HTML page, without a tree, in document order; reading ends when there are `max`. */
+/** Returns the links of an HTML page, without a tree, in document order; reading ends when there are `max`. */
 export function linksInMarkup(html: string, places: LinkPlaces, max = Number.POSITIVE_INFINITY): FoundLink[] {
   return new LinkReader(html, places, max).links()
 }

@@ -3,7 +3,7 @@ import { ForeignContent } from '../markup/foreign-content.ts'
 import type { MarkupType } from '../tree/parse-document.ts'
 import { type FoundLink, LinkCollector, type LinkPlaces } from './link-collector.ts'
 
-/** The links of a tree, or of a part of it, in document order: the same as in the markup it was made from. */
+/** Returns the links of a tree, or of a part of it, in document order: the same as in the markup it was made from. */
 export function linksInTree(root: AnyNode, type: MarkupType, places: LinkPlaces): FoundLink[] {
   const collector = new LinkCollector(places)
   const foreign = new ForeignContent()

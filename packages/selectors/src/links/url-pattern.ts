@@ -6,7 +6,7 @@ export type UrlPattern = string | RegExp
 /** Whether any of the patterns is found in the text. */
 export type PatternTest = (text: string) => boolean
 
-/** One test for all patterns. Throws WL_SELECTOR_INVALID for a string that is not a regular expression. */
+/** Returns one test that holds when any pattern does. Throws WL_SELECTOR_INVALID for a string that is not a regular expression. */
 export function anyOf(patterns: readonly UrlPattern[]): PatternTest {
   const regexes = patterns.map(regexOf)
   return (text) => regexes.some((regex) => regex.test(text))

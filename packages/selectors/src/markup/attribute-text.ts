@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities'
 
-/** An attribute's value as the tree has it: references resolved, one kind of line end, no NUL. */
+/** Returns an attribute's value as the tree has it: references resolved, one kind of line end, no NUL. */
 export function attributeText(written: string): string {
   const text = written.includes('\r') ? written.replace(/\r\n?/g, '\n') : written
   return decodeReferences(text).replaceAll('\0', '\ufffd')

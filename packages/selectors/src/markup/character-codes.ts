@@ -9,8 +9,8 @@ const BEYOND = 3
 let spare = NO_CODES
 
 /**
- * A text's characters as numbers: one look at a string costs five times as much as one at an array, because it may be
- * stored in six ways. They are written to `room` when it is large enough.
+ * Returns a text's characters as numbers. One look at a string costs five times as much as one at an array, because it
+ * may be stored in six ways. They are written to `room` when it is large enough.
  */
 export function characterCodes(text: string, room: CharacterCodes = NO_CODES): CharacterCodes {
   const length = text.length + BEYOND

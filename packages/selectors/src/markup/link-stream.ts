@@ -7,7 +7,7 @@ import { MarkupReader } from './markup-reader.ts'
 /** Which elements' `href` is taken. */
 export type LinkElements = 'a' | 'a, area'
 
-/** Every `href` of these elements, decoded, in document order; no more than `most` are looked for. */
+/** Returns every `href` of these elements, decoded, in document order; no more than `most` are looked for. */
 export function streamHrefs(html: string, elements: LinkElements, most = Number.POSITIVE_INFINITY): string[] {
   return new HrefReader(html, elements === 'a, area', most).hrefs()
 }

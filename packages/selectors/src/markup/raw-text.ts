@@ -10,7 +10,7 @@ export const RAW_TEXT: readonly (readonly string[] | undefined)[] = Array.from(
 )
 
 /**
- * Where a script with `<!--` in it ends, or -1. A script that hides itself from the browsers of 1995 may write
+ * Returns where a script with `<!--` in it ends, or -1. A script that hides itself from the browsers of 1995 may write
  * `<script>…</script>` in that comment, and this end tag is not its own (the standard's "double escaped state").
  */
 export function commentedScriptEnd(html: string, start: number): number {

@@ -17,7 +17,7 @@ const BOOLEAN = new Set(
 
 const URLS = new Set(['href', 'action', 'src'])
 
-/** A node with all it holds as HTML or XML, as lxml's `tostring` writes it where the two trees allow. */
+/** Returns a node with all it holds as HTML or XML, as lxml's `tostring` writes it where the two trees allow. */
 export function outerMarkup(node: AnyNode, type: MarkupType): string {
   // What stands alone must say what its prefixes mean.
   return isTag(node) && type === 'xml'
@@ -42,7 +42,7 @@ function nodeMarkup(node: AnyNode, type: MarkupType): string {
   }
 }
 
-/** A number, truth or string that XPath computed, as parsel writes it: Python's float, 1 and 0. */
+/** Returns a number, truth or string that XPath computed, as parsel writes it: Python's float, 1 and 0. */
 export function scalarText(value: string | number | boolean): string {
   if (typeof value === 'boolean') return value ? '1' : '0'
   return typeof value === 'number' ? floatText(value) : value
@@ -58,7 +58,7 @@ function floatText(value: number): string {
   return `${sign}${value}${Number.isInteger(value) ? '.0' : ''}`
 }
 
-/** All text below a node, in document order. */
+/** Returns all text below a node, in document order. */
 export function textContent(node: AnyNode): string {
   if (node.type === 'text') return node.data
   if (!('children' in node)) return ''

@@ -16,12 +16,12 @@ export interface ExpandedName {
 /** What the prefix `xml` stands for everywhere. */
 export const XML_URI = 'http://www.w3.org/XML/1998/namespace'
 
-/** A prefix that is declared nowhere is a part of the name. */
+/** Returns the name of an element. A prefix that is declared nowhere is a part of it. */
 export function elementName(element: Element): ExpandedName {
   return expandedName(element.name, prefixOf(element.name), element)
 }
 
-/** An attribute without a prefix is in no namespace, whatever the default is. */
+/** Returns the name of an attribute. Without a prefix it is in no namespace, whatever the default is. */
 export function attributeName(written: string, element: Element): ExpandedName {
   const prefix = prefixOf(written)
   return prefix === '' ? { uri: '', local: written } : expandedName(written, prefix, element)

@@ -7,12 +7,12 @@ import { attributesOf, childrenOf, type Matches, parentOf, type XPathNode } from
 /** The axes that lead up or down; those that lead beside a node are in `neighbours.ts`. */
 export type VerticalAxis = Exclude<Axis, NeighbourAxis>
 
-/** Those axes count positions backwards: `ancestor::*[1]` is the parent. */
+/** Returns true for axes that count positions backwards: `ancestor::*[1]` is the parent. */
 export function isReverse(axis: VerticalAxis): boolean {
   return axis === 'ancestor' || axis === 'ancestor-or-self'
 }
 
-/** What matches on an axis of a node, in document order, or in reverse order on a reverse axis. */
+/** Returns what matches on an axis of a node, in document order, or in reverse order on a reverse axis. */
 export function nodesOnAxis(
   axis: VerticalAxis,
   node: XPathNode,

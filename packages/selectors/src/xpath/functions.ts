@@ -21,7 +21,7 @@ export interface Evaluation {
   readonly known: Map<object, unknown>
 }
 
-/** What is known of a part of the expression; made when first asked for. */
+/** Returns what is known of a part of the expression. It is made when first asked for. */
 export function knownOf<Known>({ known }: Evaluation, part: object, make: () => Known): Known {
   if (!known.has(part)) known.set(part, make())
   return known.get(part) as Known

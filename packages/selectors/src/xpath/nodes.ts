@@ -15,7 +15,7 @@ export type XPathNode = AnyNode | Attribute
 
 export type NodeKind = 'root' | 'element' | 'attribute' | 'text' | 'comment' | 'processing-instruction'
 
-/** Undefined for what the tree holds and XPath does not know: a doctype, an XML declaration. */
+/** Returns the kind of a node; undefined for what XPath does not know: a doctype, an XML declaration. */
 export function kindOf(node: XPathNode): NodeKind | undefined {
   switch (node.type) {
     case 'tag':
@@ -81,7 +81,7 @@ export function attributesOf(node: XPathNode, type: MarkupType): Attribute[] {
 
 export type Matches = (node: XPathNode) => boolean
 
-/** What a step's test lets through; a name is one of an element, or of an attribute on that axis. */
+/** Returns the function that says which nodes a step's test lets through. A name is one of an element, or of an attribute on that axis. */
 export function matcherOf(
   test: NodeTest,
   principal: 'element' | 'attribute',

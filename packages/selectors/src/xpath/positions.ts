@@ -34,7 +34,10 @@ export function asksForPosition(expression: Expression): boolean {
   }
 }
 
-/** How many `[position() > 3]` and its like leave out at the beginning of an axis; undefined for other predicates. */
+/**
+ * Returns how many `[position() > 3]` and its like leave out at the beginning of an axis; undefined for other
+ * predicates.
+ */
 export function skippedBy(predicate: Expression): number | undefined {
   if (predicate.kind !== 'binary') return undefined
   const { left, operator, right } = predicate
@@ -51,7 +54,9 @@ export function skippedBy(predicate: Expression): number | undefined {
 /** Some of a node's neighbours, in the axis's order. */
 export type Pick = (known: NeighbourIndex, node: XPathNode) => XPathNode[]
 
-/** What `[3]`, `[position() = 3]`, `[position() < 3]` and `[last()]` choose; undefined for other predicates. */
+/**
+ * Returns what `[3]`, `[position() = 3]`, `[position() < 3]` and `[last()]` choose; undefined for other predicates.
+ */
 export function pickOf(predicate: Expression): Pick | undefined {
   if (predicate.kind === 'constant' && typeof predicate.value === 'number') return one(predicate.value)
   if (isCallOf('last', predicate)) return last

@@ -22,7 +22,7 @@ export interface XPathQuestion {
   readonly variables: Readonly<Record<string, XPathVariable>>
 }
 
-/** What an expression gives at a node. Throws WL_SELECTOR_INVALID. */
+/** Returns what an expression gives at a node. Throws WL_SELECTOR_INVALID. */
 export function xpathFind({ query, type, namespaces, variables }: XPathQuestion, node: XPathNode): Value {
   try {
     const evaluate = compiled(query, type, namespaces)

@@ -10,7 +10,7 @@ export function isOutputFailure(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED'
 }
 
-/** A component of the user's own answered what cannot be used, and would do so again. */
+/** Returns true when a component of the user's own answered what cannot be used, and would do so again. */
 export function isWrongAnswer(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_COMPONENT_ANSWER'
 }

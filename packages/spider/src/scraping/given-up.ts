@@ -33,7 +33,7 @@ const BODY_BYTES_MAX = 256 * 1024
 /** How many signatures a worker remembers; one that it has forgotten costs a snapshot more that nobody keeps. */
 const REMEMBERED_MAX = 500
 
-/** Undefined for a request that was refused: nobody wants that page. */
+/** Returns why a request was given up; undefined for one that was refused, as nobody wants that page. */
 export function givenUpOf({ error, response }: Failure): GivenUp | undefined {
   if (error instanceof HttpError) {
     const { status } = error.response
@@ -49,7 +49,7 @@ export function givenUpOf({ error, response }: Failure): GivenUp | undefined {
   return reason && givenUp(reason, error, response)
 }
 
-/** The callback threw. */
+/** Returns the failure of a page whose callback threw. */
 export function threwFor(error: unknown, response: Response): GivenUp {
   const { callback } = response.request
   return givenUp('callback', error, response, typeof callback === 'string' ? callback : 'parse')

@@ -7,7 +7,9 @@ interface Around {
   readonly declarations: ReadonlyMap<string, string>
 }
 
-/** The elements of this name, in order, each a document of its own. Their own prefix is known to XPath queries. */
+/**
+ * Yields the elements of this name, in order, each a document of its own. Their own prefix is known to XPath queries.
+ */
 export function* xmlNodes(xml: string, name: string): Generator<Selector> {
   const [, prefix] = /^([^:]+):/.exec(name) ?? []
   for (const markup of xmlNodeMarkup(xml, name)) {

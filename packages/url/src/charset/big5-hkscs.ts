@@ -1,8 +1,8 @@
 /** Big5 with the signs of Hong Kong, as Python's codec `big5hkscs` writes it. */
 
 /**
- * Every pair of bytes, in the order in which the codec prefers them where two stand for one sign: Big5 itself, then
- * what HKSCS has put into its gaps and before it.
+ * Yields every pair of bytes, in the order in which the codec prefers them where two stand for one character: Big5 itself,
+ * then what HKSCS has put into its gaps and before it.
  */
 export function* big5HkscsPairs(): Generator<Uint8Array> {
   for (const isBig5 of [true, false]) {
@@ -16,7 +16,10 @@ export function* big5HkscsPairs(): Generator<Uint8Array> {
   }
 }
 
-/** False for pairs that the web reads and the codec does not write: additions of 2008, and pictures of control characters. */
+/**
+ * Returns false for pairs that the web reads and the codec does not write: additions of 2008, and pictures of control
+ * characters.
+ */
 export function isOfBig5Hkscs(pair: number): boolean {
   return pair > 0xff && !(pair >= 0x877a && pair <= 0x87fe) && !(pair >= 0xa3c0 && pair <= 0xa3e1)
 }

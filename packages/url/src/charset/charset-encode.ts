@@ -16,7 +16,7 @@ import { type TextDecoderOf, textDecoder } from './text-decoder.ts'
 /** The bytes of `text` as a byte string; undefined when it holds a character the encoding does not know. */
 export type TextEncoderOf = (text: string) => string | undefined
 
-/** Undefined when the encoding is unknown. Python's names are known, and those of the web. */
+/** Returns the encoder; undefined when the encoding is unknown. Python's names are known, and those of the web. */
 export function encoderFor(encoding: string): TextEncoderOf | undefined {
   if (encoding === 'utf-8') return utf8Bytes
   const known = encoders.get(encoding)

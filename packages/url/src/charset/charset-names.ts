@@ -3,7 +3,9 @@
  * some three hundred spellings: `latin-1`, `utf_8`, `euc_jp`, `win-1251`.
  */
 
-/** The one name of an encoding under which its encoder is made; a name that is not known comes back tidied up. */
+/**
+ * Returns the one name of an encoding under which its encoder is made; a name that is not known comes back tidied up.
+ */
 export function codecName(encoding: string): string {
   const python = pythonSpelling(encoding)
   const name = (SPELLINGS.get(python) ?? python).replaceAll('_', '-')
@@ -13,7 +15,10 @@ export function codecName(encoding: string): string {
   )
 }
 
-/** The label by which the web's decoders know an encoding that Python names; undefined when Python has no such name. */
+/**
+ * Returns the label by which the web's decoders know an encoding that Python names; undefined when Python has no such
+ * name.
+ */
 export function webLabelOf(encoding: string): string | undefined {
   const name = codecName(encoding)
   return WEB_LABELS.get(name) ?? (WEB_LABELED.test(name) ? name : undefined)

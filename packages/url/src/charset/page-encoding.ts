@@ -22,7 +22,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
 // One quantifier for each run of spaces: with two in a row, a header of 64 KB takes seconds.
 const CHARSET_PARAMETER = /charset\s*=\s*(?:["']\s*)?([^\s"';,]+)/i
 
-/** The beginning of a body, a character for each byte: for a look at it before its encoding is known. */
+/** Returns the beginning of a body, one character for each byte, to be looked at before its encoding is known. */
 export function byteHead(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, HEAD_BYTES)).toString('latin1')
 }
@@ -66,7 +66,7 @@ const URL_ENCODINGS: Readonly<Record<string, string>> = {
   replacement: 'utf-8',
 }
 
-/** The encoding in which a page's links have their query strings percent-encoded. */
+/** Returns the encoding in which a page's links have their query strings percent-encoded. */
 export function urlEncodingOf(pageEncoding: string): string {
   return URL_ENCODINGS[pageEncoding] ?? pageEncoding
 }

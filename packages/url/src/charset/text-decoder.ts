@@ -14,7 +14,7 @@ export interface TextDecoderOf {
 }
 
 /**
- * Undefined when the standard knows no such label.
+ * Returns the decoder; undefined when the standard knows no such label.
  *
  * @param options.ignoreBOM whether a byte order mark stays in the text
  */
@@ -29,7 +29,7 @@ export function textDecoder(label: string, options?: { ignoreBOM: boolean }): Te
   return { encoding, decode: (bytes) => decoder.decode(bytes) }
 }
 
-/** The standard's name for the encoding of a label; undefined when it has none. */
+/** Returns the standard's name for the encoding of a label; undefined when it has none. */
 export function encodingOf(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding

@@ -9,7 +9,7 @@ export interface CurlLineParts {
   readonly cookies: Readonly<Record<string, string>> | readonly { name: string; value: string }[] | null
 }
 
-/** The command line that has curl send the request, quoted for a POSIX shell. `parseCurl` reads it back. */
+/** Returns the command line that has curl send the request, quoted for a POSIX shell. `parseCurl` reads it back. */
 export function curlLine(request: CurlLineParts): string {
   const { method, url, headers, body, cookies } = request
   const options = [

@@ -1,8 +1,8 @@
 import { WebloomError } from '../errors.ts'
 
 /**
- * The words of a command as a POSIX shell would pass them: quotes of both kinds, backslashes, lines continued with one,
- * and bash's `$'…'` with its escapes, which browsers write into "Copy as cURL". Nothing is expanded.
+ * Returns the words of a command as a POSIX shell would pass them: quotes of both kinds, backslashes, lines continued
+ * with one, and bash's `$'…'` with its escapes, which browsers write into "Copy as cURL". Nothing is expanded.
  *
  * Throws WL_REQUEST_INVALID for a quote that is not closed.
  */

@@ -1,7 +1,7 @@
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
 /**
- * Where a URL leads: `example.com:443`, `127.0.0.1:8000`, `[::1]:80`. The host as the URL standard writes it, so that
+ * Returns where a URL leads: `example.com:443`, `127.0.0.1:8000`, `[::1]:80`. The host as the URL standard writes it, so that
  * `http://0x7f.1/` and `http://127.0.0.1./` are the same place. Undefined where there is neither host nor port.
  */
 export function hostAndPort(url: string): string | undefined {

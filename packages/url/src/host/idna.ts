@@ -3,7 +3,7 @@ import { isAscii } from '../percent.ts'
 import { nameprep } from './nameprep.ts'
 
 /**
- * A host name in ASCII by IDNA2003, as Python's `idna` codec writes it, or undefined when it refuses.
+ * Returns a host name in ASCII by IDNA2003, as Python's `idna` codec writes it, or undefined when it refuses.
  *
  * Not `url.domainToASCII`: browsers follow UTS 46, which keeps ß, ς and joiners, where IDNA2003 maps or drops them.
  * Fingerprints made by Scrapy hold the 2003 form.

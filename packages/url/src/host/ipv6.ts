@@ -27,8 +27,8 @@ function isIpv4(text: string): boolean {
 }
 
 /**
- * The address in its short form, as Python 3.11 writes it: lower case, no leading zeros, and the longest run of zeros,
- * two at the least, as `::`. The zone stays. Undefined for what is not an IPv6 address.
+ * Returns the address in its short form, as Python 3.11 writes it: lower case, no leading zeros, and the longest run of
+ * zeros, two at the least, as `::`. The zone stays. Undefined for what is not an IPv6 address.
  */
 export function writtenIpv6(text: string): string | undefined {
   if (!isIpv6(text)) return undefined

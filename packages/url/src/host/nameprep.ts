@@ -4,7 +4,10 @@ import { LEFT_TO_RIGHT, NORMALISED_LATER, PROHIBITED, RIGHT_TO_LEFT } from './na
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: these are ranges of single characters.
 const MAPPED_TO_NOTHING = /[\u00ad\u034f\u1806\u180b-\u180d\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]/g
 
-/** One host label by RFC 3491 (case folded, NFKC of Unicode 3.2), or undefined when it holds what is not allowed. */
+/**
+ * Returns one host label by RFC 3491 (case folded, NFKC of Unicode 3.2), or undefined when it holds what is not
+ * allowed.
+ */
 export function nameprep(label: string): string | undefined {
   const folded = Array.from(label.replace(MAPPED_TO_NOTHING, ''), foldCase).join('')
   const prepared = nfkc(folded)

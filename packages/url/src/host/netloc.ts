@@ -25,7 +25,7 @@ export function splitNetloc(netloc: string): Netloc {
   }
 }
 
-/** Why Python's `urlsplit`, or that of w3lib 2.5, refuses this netloc; undefined when it does not. */
+/** Returns why Python's `urlsplit`, or that of w3lib 2.5, refuses this netloc; undefined when it does not. */
 export function checkNetloc(netloc: string, rules: UrlRules): string | undefined {
   const opens = netloc.includes('[')
   if (opens !== netloc.includes(']')) return 'its host has only one of the brackets [ and ]'

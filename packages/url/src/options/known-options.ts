@@ -53,7 +53,9 @@ function unknownOptions(
   return new WebloomError(code, `${told.join(' ')}${isHelped ? '' : ` There are ${names.join(', ')}`}`)
 }
 
-/** A value of a wrong kind, so that a message shows what is wrong with it: `"5" (a string)`, `a list of 3`, `a Map`. */
+/**
+ * Returns how a message shows a value of a wrong kind: `"5" (a string)`, `a list of 3`, `a Map`.
+ */
 export function valueShown(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return `${JSON.stringify(textCut(value))} (a string)`

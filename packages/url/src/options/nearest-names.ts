@@ -1,6 +1,6 @@
 const SUGGESTIONS_MAX = 3
 
-/** The known names that somebody may have meant, best first. */
+/** Returns the known names that somebody may have meant, best first. */
 export function nearestNames(written: string, known: readonly string[]): string[] {
   const wanted = written.toLowerCase()
   const distanceMax = Math.max(1, Math.ceil(wanted.length * 0.34))

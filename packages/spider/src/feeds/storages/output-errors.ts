@@ -35,7 +35,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
 }
 
-/** The error before the crawl, when no page has been fetched. */
+/** Resolves to the error of an output that cannot be written, before any page has been fetched. */
 export async function unwritable(uri: string, path: string, error: unknown): Promise<WebloomError> {
   if (error instanceof WebloomError) return error
   const known = (await obstacle(path, error)) ?? knownWords(error)
@@ -46,7 +46,7 @@ export async function unwritable(uri: string, path: string, error: unknown): Pro
   return new WebloomError('WL_OUTPUT_UNWRITABLE', message, { cause: error })
 }
 
-/** The error while the crawl runs. `rest` says what became of the items. */
+/** Returns the error of an output that fails while the crawl runs. `rest` says what became of the items. */
 export function failed(uri: string, error: unknown, rest = 'What was written before stays'): WebloomError {
   if (error instanceof WebloomError) return error
   const known = knownWords(error)

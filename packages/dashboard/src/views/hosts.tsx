@@ -72,7 +72,7 @@ export function FindHost({ id, name = '' }: { id: string; name?: string }) {
 function noTotals({ mode }: HostsSeen): string {
   return mode === 'job'
     ? 'How many hosts wait is not known with QUEUE_MODE=job: its queue has no lines of hosts.'
-    : 'How many hosts wait is counted in crawls on Redis (REDIS_URL). Here is what stands out in this process.'
+    : 'Hosts with waiting requests are counted only in crawls on Redis (REDIS_URL). These hosts of this process stand out.'
 }
 
 function HostTotals({ totals }: { totals: NonNullable<HostsSeen['totals']> }) {
@@ -172,7 +172,7 @@ const LISTS: readonly ListOfHosts[] = [
   listed({
     name: 'mostQueued',
     title: 'Most queued',
-    none: 'No worker holds a host of which something waits.',
+    none: 'No worker has a host with waiting requests.',
     columns: () => [{ name: 'Waiting', isNumber: true, cell: ({ waiting }) => grouped(waiting) }],
   }),
   listed({
@@ -197,7 +197,7 @@ const LISTS: readonly ListOfHosts[] = [
   listed({
     name: 'paused',
     title: 'Paused',
-    none: 'No host is left alone.',
+    none: 'No host is paused.',
     why: ({ reason }) => reason,
     columns: ({ readAt }) => [
       {
@@ -219,7 +219,7 @@ const LISTS: readonly ListOfHosts[] = [
   listed({
     name: 'recovered',
     title: 'Well again',
-    none: 'No host that failed has come back yet.',
+    none: 'No host that failed has recovered yet.',
     columns: ({ readAt }) => [
       { name: 'Since', isNumber: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
     ],

@@ -79,7 +79,7 @@ function Last({ seen: { last } }: { seen: ItemsSeen }) {
       {last === null || last.length === 0 ? (
         <Nothing>
           {last === null
-            ? 'Not known: items are seen here where the pipeline redis writes them (REDIS_ITEMS_KEY).'
+            ? 'Not known: this view shows items that the pipeline redis writes (REDIS_ITEMS_KEY).'
             : 'None wait there now.'}
         </Nothing>
       ) : (

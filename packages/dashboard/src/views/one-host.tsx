@@ -192,7 +192,7 @@ function Answers({ seen: { statuses, errors, countedSince, readAt } }: { seen: O
   return (
     <Card title="Answers" aside={countedSince && `counted since ${ago(countedSince, readAt)}`}>
       {kinds.length === 0 ? (
-        <Nothing>No worker that is present remembers an answer of it.</Nothing>
+        <Nothing>No worker that is present remembers an answer of this host.</Nothing>
       ) : (
         <dl class="pairs">
           {kinds.slice(0, KINDS_SHOWN).map(([kind, count]) => (
@@ -230,9 +230,9 @@ function News({ seen: { lists, readAt } }: { seen: OneHostSeen }) {
     ...lists.recovered.map((one) => `well again since ${at(one.seenAtMs)}`),
   ]
   return (
-    <Card title="What workers tell">
+    <Card title="What workers report">
       {news.length === 0 ? (
-        <Nothing>Nothing stands out: it answers soon and well, or was not asked lately.</Nothing>
+        <Nothing>Nothing stands out: the host answers quickly and well, or was not asked lately.</Nothing>
       ) : (
         <ul class="plain">
           {news.slice(0, 10).map((text) => (
@@ -250,7 +250,7 @@ const SAMPLE: readonly Column<{ readonly url: string; readonly priority: number 
 ]
 
 /** Of a crawl of one process without Redis. */
-const NOT_LISTED = 'Not known: what waits is listed of crawls on Redis (REDIS_URL).'
+const NOT_LISTED = 'Not known: waiting requests are listed only for crawls on Redis (REDIS_URL).'
 
 function Sample({ seen: { slot, sample } }: { seen: OneHostSeen }) {
   return (

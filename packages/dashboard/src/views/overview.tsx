@@ -52,7 +52,7 @@ function Steer({ desk, status: { paused } }: { desk: CrawlDesk; status: CrawlSta
       {desk.stop && (
         <Opened id="stop" words="Stop…">
           <Order id={id} verb="stop" back={back}>
-            <label for="reason">The reason, as the runs will have it</label>
+            <label for="reason">The reason, for the list of runs</label>
             <input id="reason" name="reason" maxlength={200} placeholder="stopped" autocomplete="off" />
             <button type="submit" class="grave">
               Stop the crawl
@@ -223,7 +223,7 @@ function Rates({ id, samples }: { id: string; samples: readonly HistorySample[] 
 function Totals({ status: { done, stats, statsLack } }: { status: CrawlStatus }) {
   const { pages, items, errors, filtered, retries } = totalsOf(stats)
   return (
-    <Card title="Since it was begun">
+    <Card title="Since the run began">
       <Figures>
         {done !== null && <Figure name="Done" value={grouped(done)} note="requests, given up ones too" />}
         <Figure name="Pages" value={grouped(pages)} />

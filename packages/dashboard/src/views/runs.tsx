@@ -183,7 +183,7 @@ function Fields({ run, before }: RunRow) {
     },
   ]
   return (
-    <Card title="Fields of its items" aside="a share that falls is how a changed site shows itself">
+    <Card title="Fields of its items" aside="a falling share is the sign of a changed site">
       {names.length === 0 ? (
         <Nothing>No item has come yet.</Nothing>
       ) : (

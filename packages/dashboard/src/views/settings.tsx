@@ -15,7 +15,9 @@ export const settings: CrawlView = { path: 'settings', title: 'Settings', region
 async function regions(watched: WatchedDesk, query: Query): Promise<readonly Region[]> {
   const seen = await watched.view('settings')
   if (!seen || seen.length === 0)
-    return [{ id: 'settings', isWide: true, node: <Nothing>No worker has told its settings yet.</Nothing> }]
+    return [
+      { id: 'settings', isWide: true, node: <Nothing>No worker has reported its settings yet.</Nothing> },
+    ]
   const isAll = query.all === '1'
   const set = seen.filter(({ source }) => source !== 'default')
   const path = `${crawlPath(watched.desk.id)}/settings`
@@ -26,7 +28,7 @@ async function regions(watched: WatchedDesk, query: Query): Promise<readonly Reg
       isStill: true,
       node: (
         <Card
-          title={isAll ? 'All settings' : 'What somebody has set'}
+          title={isAll ? 'All settings' : 'Settings that were set'}
           aside={
             isAll ? (
               <a href={path}>only what was set</a>

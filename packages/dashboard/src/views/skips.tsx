@@ -60,9 +60,9 @@ function Skips({ all }: { all: readonly SkipSeen[] }) {
     },
   ]
   return (
-    <Card title="What was passed over" aside="since the run began, all workers">
+    <Card title="What was skipped" aside="since the run began, all workers">
       {whole === 0 && <Nothing>Nothing yet.</Nothing>}
-      <Table caption="What was passed over, by reason" columns={columns} rows={all} />
+      <Table caption="What was skipped, by reason" columns={columns} rows={all} />
     </Card>
   )
 }

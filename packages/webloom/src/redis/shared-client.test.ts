@@ -18,7 +18,7 @@ test('a blocking command, another database and the end are refused; a duplicate 
     )
     await expect(client.select(5)).rejects.toThrow('SELECT leads to another database')
     await expect(client.quit()).rejects.toThrow('QUIT ends the connection')
-    await expect(client.call('BLPOP', 'nothing', 0)).rejects.toThrow('BLPOP waits for what may never come')
+    await expect(client.call('BLPOP', 'nothing', 0)).rejects.toThrow('BLPOP may wait for ever')
     await expect(client.call('SELECT', 5)).rejects.toThrow('SELECT leads to another database')
     expect(() => client.disconnect()).toThrow('DISCONNECT ends the connection')
     await client.set('a', '1')

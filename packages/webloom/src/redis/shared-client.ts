@@ -123,7 +123,7 @@ const ENDS = 'ends the connection'
 /** Why a component may not send that; undefined when it may. */
 function refusal({ name, args }: SentCommand, db: number): string | undefined {
   const asked = name.toLowerCase()
-  if (BLOCKING.has(asked)) return 'waits for what may never come'
+  if (BLOCKING.has(asked)) return 'may wait for ever'
   if (asked === 'quit') return ENDS
   return asked === 'select' && Number(args[0]) !== db ? 'leads to another database' : undefined
 }

@@ -1,5 +1,6 @@
 /** Pages that a browser renders, in crawls: the crawl's rules hold for them as for all others. */
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ensureChromium, tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { crawl, Request, type Response, type SettingsInput, Spider, type SpiderClass } from 'webloom'
@@ -88,22 +89,64 @@ test('cookies of the jar go into the browser and come out of it, and robots.txt 
   expect(site.asked('/private')).toBe(0)
 })
 
-test('a host’s delay lies between documents, those that a page leads to among them', async () => {
-  drawnSite()
-  site.html('/leads', '<script>location = "/drawn"</script>')
-  site.page('/moved', (_, answer) => answer.writeHead(302, { location: '/drawn' }).end())
-  const { items } = await visited('browser:/leads browser:/moved http:/drawn browser:/drawn auto:/drawn', {
-    DOWNLOAD_DELAY: 0.4,
-    RANDOMIZE_DOWNLOAD_DELAY: false,
+/** Asks for pages all at once: those that open documents by themselves or by their steps, and others. */
+class Crowd extends Spider {
+  override name = 'crowd'
+
+  override *start() {
+    const popup = { script: 'opens' }
+    const rendered = ['reload', 'refresh', 'leads', 'moved', 'pops'].map((kind) => [kind, true] as const)
+    for (const [kind, browser] of [
+      ...rendered,
+      ['click', { click: 'a' }],
+      ['popup', popup],
+      ['auto', 'auto'],
+    ] as const)
+      yield new Request(`${site.origin}/${kind}`, { meta: { browser } })
+    yield new Request(`${site.origin}/http`)
+  }
+
+  async opens(page: OpeningPage) {
+    await Promise.all([page.waitForEvent('popup'), page.evaluate('void open("/popped")')])
+  }
+
+  override *parse(response: Response) {
+    yield { text: response.css('p::text').get() }
+  }
+}
+
+interface OpeningPage {
+  evaluate(script: string): Promise<unknown>
+  waitForEvent(name: string): Promise<unknown>
+}
+
+test('a host’s delay lies between all documents, those that pages open by themselves or by their steps among them', async () => {
+  const again = (html: string) => (asked: IncomingMessage, answer: ServerResponse) => {
+    const isFirst = site.asked(asked.url!) === 1
+    answer.setHeader('content-type', 'text/html').end(isFirst ? html : '<p>again</p>')
+  }
+  site.html('/click', '<p></p><a href="/clicked">on</a>')
+  site.page('/reload', again('<script>location.reload()</script>'))
+  site.page('/refresh', again('<meta http-equiv=refresh content=0>'))
+  site.html('/leads', '<script>location = "/led"</script>')
+  site.page('/moved', (_, answer) => answer.writeHead(302, { location: '/target' }).end())
+  site.html('/pops', '<p>pops</p><script>open("/unused")</script>')
+  site.html('/auto', '<p></p><script>document.querySelector("p").textContent = "drawn"</script>')
+  for (const path of ['/clicked', '/led', '/target', '/popup', '/popped', '/http'])
+    site.html(path, `<p>${path}</p>`)
+  const texts: unknown[] = []
+  await crawl(Crowd, {
+    settings: settings({ DOWNLOAD_DELAY: 0.25, RANDOMIZE_DOWNLOAD_DELAY: false, BROWSER_PAGES: 3 }),
+    onItem: (item) => texts.push((item as { text: string }).text),
   })
-  expect(items).toHaveLength(5)
-  expect(items[4]).toMatchObject({ text: 'by script' })
-  const documents = site.hits.filter(({ path }) => path !== '/api').map(({ atMs }) => atMs)
-  // Of the last page both forms.
-  expect(documents).toHaveLength(8)
-  const gaps = documents.slice(1).map((atMs, index) => atMs - documents[index]!)
+  const shown = ['again', 'again', '/clicked', '/led', '/target', '/popup', 'drawn', '/http', 'pops']
+  expect(texts.toSorted()).toEqual(shown.toSorted())
+  // No method of the spider could see it.
+  expect(site.asked('/unused')).toBe(0)
+  expect(site.hits).toHaveLength(16)
+  const gaps = site.hits.slice(1).map(({ atMs }, index) => atMs - site.hits[index]!.atMs)
   // A document leaves a moment after its request has; the next one may be quicker.
-  expect(Math.min(...gaps)).toBeGreaterThan(300)
+  expect(Math.min(...gaps)).toBeGreaterThan(190)
 })
 
 /** Leaves it to the crawl which pages are rendered. */

@@ -9,11 +9,11 @@
  * them a try.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BrowserOptions,
   browserOptionsProblem,
   type Crawler,
+  type DocumentPace,
   DownloadError,
   type DownloadHandler,
   type DownloadOptions,
@@ -53,8 +53,6 @@ export interface BrowserDownloadHandlerOptions {
   readonly timeoutMs: number
   /** DOWNLOAD_MAXSIZE. */
   readonly bodyBytesMax: number
-  /** DOWNLOAD_DELAY, milliseconds: between documents that a page opens by itself. */
-  readonly delayMs: number
   /** DOWNLOAD_VERIFY_CERTIFICATES. */
   readonly verifiesCertificates: boolean
   /** The default of USER_AGENT: who has not set one has the browser's own name. */
@@ -64,9 +62,13 @@ export interface BrowserDownloadHandlerOptions {
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
 
-/** A page, and how long it took, the wait for a place left out. */
+/** A page, and how long it took, without the waits for a place and for its host's delay. */
 interface TimedPage extends VisitedPage {
   readonly latencyMs: number
+}
+
+interface PacedOptions extends DownloadOptions {
+  readonly pace: DocumentPace | undefined
 }
 
 // A page that does not close by then costs its browser.
@@ -108,7 +110,6 @@ export class BrowserDownloadHandler implements DownloadHandler {
       logger,
       timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
       bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
-      delayMs: settings.getFloat('DOWNLOAD_DELAY') * 1000,
       verifiesCertificates: settings.getBool('DOWNLOAD_VERIFY_CERTIFICATES'),
       defaultUserAgent: String(settingRow('USER_AGENT')?.default),
       usualHeaders: settings.getDict('DEFAULT_REQUEST_HEADERS'),
@@ -158,19 +159,17 @@ export class BrowserDownloadHandler implements DownloadHandler {
     wanted: BrowserOptions,
     script: PageScript | undefined,
   ): Promise<TimedPage> {
+    // Other pages of the host may have what this one waits for.
+    const pace = options.documents?.()
     for (let time = 1; ; time++) {
       const place = await this.#pool.acquire(options.signal)
-      const beganAtMs = performance.now()
       try {
-        return await this.#visit(place, request, options, wanted, script)
+        return await this.#visit(place, request, { ...options, pace }, wanted, script)
       } catch (error) {
         if (options.signal.aborted || error instanceof WebloomError) throw error
         if (!place.browser.isDead || time === RENDERINGS_MAX)
           throw visitError(request, error, place.browser.isDead)
         this.#options.stats.inc('browser/rendered_again')
-        // The queue knows of no second document: the delay between both is kept here.
-        const waitMs = beganAtMs + this.#delayMsOf(options) - performance.now()
-        if (waitMs > 0) await sleep(waitMs, undefined, { signal: options.signal })
       }
     }
   }
@@ -178,7 +177,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
   async #visit(
     place: PagePlace,
     request: Request,
-    options: DownloadOptions,
+    options: PacedOptions,
     wanted: BrowserOptions,
     script: PageScript | undefined,
   ): Promise<TimedPage> {
@@ -203,6 +202,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
         bytesMax: settings.bytesMax,
         onTooMuch: () => over.reject(tooMuch(request, settings.bytesMax)),
         blockedHosts: blockedHosts(wanted),
+        ...(options.isPaced && { onSend: (place) => visit?.sent(place) }),
         listenAt: settings.egressHost,
       })
       visit = new PageVisit({
@@ -212,7 +212,8 @@ export class BrowserDownloadHandler implements DownloadHandler {
         wanted,
         verifiesCertificates: this.#options.verifiesCertificates,
         bodyBytesMax: numberOf(request, 'download_maxsize') ?? bodyBytesMax,
-        delayMs: this.#delayMsOf(options),
+        ...(options.pace && { pace: options.pace }),
+        isPaced: options.isPaced ?? false,
         usualHeaders: this.#options.usualHeaders,
         endsAtMs: beganAtMs + timeoutMs,
         onStart: options.onStart,
@@ -224,7 +225,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
       if (visited.blocked > 0) stats.inc('browser/blocked', visited.blocked)
       if (visited.isUnfinished) stats.inc('browser/unfinished')
       if (visited.popups > 0) stats.inc('browser/popups', visited.popups)
-      return { ...visited, latencyMs: performance.now() - beganAtMs }
+      return { ...visited, latencyMs: performance.now() - beganAtMs - visited.waitedMs }
     } catch (error) {
       if (options.signal.aborted) throw options.signal.reason
       if (place.browser.isDead || error instanceof WebloomError) throw error
@@ -237,11 +238,6 @@ export class BrowserDownloadHandler implements DownloadHandler {
       death.removeEventListener('abort', onDeath)
       this.#end(place, visit, egress)
     }
-  }
-
-  /** Returns the least time between two documents of the request's host. */
-  #delayMsOf({ isPaced, host }: DownloadOptions): number {
-    return isPaced ? Math.max(this.#options.delayMs, host?.delayMs ?? 0) : 0
   }
 
   /** Closes the page while its answer is on its way already. The place is free when nothing of it is left. */

@@ -155,7 +155,16 @@ export type {
   LedgerGroup,
   LedgerPage,
 } from './ports/failure-ledger.ts'
-export type { HostClock, HostNews, HostOrder, HostOrders, HostPace, HostState } from './ports/host-clock.ts'
+export type {
+  DocumentClock,
+  DocumentPace,
+  HostClock,
+  HostNews,
+  HostOrder,
+  HostOrders,
+  HostPace,
+  HostState,
+} from './ports/host-clock.ts'
 export { laterNews, strictestNews } from './ports/host-news.ts'
 export {
   type FormVerdicts,

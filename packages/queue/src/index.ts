@@ -41,6 +41,7 @@ export {
 export { readSlot, readSlots, readSlots as readTurnHosts } from './outside/bucket-slots.ts'
 export { readHostTotals } from './outside/host-totals.ts'
 export { type SlotSample, sampleSlots } from './outside/slot-sample.ts'
+export { DocumentLine } from './politeness/document-line.ts'
 export { leastTimeMs, paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 

@@ -17,7 +17,6 @@
 import type { QueueCounts, QueueOrder } from '@webloom/core'
 import type { PushPart, RetriedGroup } from '../src/buckets/scripts/placed-lines.ts'
 import { type Said, WentBack } from '../src/buckets/scripts/said-numbers.ts'
-import { startedName } from '../src/frontier/held-turn.ts'
 import type {
   BegunTurn,
   HoldingTurn,
@@ -28,6 +27,7 @@ import type {
   TurnSays,
   Wake,
 } from '../src/frontier/turn-protocol.ts'
+import { startedName } from '../src/frontier/turn-protocol.ts'
 import type { Delivery, SentGroup } from '../src/shards/outbox-entry.ts'
 import type { Trim } from '../src/shards/outbox-tender.ts'
 import type { ShardState } from '../src/shards/shard-state.ts'

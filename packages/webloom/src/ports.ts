@@ -53,6 +53,7 @@ export {
 export {
   type Awaitable,
   type BodyTo,
+  type DocumentPace,
   type DownloaderMiddleware,
   type DownloadHandler,
   type DownloadOptions,

@@ -11,10 +11,10 @@
  *     HTML                             goes on, and is rendered
  *
  * Forms, reloads of the same page, and whatever the request's own steps lead to are followed by the browser: only there is what
- * they need. Each waits for its host's delay.
+ * they need. Each document, the first one too, waits until its host may be asked (`DocumentPace`).
  */
 
-import { Headers, isHtmlAnswer, type Request } from '@webloom/core'
+import { type DocumentPace, Headers, isHtmlAnswer, type Request } from '@webloom/core'
 import type { CDPSession } from 'playwright-core'
 import { bodyOf } from './answer-body.ts'
 import { documentHeaders } from './document-headers.ts'
@@ -41,8 +41,10 @@ export interface DocumentGateOptions {
   readonly request: Request
   /** Most bytes of a body that is not rendered; 0: no bound. */
   readonly bodyBytesMax: number
-  /** Least time between two documents, milliseconds. */
-  readonly delayMs: number
+  /** When documents may leave; absent: at once. */
+  readonly pace?: DocumentPace
+  /** Fires when the page is over, and with it the waits of its documents. */
+  readonly signal: AbortSignal
   /** True: a page that leads elsewhere stays where it is (`meta.dont_redirect`). */
   readonly staysThere: boolean
   /** DEFAULT_REQUEST_HEADERS, in place of which a browser has its own. */
@@ -72,7 +74,10 @@ export class DocumentGate {
   readonly #raw = Promise.withResolvers<RawAnswer>()
   #mainFrame = ''
   #documents = 0
-  #lastLeftMs = 0
+  /** By `host:port`: the documents that have been let go, and have no answer yet. */
+  readonly #onTheirWay = new Map<string, () => void>()
+  #waiting = 0
+  #waitedMs = 0
   #isActing = false
   #head: DocumentHead | undefined
 
@@ -96,6 +101,16 @@ export class DocumentGate {
     return this.#mainFrame
   }
 
+  /** True while a document waits for its host's delay. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
+  /** How long documents have waited for their hosts' delays, milliseconds. */
+  get waitedMs(): number {
+    return this.#waitedMs
+  }
+
   /** Must be awaited before the page goes anywhere. */
   async open(): Promise<void> {
     const { session } = this.#options
@@ -111,6 +126,11 @@ export class DocumentGate {
       }),
     ])
     this.#mainFrame = targetInfo.targetId
+  }
+
+  /** Something leaves for this `host:port`. */
+  sent(place: string): void {
+    this.#onTheirWay.get(place)?.()
   }
 
   /** From now on the page goes where its steps lead. */
@@ -132,7 +152,8 @@ export class DocumentGate {
   async #leaving(paused: Paused): Promise<void> {
     const { request, usualHeaders, onStart } = this.#options
     if (this.#documents === 0) {
-      this.#left()
+      this.#documents++
+      await this.#paced(paused)
       onStart()
       const { method, body } = request
       const headers = documentHeaders(request, paused.request.headers, usualHeaders)
@@ -151,8 +172,8 @@ export class DocumentGate {
       return
     }
     if (this.#documents >= DOCUMENTS_MAX) return this.#fail(paused)
-    await this.#paced()
-    this.#left()
+    this.#documents++
+    await this.#paced(paused)
     await this.#goOn(paused)
   }
 
@@ -162,18 +183,20 @@ export class DocumentGate {
     return withoutFragment(request.url) !== withoutFragment(this.#head?.url ?? this.#options.request.url)
   }
 
-  #left(): void {
-    this.#documents++
-    this.#lastLeftMs = performance.now()
-  }
-
-  async #paced(): Promise<void> {
-    const waitMs = this.#lastLeftMs + this.#options.delayMs - performance.now()
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+  async #paced({ request }: Paused): Promise<void> {
+    const { pace, signal } = this.#options
+    if (!pace || !/^https?:/.test(request.url)) return
+    const beganAtMs = performance.now()
+    this.#waiting++
+    const left = await pace.mayLeave(request.url, signal)
+    this.#onTheirWay.set(placeOf(request.url), left)
+    this.#waiting--
+    this.#waitedMs += performance.now() - beganAtMs
   }
 
   async #answered(paused: Paused): Promise<void> {
     const { responseStatusCode: status, responseHeaders = [] } = paused
+    this.#onTheirWay.delete(placeOf(paused.request.url))
     if (status === undefined) return this.#goOn(paused)
     const headers = headersOf(responseHeaders)
     const { url } = paused.request
@@ -239,6 +262,12 @@ function isShown(status: number, headers: Headers): boolean {
 
 function isRendered(status: number, headers: Headers): boolean {
   return isShown(status, headers) && isHtmlAnswer({ headers })
+}
+
+/** `host:port`, as the way out names it. */
+function placeOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
 export function withoutFragment(url: string): string {

@@ -9,11 +9,19 @@
  * Whoever visits ends it by its time: nothing here waits longer than the browser does, and a browser may wait for ever.
  */
 
-import { type BrowserOptions, type Egress, Headers, type Rendered, type Request } from '@webloom/core'
+import {
+  type BrowserOptions,
+  type DocumentPace,
+  type Egress,
+  Headers,
+  type Rendered,
+  type Request,
+} from '@webloom/core'
 import type {
   Browser,
   BrowserContext,
   BrowserContextOptions,
+  Request as BrowserRequest,
   CDPSession,
   Cookie,
   Page,
@@ -42,8 +50,10 @@ export interface PageVisitOptions {
   readonly verifiesCertificates: boolean
   /** DOWNLOAD_MAXSIZE; 0: no bound. */
   readonly bodyBytesMax: number
-  /** Least time between two documents, milliseconds. */
-  readonly delayMs: number
+  /** When documents may leave; absent: at once. */
+  readonly pace?: DocumentPace
+  /** True when a delay lies between two requests to the host. */
+  readonly isPaced: boolean
   /** When the page's time is over, by `performance.now()`. */
   readonly endsAtMs: number
   readonly onStart: () => void
@@ -60,12 +70,16 @@ export interface VisitedPage {
   readonly isUnfinished?: boolean
   readonly popups: number
   readonly blocked: number
+  /** How long its documents have waited for their hosts' delays, milliseconds. */
+  readonly waitedMs: number
 }
 
 export class PageVisit {
   readonly #options: PageVisitOptions
   readonly #crashed = Promise.withResolvers<never>()
+  readonly #over = new AbortController()
   #context: Promise<BrowserContext> | undefined
+  #gate: DocumentGate | undefined
   #popups = 0
   #step = 'opening a page'
 
@@ -74,9 +88,14 @@ export class PageVisit {
     this.#crashed.promise.catch(() => {})
   }
 
+  /** Something of the page leaves for this `host:port`. */
+  sent(place: string): void {
+    this.#gate?.sent(place)
+  }
+
   /** What is under way, in words. */
   get step(): string {
-    return this.#step
+    return this.#gate?.isWaiting ? `${this.#step}; a document waits for its host's delay` : this.#step
   }
 
   async run(): Promise<VisitedPage> {
@@ -90,12 +109,13 @@ export class PageVisit {
 
   /** Resolves when nothing of the page is left. */
   async close(): Promise<void> {
+    this.#over.abort(new Error('the page is over'))
     const context = await this.#context?.catch(() => undefined)
     await context?.close()
   }
 
   async #look(context: BrowserContext, page: Page): Promise<VisitedPage> {
-    const { request, wanted, bodyBytesMax, delayMs, usualHeaders, onStart } = this.#options
+    const { request, wanted, bodyBytesMax, pace, isPaced, usualHeaders, onStart } = this.#options
     page.setDefaultTimeout(0)
     const session = await context.newCDPSession(page)
     const given = cookiesOf(request)
@@ -103,14 +123,17 @@ export class PageVisit {
       session,
       request,
       bodyBytesMax,
-      delayMs,
+      signal: this.#over.signal,
+      ...(pace && { pace }),
       usualHeaders,
       staysThere: request.meta.dont_redirect === true,
       onStart,
     })
+    this.#gate = gate
     const watch = new PageWatch(wanted, bodyBytesMax)
     const quiet = new PageQuiet(page, () => this.#options.egress.bytes)
     const [refused] = await Promise.all([giveCookies(context, given), gate.open(), watch.open(context, page)])
+    if (isPaced) await this.#pacePopups(context, page)
     if (refused.length > 0) this.#options.onCookiesRefused(refused)
     this.#step = 'the document, which has not come'
     const referer = request.hasHeaders ? request.headers.get('referer') : null
@@ -171,8 +194,7 @@ export class PageVisit {
         ],
       },
       isUnfinished,
-      popups: this.#popups,
-      blocked: watch.blockedCount,
+      ...this.#counted(watch),
     }
   }
 
@@ -181,13 +203,35 @@ export class PageVisit {
     raw: RawAnswer,
   ): Promise<VisitedPage> {
     const headers = headersOf(raw.headers, given, await context.cookies(), raw.url)
-    return { answer: { ...raw, headers }, popups: this.#popups, blocked: watch.blockedCount }
+    return { answer: { ...raw, headers }, ...this.#counted(watch) }
+  }
+
+  #counted({ blockedCount }: PageWatch): Pick<VisitedPage, 'popups' | 'blocked' | 'waitedMs'> {
+    return { popups: this.#popups, blocked: blockedCount, waitedMs: this.#gate?.waitedMs ?? 0 }
   }
 
   /** A popup has the context of its page, and ends with it. Only a method of the spider may want to see one. */
   #popup(popup: Page): void {
     this.#popups++
     if (!this.#options.script) void popup.close().catch(() => {})
+  }
+
+  /**
+   * The documents of popups wait for their hosts' delays, too, where the spider's method may want to see them; else none is loaded. Whatever
+   * the page loads goes by way of this process for it, so pages of hosts without a delay are spared it.
+   */
+  async #pacePopups(context: BrowserContext, page: Page): Promise<void> {
+    const { script, pace } = this.#options
+    await context.route('**/*', async (route, request) => {
+      try {
+        if (!request.isNavigationRequest() || !isOfPopup(request, page)) return await route.fallback()
+        if (!script) return await route.abort('blockedbyclient')
+        await pace?.mayLeave(request.url(), this.#over.signal)
+        await route.fallback()
+      } catch {
+        // The page is over, and its popups with it.
+      }
+    })
   }
 
   #contextOptions(): BrowserContextOptions {
@@ -214,6 +258,17 @@ interface OpenPage {
   readonly watch: PageWatch
   readonly quiet: PageQuiet
   readonly given: Given
+}
+
+/** Whether it is the document of a popup, and not of a frame. */
+function isOfPopup(request: BrowserRequest, page: Page): boolean {
+  try {
+    const frame = request.frame()
+    return frame.page() !== page && frame.parentFrame() === null
+  } catch {
+    // Playwright knows the frame of a popup's first document only once that has come.
+    return true
+  }
 }
 
 /** The process of the page has ended: it took too much memory, or Chromium has a fault. */

@@ -1,3 +1,5 @@
+import { Request } from '@webloom/core'
+import { DocumentLine, HostSlots, MemoryHostClock } from '@webloom/queue'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserPid } from '../../testing/browser-processes.ts'
 import { Browsing, Site } from '../../testing/browsing.ts'
@@ -45,10 +47,15 @@ test('when all is closed a page that waits for its place ends, and no browser is
 test('a page whose browser is killed is rendered again when its host may be asked again', async () => {
   await using browsing = await Browsing.open()
   const url = site.html('/again', '<script>fetch("/never")</script>again')
+  const clock = new MemoryHostClock({ pace: { delayMs: 2000, concurrency: 0, randomize: false } })
+  const slots = new HostSlots({ groupBy: 'host', resolve: async () => [] })
+  const line = new DocumentLine({ clock, slots, onChange() {} })
+  const lease = { slot: '127.0.0.1', request: new Request(url), hasStarted: false, isStandingBy: false }
+  clock.taken(lease.slot)
   const visit = browsing.visit(
     url,
     { meta: { download_timeout: 6 } },
-    { isPaced: true, host: { delayMs: 2000, failures: 0 } },
+    { isPaced: true, documents: () => line.of(lease) },
   )
   await expect.poll(() => site.asked('/again'), { timeout: 20_000, interval: 20 }).toBe(1)
   process.kill(browserPid(), 'SIGKILL')

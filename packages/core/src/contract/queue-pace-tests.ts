@@ -90,6 +90,86 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     await queue.commit(filtered as Lease)
     assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
   },
+  'a page’s documents leave between the requests of its host, each a delay after the one before': async (
+    make,
+  ) => {
+    const delayMs = 60
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
+    const [first] = await leasedOf(queue, 1)
+    first!.started()
+    const leftAt = [performance.now()]
+    const { signal } = new AbortController()
+    const documents = ['more', 'most'].map((path) =>
+      first!
+        .documents()
+        .mayLeave(`http://a.test/${path}`, signal)
+        .then(() => leftAt.push(performance.now())),
+    )
+    for (const id of ['a/2', 'a/3']) {
+      const [next] = await leasedOf(queue, 1)
+      assert.equal(next!.id, id)
+      next!.started()
+      leftAt.push(performance.now())
+      if (id === 'a/2') await Promise.all(documents)
+    }
+    assert.equal(leftAt.length, 5)
+    for (const [n, at] of leftAt.slice(1).entries())
+      assert.ok(at - leftAt[n]! >= delayMs - 5, `${n + 1} left ${at - leftAt[n]!} ms after the one before`)
+  },
+  'a document waits for a request that is about to leave, but not for one that stands by': async (make) => {
+    const delayMs = 60
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await leasedOf(queue, 1)
+    first!.started()
+    const [second] = await leasedOf(queue, 1)
+    const { signal } = new AbortController()
+    const left: string[] = []
+    const leaves = (lease: Lease, name: string) =>
+      lease
+        .documents()
+        .mayLeave(`http://a.test/${name}`, signal)
+        .then(() => void left.push(name))
+    const document = leaves(first!, 'document')
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    assert.deepEqual(left, [])
+    // It waits for what the other page may have, and asks itself when it has that.
+    second!.documents()
+    await document
+    const leftAt = performance.now()
+    await leaves(second!, 'second')
+    assert.deepEqual(left, ['document', 'second'])
+    assert.ok(performance.now() - leftAt >= delayMs - 5)
+  },
+  'a document that is given up holds nothing up': async (make) => {
+    const queue = await make({ delayMs: 50 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await leasedOf(queue, 1)
+    first!.started()
+    const page = new AbortController()
+    const document = first!.documents().mayLeave('http://a.test/more', page.signal)
+    page.abort(new Error('the page is over'))
+    await assert.rejects(document, /over/)
+    assert.deepEqual(ids(await leasedOf(queue, 1)), ['a/2'])
+  },
+  'a document that goes to another host waits for its delay, and that host for the document': async (
+    make,
+  ) => {
+    const delayMs = 60
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('b', 1), on('b', 2)], 'o')
+    const leases = await leasedOf(queue, 2)
+    for (const lease of leases) lease.started()
+    const startedAt = performance.now()
+    const first = leases.find(({ slot }) => slot === 'a.test')!
+    await first.documents().mayLeave('http://b.test/more', new AbortController().signal)
+    const leftAt = performance.now()
+    assert.ok(leftAt - startedAt >= delayMs - 5, `it left ${leftAt - startedAt} ms after b/1`)
+    assert.deepEqual(ids(await leasedOf(queue, 1)), ['b/2'])
+    const gapMs = performance.now() - leftAt
+    assert.ok(gapMs >= delayMs - 5, `b/2 came ${gapMs} ms after it`)
+  },
   'commit can change the delay of its host': async (make) => {
     const queue = await make()
     await queue.push([on('a', 1), on('a', 2)], 'o')

@@ -2,7 +2,7 @@ import type { Headers } from '../requests/headers.ts'
 import type { Request } from '../requests/request.ts'
 import type { Response } from '../requests/response.ts'
 import type { Awaitable } from '../waiting/awaitable.ts'
-import type { HostNews, HostState } from './host-clock.ts'
+import type { DocumentPace, HostNews, HostState } from './host-clock.ts'
 import type { RetryWhen } from './request-queue.ts'
 
 /** Fetches requests of one scheme. A browser can be one. */
@@ -45,6 +45,11 @@ export interface DownloadOptions {
    * robots.txt, then sends the request back: it may leave only after the delay. Absent: no delay.
    */
   readonly isPaced?: boolean
+  /**
+   * For a handler that may ask for more than one document, as a browser does. It calls this before it waits for anything that other
+   * pages may have, and then `mayLeave` before each document, the request itself included. Absent: no delay is known.
+   */
+  readonly documents?: () => DocumentPace
   /** Takes news of the host. Of several delays and pauses the longest counts. */
   readonly onHostNews?: (news: HostNews) => void
   /** True: a browser renders the page, where its request leaves that to the crawl (`meta.browser: 'auto'`). Absent: none does. */

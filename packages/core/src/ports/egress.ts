@@ -40,6 +40,8 @@ export interface EgressOptions {
   readonly bytesMax: number
   /** Called once when `bytesMax` is passed. */
   readonly onTooMuch: () => void
+  /** Called with `host:port` when a request, or a part of what a tunnel carries, leaves for it. */
+  readonly onSend?: (place: string) => void
   /** Hosts that are not connected to, with their subdomains. */
   readonly blockedHosts?: readonly string[]
   /** The address to listen at. Default 127.0.0.1; at any other the client must show credentials. */

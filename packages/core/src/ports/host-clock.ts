@@ -51,11 +51,44 @@ export interface HostOrder {
 export type HostOrders = ReadonlyMap<string, HostOrder>
 
 /**
+ * When the documents of one page may leave, as its host's delay, and that of other hosts, allow. A page over HTTP is one
+ * document; one that a browser shows may open several.
+ */
+export interface DocumentPace {
+  /**
+   * Resolves when a document may leave for the host of `url`. It must leave at once: the host's delay is counted from here. Documents
+   * go before the requests that wait in the queue, in the order in which they have asked. Where no delay lies between two
+   * requests to the host, this resolves at once. Rejects when `signal` fires.
+   *
+   * Resolves to a function that may be called when the document is seen to leave: a busy browser takes its time.
+   */
+  mayLeave(url: string, signal: AbortSignal): Promise<() => void>
+}
+
+/** As far as the documents of pages know a clock: they leave between its requests. */
+export interface DocumentClock {
+  /**
+   * Returns the milliseconds until a document may leave for the host. 0: now. Infinity: when a request that is handed out has
+   * started or ended. Requests that stand by do not count.
+   */
+  documentWaitMs(slot: string, nowMs: number): number
+  /** Called when a document begins to wait, and when it has left or was given up. In between no request is handed out. */
+  documentWaits(slot: string, isWaiting: boolean): void
+  /** Called when a document leaves, and again when it is seen to. Where there is a delay, it is counted from here. */
+  documentLeft(slot: string, nowMs: number): void
+  /**
+   * Called when a request that is handed out is about to wait for what pages of its host may have, such as a browser: it will ask
+   * as a document does before it leaves, so documents need not wait for it. Called with false before it has started or ended.
+   */
+  standsBy(slot: string, isStandingBy: boolean): void
+}
+
+/**
  * Tells when the next request to a host may start. In memory for one process; in a cluster it is part of the queue's turn.
  * A slot is what has a pace of its own, usually a host. Times are milliseconds of one monotonic clock, given by the caller.
  * This port is internal: no setting takes one of a user's own.
  */
-export interface HostClock {
+export interface HostClock extends DocumentClock {
   /** Returns the milliseconds until one more request may be handed out. 0: now. Infinity: when one in flight has ended. */
   waitMs(slot: string, nowMs: number): number
   /** Called when a request is handed out. With a delay, no other one is handed out until this one has started or ended. */

@@ -1,6 +1,6 @@
 import type { Request } from '../requests/request.ts'
 import type { FailureLedger, GivenUp } from './failure-ledger.ts'
-import type { HostNews, HostOrders, HostState } from './host-clock.ts'
+import type { DocumentPace, HostNews, HostOrders, HostState } from './host-clock.ts'
 
 /** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
 export interface QueuedRequest {
@@ -50,6 +50,11 @@ export interface Lease extends QueuedRequest {
    * its host no delay.
    */
   started(): void
+  /**
+   * Returns when the documents of the page may leave: those that a browser opens for it. A request that has not left yet is the
+   * first of them from now on. Until it asks, documents of other pages do not wait for it.
+   */
+  documents(): DocumentPace
 }
 
 /** What a commit stores beside the end of the page. */

@@ -150,6 +150,7 @@ export class EgressProxy implements Egress {
       if (!asked.socket.destroyed) this.#failed(place, error)
       asked.socket.destroy()
     }
+    onward.on('socket', () => this.#options.onSend?.(place))
     onward.on('response', (got) => {
       const status = got.statusCode!
       // Node reads a status that it does not write. The same holds for the words after it, which nobody needs.
@@ -187,7 +188,10 @@ export class EgressProxy implements Egress {
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     if (head.length > 0) site.write(head)
     site.on('data', (chunk: Buffer) => this.#count(chunk.length))
-    client.on('data', (chunk: Buffer) => this.#countSent(chunk.length))
+    client.on('data', (chunk: Buffer) => {
+      this.#options.onSend?.(place)
+      this.#countSent(chunk.length)
+    })
     site.pipe(client)
     client.pipe(site)
     for (const [one, other] of [

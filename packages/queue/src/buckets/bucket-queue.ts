@@ -76,6 +76,7 @@ export class BucketQueue implements RequestQueue {
       serve: () => this.#serve(),
       settle: () => this.#settle(),
       onStart: (lease) => this.#onStart(lease),
+      serveSoon: () => this.#serveSoon(),
       onWentBack: (error) => this.#onWentBack(error),
     })
     this.doubts = this.#parts.doubts

@@ -7,6 +7,7 @@ import type { BucketLease } from '../frontier/held-turn.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { KEPT_BY_NOBODY } from '../locks/lock-keeper.ts'
 import { CrawlChannel } from '../members/crawl-channel.ts'
+import { DocumentLine } from '../politeness/document-line.ts'
 import { SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { BucketPlacing } from './bucket-placing.ts'
 import { EmptinessCheck } from './emptiness-check.ts'
@@ -36,6 +37,8 @@ export interface QueueEvents {
   /** The machine may have something to do. */
   readonly settle: () => void
   readonly onStart: (lease: BucketLease) => void
+  /** What may be handed out has changed. */
+  readonly serveSoon: () => void
   readonly onWentBack: (error: WentBack) => void
 }
 
@@ -58,6 +61,15 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...ordered.forMachine,
     times: times.turns,
     onStart: events.onStart,
+    documentsOf: (lease) => documents.of(lease),
+  })
+  const documents: DocumentLine = new DocumentLine({
+    clock: machine.documents,
+    slots,
+    onChange: (slot) => {
+      machine.documents.changed(slot, performance.now())
+      events.serveSoon()
+    },
   })
   const locks = options.keeper?.locks(scripts.renewal(times.turns.lockMs)) ?? KEPT_BY_NOBODY
   const tellRedis = () => sync.kick()

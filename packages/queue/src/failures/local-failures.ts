@@ -1,18 +1,25 @@
-import type {
-  FailureLedger,
-  FailureSnapshot,
-  LedgerCounts,
-  LedgerEntry,
-  LedgerGroup,
-  LedgerPage,
-  QueuedRequest,
+import {
+  type FailureLedger,
+  type FailureSnapshot,
+  type GivenUp,
+  type Lease,
+  type LedgerCounts,
+  type LedgerEntry,
+  type LedgerGroup,
+  type LedgerPage,
+  type QueuedRequest,
+  requestToJson,
 } from '@webloom/core'
-import { retriedOf } from './failed-entry.ts'
+import { newFailure, retriedOf } from './failed-entry.ts'
 import { groupsOf } from './failure-groups.ts'
 import type { FailureStore } from './failure-store.ts'
 
 export interface LocalFailuresOptions {
   readonly store: FailureStore
+  /** FAILED_MAX; 0: no failure is kept. */
+  readonly failedMax: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed: (count: number) => void
   /** Requests that were rejected or cannot be read; they are counted, and come again in the next run of a JOBDIR. */
   readonly quarantined: () => number
   /** Queues those of the requests for which `isTaken` returns true, in one step with it. Returns the others not. */
@@ -31,6 +38,16 @@ export class LocalFailures implements FailureLedger {
   constructor(options: LocalFailuresOptions) {
     this.#options = options
     this.#store = options.store
+  }
+
+  /** Notes why a request was given up. */
+  keep(lease: Lease, failure: GivenUp): void {
+    const { failedMax, onTrimmed } = this.#options
+    if (failedMax === 0) return
+    const json = JSON.stringify(requestToJson(lease.request))
+    const trimmed = this.#store.keep(newFailure(lease, failure, { worker: '', json }), failedMax)
+    if (failure.snapshot) this.#store.keepSnapshot(failure.signature, failure.snapshot)
+    if (trimmed > 0) onTrimmed(trimmed)
   }
 
   async counts(): Promise<LedgerCounts> {

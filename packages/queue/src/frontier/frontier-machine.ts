@@ -5,6 +5,7 @@
  *
  *     HeldTurns           the turns, and their slots; TurnStates: what becomes of them
  *     HeldRequests        the requests of these; Endings: outcomes that Redis is to be told
+ *     HeldDocuments       documents that pages in browsers open, which leave between the requests
  *     FrontierSchedule    what may go now, what may be taken, and when the next may
  *     OtherWorkers        what is known of the others; turn-rules.ts: when a turn is left to them
  *     FrontierAnswers     what follows from Redis's answers
@@ -22,8 +23,9 @@ import { FrontierAnswers } from './frontier-answers.ts'
 import type { Effect } from './frontier-effects.ts'
 import { composed, type Message } from './frontier-message.ts'
 import { FrontierSchedule } from './frontier-schedule.ts'
+import { HeldDocuments } from './held-documents.ts'
 import { HeldRequests } from './held-requests.ts'
-import type { BucketLease, HeldSlot } from './held-turn.ts'
+import type { HeldSlot, LeaseEvents } from './held-turn.ts'
 import { HeldTurns } from './held-turns.ts'
 import { OtherWorkers } from './other-workers.ts'
 import type { TurnAnswer } from './turn-protocol.ts'
@@ -33,7 +35,7 @@ import { TurnStates } from './turn-states.ts'
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
 const PATIENCE_MS = 40
 
-export interface FrontierMachineOptions {
+export interface FrontierMachineOptions extends LeaseEvents {
   readonly times: ProtocolTimes['turns']
   readonly pace: (slot: string) => HostPace
   /** By how much requests of a slot are more urgent than they say. Default: not at all. */
@@ -44,8 +46,6 @@ export interface FrontierMachineOptions {
   readonly bucketOf: (slot: string) => string
   /** How many units there are when no slot is hot. */
   readonly buckets: number
-  /** Called when a request leaves, with its lease. */
-  readonly onStart: (lease: BucketLease) => void
   /** Returns 0 to 1. Default: Math.random. */
   readonly chance?: () => number
 }
@@ -60,6 +60,7 @@ export class FrontierMachine {
   readonly #effects: Effect[] = []
   readonly #rules: TurnRules
   readonly requests: HeldRequests
+  readonly documents: HeldDocuments
   readonly states: TurnStates
 
   constructor(options: FrontierMachineOptions) {
@@ -74,7 +75,9 @@ export class FrontierMachine {
     this.#schedule = schedule
     this.#endings = endings
     this.#rules = { times: options.times, others }
-    this.requests = new HeldRequests({ ...common, onStart: options.onStart })
+    const { onStart, documentsOf } = options
+    this.requests = new HeldRequests({ ...common, onStart, documentsOf })
+    this.documents = new HeldDocuments({ turns, schedule })
     this.states = new TurnStates({ ...common, requests: this.requests })
     this.#answers = new FrontierAnswers({ ...common, requests: this.requests, states: this.states })
   }

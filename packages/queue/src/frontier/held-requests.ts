@@ -4,7 +4,7 @@ import type { Endings } from './endings.ts'
 import type { Effect, Outcome } from './frontier-effects.ts'
 import { LEAD_MS } from './frontier-message.ts'
 import type { FrontierSchedule } from './frontier-schedule.ts'
-import { BucketLease, type HeldSlot, type HeldTurn } from './held-turn.ts'
+import { BucketLease, type HeldSlot, type HeldTurn, type LeaseEvents } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { Ended, Placed, Taken } from './turn-protocol.ts'
 
@@ -12,13 +12,11 @@ import type { Ended, Placed, Taken } from './turn-protocol.ts'
 const AHEAD_REQUESTS_MAX = 1000
 const AHEAD_BYTES_MAX = 8 * 2 ** 20
 
-export interface HeldRequestsOptions {
+export interface HeldRequestsOptions extends LeaseEvents {
   readonly turns: HeldTurns
   readonly schedule: FrontierSchedule
   readonly endings: Endings
   readonly effects: Effect[]
-  /** Called when a request leaves, with its lease. */
-  readonly onStart: (lease: BucketLease) => void
 }
 
 /** The requests that a worker has: those that lie here, are handed out, or are on their way back. */
@@ -27,17 +25,17 @@ export class HeldRequests {
   readonly #schedule: FrontierSchedule
   readonly #endings: Endings
   readonly #effects: Effect[]
-  readonly #onStart: (lease: BucketLease) => void
+  readonly #events: LeaseEvents
   /** Requests that lie here and are not spares. */
   #lying = 0
   #bytes = 0
 
-  constructor({ turns, schedule, endings, effects, onStart }: HeldRequestsOptions) {
+  constructor({ turns, schedule, endings, effects, onStart, documentsOf }: HeldRequestsOptions) {
     this.#turns = turns
     this.#schedule = schedule
     this.#endings = endings
     this.#effects = effects
-    this.#onStart = onStart
+    this.#events = { onStart, documentsOf }
   }
 
   /** Returns how many more may come, with so many that would be handed out at once, and so many more that may lie ready. */
@@ -152,7 +150,7 @@ export class HeldRequests {
       this.#effects.push({ kind: 'unreadable', slot, taken: one, why: unreadable })
       return slot
     }
-    const lease = new BucketLease(slot, one, { id, request, marks }, this.#onStart)
+    const lease = new BucketLease(slot, one, { id, request, marks }, this.#events)
     lease.isSpare = slot.isPaced && slot.goesAtMs() > nowMs + LEAD_MS
     slot.queue.push(lease)
     this.#lies(lease, 1)

@@ -1,32 +1,14 @@
 /** What a worker holds: turns, slots of them, requests of these. Times are monotonic milliseconds, given by the caller. */
 
-import type { HostNews, HostPace, HostState, Lease, Request } from '@webloom/core'
+import type { DocumentPace, HostNews, HostPace, HostState, Lease, Request } from '@webloom/core'
 import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
-import { drawnDelayMs } from '../politeness/host-pace.ts'
-import type { BegunTurn, SlotKnown, Standing, Taken } from './turn-protocol.ts'
-
-/**
- * Timers and the way to the downloader make a start a little late. The next start does not wait for so much of that delay,
- * as otherwise a slot would get less than its delay allows. Two starts are never closer than the delay less this.
- */
-const CREDIT_MS = 4
-/** A start that is later than this does not count from the one before. */
-const LATE_MS_MAX = 50
+import { SlotPace } from '../politeness/slot-pace.ts'
+import { type SlotKnown, type Standing, startedName, type Taken, type TurnJob } from './turn-protocol.ts'
 
 /** How many slots of a bucket are asked for when one is due. */
 const DUE_TOGETHER = 4
-/** The name of a request that has started, in the set of its worker. */
-export const startedName = (unit: string, lane: number | string, token: string) => `${unit}~${lane} ${token}`
-
-/** A turn as BullMQ has handed it out. */
-export interface TurnJob extends Pick<BegunTurn, 'unit' | 'lane' | 'generation' | 'lockToken'> {
-  /** Its name in BullMQ. */
-  readonly job: string
-  /** When the lock ends, by the monotonic clock. */
-  readonly lockedUntilMs: number
-}
 
 /** A turn that this worker has: a bucket, or a lane of a hot slot. */
 export class HeldTurn {
@@ -129,13 +111,12 @@ export class HeldTurn {
   }
 }
 
-export class HeldSlot {
+export class HeldSlot extends SlotPace {
   /** As Redis names it. */
   readonly key: string
   /** As requests name it. */
   readonly name: string
   readonly turn: HeldTurn
-  pace: HostPace
   /** By how much its requests are more urgent than their lines say: ordered since they were taken. */
   boost: number
   /** Taken and not handed out, in order. */
@@ -146,8 +127,8 @@ export class HeldSlot {
   waiting = 0
   /** Priority of the first of them. */
   head = 0
-  /** What was learned of it. */
-  state: HostState = { delayMs: 0, failures: 0 }
+  /** Documents of pages here that wait for it: no request goes before them. */
+  documents = 0
   /** News for Redis. */
   news: HostNews | undefined
   /** True when the slot has got a unit of its own since it was taken; only its requests in flight are still here. */
@@ -156,31 +137,17 @@ export class HeldSlot {
   isAsked = false
   /** Redis found no room for more in all lanes of a hot slot: until something ends here, or it is looked at again. */
   isFull = false
-  dueAtMs = 0
-  /** What Redis was last told of it. */
-  #toldDueAtMs = 0
-  #pausedUntilMs = Number.NEGATIVE_INFINITY
-  #startedAtMs = Number.NEGATIVE_INFINITY
-  #slotAtMs = Number.NEGATIVE_INFINITY
-  #drawnMs: number
-  readonly #chance: () => number
 
   constructor(
     key: string,
     turn: HeldTurn,
     { pace, boost, chance }: { pace: HostPace; boost: number; chance: () => number },
   ) {
+    super(pace, chance)
     this.key = key
     this.name = decodeURIComponent(key)
     this.turn = turn
-    this.pace = pace
     this.boost = boost
-    this.#chance = chance
-    this.#drawnMs = drawnDelayMs(pace, chance())
-  }
-
-  get isPaced(): boolean {
-    return this.pace.delayMs > 0 || (!this.pace.isOrdered && this.state.delayMs > 0)
   }
 
   /** Nothing of it is here or waits behind. */
@@ -192,14 +159,18 @@ export class HeldSlot {
     return this.queue.length + this.out.size
   }
 
-  get #delayMs(): number {
-    return this.pace.isOrdered ? this.#drawnMs : Math.max(this.#drawnMs, this.state.delayMs)
-  }
-
   /** When the next request may start; infinity: when another one has ended. */
   goesAtMs(): number {
-    if (this.#isFullHere) return Number.POSITIVE_INFINITY
-    return Math.max(this.#pausedUntilMs, this.isPaced ? this.dueAtMs : 0)
+    if (this.#isFullHere || this.documents > 0) return Number.POSITIVE_INFINITY
+    return this.nextAtMs
+  }
+
+  /** In how many milliseconds a document of a page may leave; infinity: when a request that is out has left. */
+  documentWaitMs(nowMs: number): number {
+    if (this.isPaced)
+      for (const lease of this.out)
+        if (isLeaving(lease) && !lease.isStandingBy) return Number.POSITIVE_INFINITY
+    return Math.max(0, this.nextAtMs - nowMs)
   }
 
   /** How many more may be taken, now or for its next time. */
@@ -217,27 +188,8 @@ export class HeldSlot {
   }
 
   get #hasUnstarted(): boolean {
-    for (const lease of this.out) if (!lease.hasStarted && lease.state === 'out') return true
+    for (const lease of this.out) if (isLeaving(lease)) return true
     return false
-  }
-
-  isPaused(nowMs: number): boolean {
-    return nowMs < this.#pausedUntilMs
-  }
-
-  /** In how many milliseconds its delay lets the next holder ask it; 0: at once. Redis knows by itself how long it pauses. */
-  waitMs(nowMs: number): number {
-    return this.isPaced ? Math.max(0, this.dueAtMs - nowMs) : 0
-  }
-
-  /** True when Redis must be told when the next holder may ask it. */
-  mustTellWait(nowMs: number): boolean {
-    return this.dueAtMs !== this.#toldDueAtMs && this.waitMs(nowMs) > 0
-  }
-
-  /** Redis is told with the message that is composed; `isTold` false: it was not, after all. */
-  tellsWait(isTold: boolean): void {
-    this.#toldDueAtMs = isTold ? this.dueAtMs : 0
   }
 
   /** Takes what Redis knows. */
@@ -249,46 +201,13 @@ export class HeldSlot {
     this.dueAtMs = Math.max(this.dueAtMs, nowMs + waitMs)
   }
 
-  /** Lets no request start for so long; a longer pause stays. */
-  pause(ms: number, nowMs: number): void {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
-  }
-
-  /** Takes an order for the slot: its pace, counted from its last start on, and how long it is paused, if the order says so. */
+  /** Takes an order for the slot: its pace and urgency, and how long it is paused, if the order says so. */
   ordered(
     { pace, boost, pauseMs }: { pace: HostPace; boost: number; pauseMs: number | undefined },
     nowMs: number,
   ): void {
-    this.pace = pace
     this.boost = boost
-    this.#drawnMs = drawnDelayMs(pace, this.#chance())
-    this.dueAtMs = this.#startedAtMs + this.#delayMs
-    if (pauseMs !== undefined) this.#pausedUntilMs = nowMs + pauseMs
-  }
-
-  learn({ delayMs = this.state.delayMs, failures = this.state.failures }: HostNews): void {
-    const isPacedAnew = delayMs !== this.state.delayMs
-    this.state = { delayMs, failures }
-    if (isPacedAnew) this.dueAtMs = this.#startedAtMs + this.#delayMs
-  }
-
-  /** Called when a request is handed out: it should start now. */
-  handedOut(nowMs: number): void {
-    const isInLine = this.#startedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.dueAtMs < LATE_MS_MAX
-    this.#slotAtMs = isInLine ? this.dueAtMs : Number.NEGATIVE_INFINITY
-  }
-
-  /** A request leaves now. */
-  started(nowMs: number): void {
-    this.#drawnMs = drawnDelayMs(this.pace, this.#chance())
-    this.left(nowMs)
-  }
-
-  /** A request has left: the delay is counted from here. */
-  left(nowMs: number): void {
-    const isInLine = nowMs - this.#slotAtMs < LATE_MS_MAX
-    this.#startedAtMs = nowMs
-    this.dueAtMs = this.#delayMs + (isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs)
+    this.paceOrdered(pace, pauseMs, nowMs)
   }
 
   /** Drops all that is here: Redis has come back older, or the turn is lost. */
@@ -299,6 +218,18 @@ export class HeldSlot {
     this.isAsked = false
     this.isFull = false
   }
+}
+
+/** Whether it is handed out, and has not left. */
+function isLeaving({ hasStarted, state }: BucketLease): boolean {
+  return !hasStarted && state === 'out'
+}
+
+/** What a lease asks of the queue. */
+export interface LeaseEvents {
+  /** Called when its request leaves. */
+  readonly onStart: (lease: BucketLease) => void
+  readonly documentsOf: (lease: BucketLease) => DocumentPace
 }
 
 /**
@@ -326,15 +257,16 @@ export class BucketLease implements Lease, DispatchItem {
   /** Taken ahead, for the slot's next time. */
   isSpare = false
   hasStarted = false
+  isStandingBy = false
   readonly #lost = new AbortController()
-  readonly #onStart: (lease: BucketLease) => void
+  readonly #events: LeaseEvents
 
   /** `request` as made of `text`. */
   constructor(
     slot: HeldSlot,
     { token, priority, text }: Taken,
     { id, request, marks }: { id: string; request: Request; marks: PackedMarks },
-    onStart: (lease: BucketLease) => void,
+    events: LeaseEvents,
   ) {
     this.heldSlot = slot
     this.host = slot.state
@@ -344,7 +276,7 @@ export class BucketLease implements Lease, DispatchItem {
     this.id = id
     this.request = request
     this.marks = marks
-    this.#onStart = onStart
+    this.#events = events
   }
 
   get slot(): string {
@@ -390,7 +322,11 @@ export class BucketLease implements Lease, DispatchItem {
   started(): void {
     if (this.hasStarted || this.state !== 'out') return
     this.hasStarted = true
-    this.#onStart(this)
+    this.#events.onStart(this)
+  }
+
+  documents(): DocumentPace {
+    return this.#events.documentsOf(this)
   }
 
   lose(reason: string): void {

@@ -11,10 +11,20 @@ export interface HeldTurnsOptions {
   readonly chance?: () => number
 }
 
+/** What the documents of pages here ask of a slot, which another worker may hold. */
+export interface AskedSlot {
+  /** How many wait for it. */
+  waiting: number
+  /** When the last one left; undefined: none has. */
+  leftAtMs: number | undefined
+}
+
 /** The turns that a worker has, by their units, and the slots of these. */
 export class HeldTurns {
   readonly #options: HeldTurnsOptions
   readonly #turns = new Map<string, HeldTurn>()
+  /** By key. A slot that comes here later knows of them. */
+  readonly asked = new Map<string, AskedSlot>()
 
   constructor(options: HeldTurnsOptions) {
     this.#options = options
@@ -68,6 +78,9 @@ export class HeldTurns {
     if (known) return known
     const { chance = Math.random } = this.#options
     const slot = new HeldSlot(key, turn, { ...this.orderOf(decodeURIComponent(key)), chance })
+    const { waiting = 0, leftAtMs } = this.asked.get(key) ?? {}
+    slot.documents = waiting
+    if (leftAtMs !== undefined) slot.started(leftAtMs)
     turn.slots.set(key, slot)
     return slot
   }

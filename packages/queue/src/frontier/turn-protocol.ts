@@ -175,3 +175,16 @@ export interface Renewed<T> extends Stirred {
   /** The turns whose lines got requests back, and how many. */
   readonly putBack: ReadonlyMap<T, number>
 }
+
+/** A turn as BullMQ has handed it out. */
+export interface TurnJob extends Pick<BegunTurn, 'unit' | 'lane' | 'generation' | 'lockToken'> {
+  /** Its name in BullMQ. */
+  readonly job: string
+  /** When the lock ends, by the monotonic clock. */
+  readonly lockedUntilMs: number
+}
+
+/** The name of a request that has started, in the set of its worker. */
+export function startedName(unit: string, lane: number | string, token: string): string {
+  return `${unit}~${lane} ${token}`
+}

@@ -3,9 +3,9 @@ import type { Endings } from './endings.ts'
 import type { Effect } from './frontier-effects.ts'
 import type { FrontierSchedule } from './frontier-schedule.ts'
 import type { HeldRequests } from './held-requests.ts'
-import { HeldTurn, type TurnJob } from './held-turn.ts'
+import { HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
-import type { Placed, Standing } from './turn-protocol.ts'
+import type { Placed, Standing, TurnJob } from './turn-protocol.ts'
 
 export interface TurnStatesOptions {
   readonly turns: HeldTurns

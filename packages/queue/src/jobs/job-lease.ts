@@ -1,7 +1,8 @@
-import type { HostState, Lease, QueueOrder, Request } from '@webloom/core'
+import type { DocumentPace, HostState, Lease, QueueOrder, Request } from '@webloom/core'
 import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
+import type { DocumentLine } from '../politeness/document-line.ts'
 import { bullPriority } from './bull-job.ts'
 
 /** What a script must know to end the lease of a job. */
@@ -30,6 +31,7 @@ export interface JobLeaseOptions {
   readonly isPaced: boolean
   readonly order: QueueOrder
   readonly lockedUntilMs: number
+  readonly documents: DocumentLine
   readonly onStart: () => void
 }
 
@@ -49,16 +51,19 @@ export class JobLease implements Lease, DispatchItem {
   /** Until this moment of the monotonic clock no other worker can have taken it. */
   lockedUntilMs: number
   hasStarted = false
+  isStandingBy = false
   /** When its host allowed it to go. From then on the host's clock counts it. */
   readySinceMs: number | undefined
   /** True when the engine has it. */
   isOut = false
   /** True while its outcome is being written. */
   isEnding = false
+  readonly #documents: DocumentLine
   readonly #onStart: () => void
   readonly #lost = new AbortController()
 
-  constructor(taken: TakenRequest, { slot, host, isPaced, order, lockedUntilMs, onStart }: JobLeaseOptions) {
+  constructor(taken: TakenRequest, options: JobLeaseOptions) {
+    const { slot, host, isPaced, order, lockedUntilMs, documents, onStart } = options
     this.id = taken.id
     this.jobId = taken.jobId
     this.token = taken.token
@@ -71,6 +76,7 @@ export class JobLease implements Lease, DispatchItem {
     this.priority = order === 'priority' ? taken.request.priority : 0
     this.bullPriority = bullPriority(taken.request, order)
     this.lockedUntilMs = lockedUntilMs
+    this.#documents = documents
     this.#onStart = onStart
   }
 
@@ -98,7 +104,12 @@ export class JobLease implements Lease, DispatchItem {
   started(): void {
     if (this.hasStarted) return
     this.hasStarted = true
+    this.#documents.leaves(this)
     this.#onStart()
+  }
+
+  documents(): DocumentPace {
+    return this.#documents.of(this)
   }
 
   lose(why: string): void {

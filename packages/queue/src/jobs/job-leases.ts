@@ -13,6 +13,7 @@ import type { HostClock, HostNews, HostOrders, Lease, QueuedSlot, QueueOrder } f
 import type { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { KeptLocks } from '../locks/lock-keeper.ts'
+import { DocumentLine } from '../politeness/document-line.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { HostBacklog } from './host-backlog.ts'
 import { JobLease, type TakenRequest } from './job-lease.ts'
@@ -41,6 +42,7 @@ export class JobLeases {
   readonly #locks: KeptLocks
   readonly #dispatcher: LeaseDispatcher<JobLease>
   readonly #backlog: HostBacklog<JobLease>
+  readonly #documents: DocumentLine
   readonly #byJob = new Map<string, JobLease>()
 
   constructor({ clock, slots, order, concurrency, locks, dispatcher }: JobLeasesOptions) {
@@ -49,6 +51,7 @@ export class JobLeases {
     this.#order = order
     this.#locks = locks
     this.#dispatcher = dispatcher
+    this.#documents = new DocumentLine({ clock, slots, onChange: (slot) => void this.ready(slot) })
     this.#backlog = new HostBacklog({
       clock,
       heldMax: Math.max(HELD_MIN, HELD_PER_REQUEST_IN_FLIGHT * concurrency),
@@ -93,7 +96,8 @@ export class JobLeases {
       if (this.#clock.isPaced(slot)) queueMicrotask(() => this.#clock.left(slot, performance.now()))
       this.ready(slot)
     }
-    const lease = new JobLease(taken, { slot, host, isPaced, order: this.#order, lockedUntilMs, onStart })
+    const common = { order: this.#order, documents: this.#documents }
+    const lease = new JobLease(taken, { ...common, slot, host, isPaced, lockedUntilMs, onStart })
     this.#byJob.set(lease.jobId, lease)
     this.#locks.keep(lease.token, lockArgs(lease))
     this.#backlog.enter(lease)
@@ -153,6 +157,7 @@ export class JobLeases {
     if (this.#byJob.get(lease.jobId) === lease) this.#byJob.delete(lease.jobId)
     this.#backlog.leave(lease)
     if (!this.#dispatcher.remove(lease)) this.#dispatcher.ended(lease)
+    this.#documents.leaves(lease)
     if (lease.readySinceMs !== undefined) this.#clock.ended(lease.slot, lease.hasStarted)
     this.ready(lease.slot)
     this.#dispatcher.recheck()

@@ -1,7 +1,9 @@
-import type { HostState, Lease, Request } from '@webloom/core'
+import type { DocumentPace, HostState, Lease, Request } from '@webloom/core'
+import type { DocumentLine } from '../politeness/document-line.ts'
 import type { StoredRequest } from './request-store.ts'
 
 export interface LocalLeaseOptions extends Pick<Lease, 'slot' | 'host' | 'isPaced' | 'signal'> {
+  readonly documents: DocumentLine
   readonly onStart: () => void
 }
 
@@ -12,15 +14,18 @@ export class LocalLease<Held extends StoredRequest> implements Lease {
   readonly host: HostState
   readonly isPaced: boolean
   readonly signal: AbortSignal
+  readonly #documents: DocumentLine
   readonly #onStart: () => void
   hasStarted = false
+  isStandingBy = false
 
-  constructor(held: Held, { slot, host, isPaced, signal, onStart }: LocalLeaseOptions) {
+  constructor(held: Held, { slot, host, isPaced, signal, documents, onStart }: LocalLeaseOptions) {
     this.held = held
     this.slot = slot
     this.host = host
     this.isPaced = isPaced
     this.signal = signal
+    this.#documents = documents
     this.#onStart = onStart
   }
 
@@ -43,6 +48,11 @@ export class LocalLease<Held extends StoredRequest> implements Lease {
   started(): void {
     if (this.hasStarted) return
     this.hasStarted = true
+    this.#documents.leaves(this)
     this.#onStart()
+  }
+
+  documents(): DocumentPace {
+    return this.#documents.of(this)
   }
 }

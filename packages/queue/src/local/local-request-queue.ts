@@ -10,7 +10,6 @@ import { setMaxListeners } from 'node:events'
 import {
   type CommitOptions,
   type FailedDoubt,
-  type GivenUp,
   type HostClock,
   type HostNews,
   type HostOrders,
@@ -24,14 +23,13 @@ import {
   type Request,
   type RequestQueue,
   type RetryWhen,
-  requestToJson,
   type SlotNow,
   type StartRequest,
   WebloomError,
 } from '@webloom/core'
-import { newFailure } from '../failures/failed-entry.ts'
 import { LocalFailures } from '../failures/local-failures.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
+import { DocumentLine } from '../politeness/document-line.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
 import type { HostLine } from './host-line.ts'
@@ -62,8 +60,6 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly failures: LocalFailures
   readonly #clock: HostClock
   readonly #slots: HostSlots
-  readonly #failedMax: number
-  readonly #onTrimmed: (count: number) => void
   readonly #order: QueueOrder
   readonly #store: RequestStore<Held, Delayed>
   readonly #lines: HostLines<Held, Delayed>
@@ -71,6 +67,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #leased = new Set<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
   readonly #setAside: LocalDoubts<Held>
+  readonly #documents: DocumentLine
   readonly #waiters = new LeaseWaiters({
     take: (max) => this.#take(max),
     isEmpty: () => this.#isEmpty,
@@ -85,10 +82,10 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const { clock, slots = SLOTS_BY_HOST, order, store } = options
     this.#clock = clock
     this.#slots = slots
-    this.#failedMax = options.failedMax ?? 0
-    this.#onTrimmed = options.onTrimmed ?? (() => {})
     this.failures = new LocalFailures({
       store: store.failures,
+      failedMax: options.failedMax ?? 0,
+      onTrimmed: options.onTrimmed ?? (() => {}),
       quarantined: () => this.#quarantined,
       requeue: (requests, isTaken) => this.#requeueFailed(requests, isTaken),
       atomically: (step) => store.atomically(step),
@@ -97,6 +94,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#store = store
     this.#lines = new HostLines(clock, store)
     this.#setAside = new LocalDoubts(store)
+    this.#documents = new DocumentLine({ clock, slots, onChange: (slot) => this.#paced([slot]) })
     setMaxListeners(0, this.#closed.signal)
   }
 
@@ -178,7 +176,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const { line, held } = this.#end(lease, host)
     this.#store.atomically(() => {
       this.#store.done(held)
-      if (failure) this.#keepFailure(lease, failure)
+      if (failure) this.failures.keep(lease, failure)
       for (const child of children) this.#add(child)
       this.#store.handedOn(lease.id)
       this.#lines.wake(line)
@@ -239,7 +237,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   }
 
   async steer(orders: HostOrders): Promise<void> {
-    for (const slot of this.#clock.order(orders, performance.now())) this.#lines.placeAnew(slot)
+    this.#paced(this.#clock.order(orders, performance.now()))
+  }
+
+  /** The pace of slots has changed. */
+  #paced(slots: readonly string[]): void {
+    for (const slot of slots) this.#lines.placeAnew(slot)
     this.#store.atomically(() => this.#waiters.serve())
   }
 
@@ -276,15 +279,6 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       this.#waiters.serve()
       return queued.map(({ id }) => id)
     })
-  }
-
-  #keepFailure(lease: Lease, failure: GivenUp): void {
-    if (this.#failedMax === 0) return
-    const { failures } = this.#store
-    const json = JSON.stringify(requestToJson(lease.request))
-    const trimmed = failures.keep(newFailure(lease, failure, { worker: '', json }), this.#failedMax)
-    if (failure.snapshot) failures.keepSnapshot(failure.signature, failure.snapshot)
-    if (trimmed > 0) this.#onTrimmed(trimmed)
   }
 
   async #requeueFailed(
@@ -364,6 +358,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       host: this.#clock.stateOf(line.slot),
       isPaced,
       signal: this.#closed.signal,
+      documents: this.#documents,
       onStart: () => {
         this.#clock.started(line.slot, performance.now())
         if (isPaced) queueMicrotask(() => this.#clock.left(line.slot, performance.now())) // Written by then.
@@ -379,6 +374,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   #end(lease: Lease, news?: HostNews): { readonly line: HostLine<Held, Delayed>; readonly held: Held } {
     if (!this.#isOurs(lease)) throw leaseLost(lease.request, 'it has ended before and cannot be ended again')
     this.#leased.delete(lease)
+    this.#documents.leaves(lease)
     this.#clock.ended(lease.slot, lease.hasStarted)
     if (news) this.#clock.learn(lease.slot, news, performance.now())
     const line = this.#lines.of(lease.slot)

@@ -13,6 +13,10 @@ interface SlotState {
   inFlight: number
   /** Handed out, but not yet started or ended. */
   starting: number
+  /** Those of them that ask as documents do before they leave. */
+  standingBy: number
+  /** Documents that wait for their time. */
+  documents: number
   /** Floor and failures. */
   learned: HostState
   /** Its delay may have been forgotten: one request at a time until the first has ended, as that brings it again. */
@@ -71,6 +75,7 @@ export class MemoryHostClock implements HostClock {
   waitMs(slot: string, nowMs: number): number {
     const state = this.#slots.get(slot)
     if (!state) return Math.max(0, (this.#resting.get(slot)?.nextAtMs ?? this.#resting.unknownFromMs) - nowMs)
+    if (state.documents > 0) return Number.POSITIVE_INFINITY
     if (state.isUnsure && state.inFlight > 0) return Number.POSITIVE_INFINITY
     const { concurrency } = state.pace
     if (concurrency > 0 && state.inFlight >= concurrency) return Number.POSITIVE_INFINITY
@@ -87,6 +92,10 @@ export class MemoryHostClock implements HostClock {
   started(slot: string, nowMs: number): void {
     const state = this.#state(slot)
     state.starting--
+    this.#leaves(state, nowMs)
+  }
+
+  #leaves(state: SlotState, nowMs: number): void {
     state.startedAtMs = nowMs
     state.drawnDelayMs = drawnDelayMs(state.pace, this.#random())
   }
@@ -101,6 +110,25 @@ export class MemoryHostClock implements HostClock {
     state.inFlight--
     if (hadStarted) state.isUnsure = false
     else state.starting--
+  }
+
+  documentWaitMs(slot: string, nowMs: number): number {
+    const state = this.#slots.get(slot)
+    if (!state) return this.waitMs(slot, nowMs)
+    if (state.starting > state.standingBy && this.isPaced(slot)) return Number.POSITIVE_INFINITY
+    return Math.max(0, nextAtMs(state) - nowMs)
+  }
+
+  documentWaits(slot: string, isWaiting: boolean): void {
+    this.#state(slot).documents += isWaiting ? 1 : -1
+  }
+
+  documentLeft(slot: string, nowMs: number): void {
+    if (this.isPaced(slot)) this.#leaves(this.#state(slot), nowMs)
+  }
+
+  standsBy(slot: string, isStandingBy: boolean): void {
+    this.#state(slot).standingBy += isStandingBy ? 1 : -1
   }
 
   learn(slot: string, { delayMs, failures, pauseMs }: HostNews, nowMs: number): void {
@@ -150,7 +178,7 @@ export class MemoryHostClock implements HostClock {
   /** Puts those to rest that have nothing in flight and that `which` names. */
   #rest(nowMs: number, which: (state: SlotState) => boolean): void {
     for (const [slot, state] of this.#slots) {
-      if (state.inFlight > 0 || !which(state)) continue
+      if (state.inFlight > 0 || state.documents > 0 || !which(state)) continue
       const { learned } = state
       const isWorthKeeping = learned.delayMs > 0 || learned.failures > 0 || nextAtMs(state) > nowMs
       if (isWorthKeeping) this.#resting.set(slot, { learned, nextAtMs: nextAtMs(state) }, nowMs)
@@ -170,6 +198,8 @@ export class MemoryHostClock implements HostClock {
       pausedUntilMs: resting?.nextAtMs ?? this.#resting.unknownFromMs,
       inFlight: 0,
       starting: 0,
+      standingBy: 0,
+      documents: 0,
       learned: resting?.learned ?? NOTHING_LEARNED,
       isUnsure: !resting && this.#resting.hasForgottenDelays,
     }

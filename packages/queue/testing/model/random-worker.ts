@@ -5,7 +5,6 @@
 
 import type { HostNews } from '@webloom/core'
 import { type Said, SaidNumbers, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
-import { startedName } from '../../src/frontier/held-turn.ts'
 import type {
   Asked,
   Ended,
@@ -17,6 +16,7 @@ import type {
   TurnAnswer,
   TurnSays,
 } from '../../src/frontier/turn-protocol.ts'
+import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { addressIn } from '../../src/shards/outbox-entry.ts'
 import { LOCK_MS, type RedisAndModel } from './redis-and-model.ts'
 import type { SeededChance } from './seeded-chance.ts'

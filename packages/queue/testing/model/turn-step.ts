@@ -1,6 +1,5 @@
 /** One run of a script about turns: the files of `lua/buckets/steps/` as methods, and those of `lua/leasing/quarantine.lua`. */
 
-import { startedName } from '../../src/frontier/held-turn.ts'
 import type {
   Asked,
   Ended,
@@ -11,6 +10,7 @@ import type {
   Taken,
   TurnAnswer,
 } from '../../src/frontier/turn-protocol.ts'
+import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
 import { remarked } from './remarked.ts'

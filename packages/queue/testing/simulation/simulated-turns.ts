@@ -2,7 +2,8 @@
 
 import { type HostPace, PROTOCOL_TIMES } from '@webloom/core'
 import type { Effect } from '../../src/frontier/frontier-effects.ts'
-import type { HeldTurn, TurnJob } from '../../src/frontier/held-turn.ts'
+import type { HeldTurn } from '../../src/frontier/held-turn.ts'
+import type { TurnJob } from '../../src/frontier/turn-protocol.ts'
 import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 const TIMES = PROTOCOL_TIMES.turns

@@ -276,6 +276,7 @@ export class PageFlow {
         },
         // At the crawl's end nothing comes in its place.
         stepAside: (wait) => (this.#notBegun ? wait : place.stepAside(wait)),
+        documents: () => lease.documents(),
         host: lease.host,
         isPaced: lease.isPaced,
         onHostNews: (news) => this.#hostNews.set(lease, strictestNews(this.#hostNews.get(lease), news)),

@@ -3,9 +3,8 @@
  *
  *     plan ─► HTTP ─► its gate ─► rendered, when the host may be asked again ─► both are compared by the page's callback
  *
- * Both forms are fetched under one lease. To the queue the request leaves only once: when the second one does, or when it is known
- * that there is none. A host with a delay is asked by nobody else until then, so that each document has its delay to the one
- * before, by the server's log, too.
+ * Both forms are fetched under one lease. The request leaves with the first; the second is one more document of the page, which
+ * waits for its host's delay as those do that a browser opens by itself (`Lease.documents`).
  *
  * Only pages are rendered: an answer that is not HTML counts as it is. A request that is not a GET is sent once, and over HTTP, as the
  * second time may not be the same as the first.
@@ -16,7 +15,6 @@
  * What fails in the browser here is not a failure of the page: there is HTTP's answer, which is then handed on without a verdict.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Awaitable,
   CloseSpider,
@@ -44,8 +42,6 @@ import { EffectsHold } from './held-effects.ts'
 export interface FormFetcherOptions {
   readonly forms: PageForms
   readonly scraper: Scraper
-  /** Least time between two documents of a slot, as the settings have it. */
-  readonly delayMsOf: (slot: string) => number
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
@@ -104,40 +100,34 @@ export class FormFetcher {
     const { form, gate }: FormPlan = isRenderable(request)
       ? await this.#chooser.plan(request)
       : { form: 'http' }
+    const onStart = () => lease.started()
     if (!gate) {
-      const onStart = () => lease.started()
       const result = await fetch(request, { isRendered: form === 'rendered', onStart })
       this.#count(result, form)
       return { result }
     }
-    const departure = new Departure(lease)
-    try {
-      const http = await fetched((options) =>
-        fetch(request, { ...options, onStart: () => departure.first() }),
-      )
-      const { result } = http
-      if (result instanceof Request || result instanceof RetryLater) return await this.#alone(http, 'http')
-      const page = { ...http, result: result as Response }
-      if (!isHtmlAnswer(page.result)) return await this.#alone(http, 'http')
-      arrived(page.result)
-      return await this.#open(lease, page, { gate, departure, fetch, arrived })
-    } finally {
-      departure.over()
-    }
+    const http = await fetched((options) => fetch(request, { ...options, onStart }))
+    const { result } = http
+    if (result instanceof Request || result instanceof RetryLater) return this.#alone(http, 'http')
+    const page = { ...http, result: result as Response }
+    if (!isHtmlAnswer(page.result)) return this.#alone(http, 'http')
+    arrived(page.result)
+    return this.#open(lease, page, { gate, fetch, arrived })
   }
 
   async #open(
     lease: Lease,
     http: FetchedForm<Response>,
-    { gate, departure, fetch, arrived }: OpenPage,
+    { gate, fetch, arrived }: OpenPage,
   ): Promise<InForms> {
     const copy = lease.request.replace(copies(lease.request))
     const choice = await gate.begin()
     if (choice === 'http') return this.#alone(http, 'http')
     const render = async () => {
-      await departure.wait(this.#options.delayMsOf(lease.slot))
+      // The lease may have been lost while the page waited for what other pages show.
+      lease.signal.throwIfAborted()
       return fetched((options) =>
-        fetch(copy, { ...options, isRendered: true, onStart: () => departure.last() }),
+        fetch(copy, { ...options, isRendered: true, onStart: () => lease.started() }),
       )
     }
     if (choice === 'rendered') return this.#wanted(http, render)
@@ -224,7 +214,6 @@ function isRenderable({ url, method }: Request): boolean {
 
 interface OpenPage {
   readonly gate: ProbeGate
-  readonly departure: Departure
   readonly fetch: FetchForm
   readonly arrived: (response: Response) => void
 }
@@ -250,41 +239,5 @@ function copies({ hasMeta, meta, hasCbKwargs, cbKwargs }: Request): {
   return {
     ...(hasMeta && { meta: structuredClone(meta) }),
     ...(hasCbKwargs && { cbKwargs: structuredClone(cbKwargs) }),
-  }
-}
-
-/** When the request leaves, as the queue is told it: with the last of its documents. */
-class Departure {
-  readonly #lease: Lease
-  #leftAtMs: number | undefined
-  #isTold = false
-
-  constructor(lease: Lease) {
-    this.#lease = lease
-  }
-
-  first(): void {
-    this.#leftAtMs ??= performance.now()
-  }
-
-  /** Resolves when the host may be asked for the second document. Rejects when the lease is lost. */
-  async wait(delayMs: number): Promise<void> {
-    const { isPaced, host, signal } = this.#lease
-    // The lease may have been lost while the page waited for what other pages show.
-    signal.throwIfAborted()
-    if (!isPaced || this.#leftAtMs === undefined) return
-    const waitMs = this.#leftAtMs + Math.max(delayMs, host.delayMs) - performance.now()
-    if (waitMs > 0) await sleep(waitMs, undefined, { signal })
-  }
-
-  last(): void {
-    if (this.#isTold) return
-    this.#isTold = true
-    this.#lease.started()
-  }
-
-  /** No further document is asked for. */
-  over(): void {
-    if (this.#leftAtMs !== undefined) this.last()
   }
 }

@@ -15,7 +15,6 @@ import {
   UrlMemory,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
-import { paceOf } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
   DeclaredStartHosts,
@@ -149,8 +148,6 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     signals,
     logger,
   })
-  const pace = paceOf(settings)
-  const delayMsOf = (slot: string) => pace(slot).delayMs
   engine = new Engine({
     spider,
     scheduler,
@@ -158,7 +155,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     downloader,
     scraper,
     items,
-    forms: new FormFetcher({ forms: store.pageForms, scraper, delayMsOf, stats, signals, logger }),
+    forms: new FormFetcher({ forms: store.pageForms, scraper, stats, signals, logger }),
     ...(store.seeds && { seeds: store.seeds }),
     stats,
     signals,

@@ -21,7 +21,7 @@ import {
   handlerFor,
   ownHandlerOf,
 } from '@webloom/downloader'
-import { type HostSlots, MemoryHostClock } from '@webloom/queue'
+import { DocumentLine, type HostSlots, MemoryHostClock } from '@webloom/queue'
 import {
   type CrawlsResponse,
   pageBoundsOf,
@@ -56,12 +56,14 @@ export interface PageFetching {
 export function pageFetching(base: Crawler, { slots, urls, folder }: PageFetchingOptions): PageFetching {
   const { settings, stats } = base
   const rules = crawlUrlRules(settings)
-  const paced = new PacedFetch({
+  const clock = MemoryHostClock.fromCrawler(base)
+  const paced: PacedFetch = new PacedFetch({
     download: (request, given) => {
       putUnderRules(request, rules.current)
       return downloader.fetch(request, given)
     },
-    clock: MemoryHostClock.fromCrawler(base),
+    clock,
+    documents: new DocumentLine({ clock, slots, onChange: (slot) => paced.changed(slot) }),
     urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
     stats,
     slotOf: async (request) => {

@@ -24,11 +24,14 @@ import {
   RetryLater,
   type StatsCollector,
 } from '@webloom/core'
+import type { DocumentLine } from '@webloom/queue'
 
 export interface PacedFetchOptions {
   readonly download: (request: Request, options: DownloadOptions) => Promise<DownloadResult>
   /** For these requests alone. */
   readonly clock: HostClock
+  /** Of that clock. It must tell `changed`. */
+  readonly documents: DocumentLine
   /** The request's host, as politeness has it. */
   readonly slotOf: (request: Request) => string | Promise<string>
   /** URLLENGTH_LIMIT; 0: no bound. */
@@ -79,28 +82,31 @@ export class PacedFetch {
   }
 
   async #inItsTurn(request: Request, { signal, bodyTo }: FetchOptions): Promise<DownloadResult> {
-    const { download, clock, slotOf } = this.#options
+    const { download, clock, documents, slotOf } = this.#options
     const slot = await slotOf(request)
     await this.#turn(slot, signal)
-    let hasStarted = false
+    const turn = { slot, request, hasStarted: false, isStandingBy: false }
     const onStart = () => {
-      if (!hasStarted) clock.started(slot, performance.now())
-      hasStarted = true
-      this.#wake(slot)
+      documents.leaves(turn)
+      if (!turn.hasStarted) clock.started(slot, performance.now())
+      turn.hasStarted = true
+      this.changed(slot)
     }
     try {
       return await download(request, {
         signal,
         onStart,
+        documents: () => documents.of(turn),
         host: clock.stateOf(slot),
         isPaced: clock.isPaced(slot),
         onHostNews: (news) => clock.learn(slot, news, performance.now()),
         ...(bodyTo && { bodyTo }),
       })
     } finally {
-      clock.ended(slot, hasStarted)
+      documents.leaves(turn)
+      clock.ended(slot, turn.hasStarted)
       clock.forgetIdle(performance.now())
-      this.#wake(slot)
+      this.changed(slot)
     }
   }
 
@@ -126,7 +132,8 @@ export class PacedFetch {
     if (waiting.size === 0) this.#waiting.delete(slot)
   }
 
-  #wake(slot: string): void {
+  /** More or less of a slot may start now. */
+  changed(slot: string): void {
     for (const wake of this.#waiting.get(slot) ?? []) wake()
   }
 }

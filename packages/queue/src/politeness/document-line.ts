@@ -1,0 +1,106 @@
+/**
+ * The documents that pages in browsers open wait here for their hosts' delays, one line for each slot.
+ *
+ *     a page asks ─► nothing waits and the slot may be asked ─► the document leaves
+ *               └──► last in its slot's line; the queue hands nothing out meanwhile ──┘
+ *
+ * A request that is handed out leaves at a moment of its own, so a document waits until it has. But a request may itself wait for a
+ * browser that the document's page has: such a one stands by, and asks here before it leaves.
+ *
+ * The clock belongs to the queue, so what leaves here and what the queue hands out keep the same delay.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DocumentClock, type DocumentPace, Request } from '@webloom/core'
+import type { HostSlots } from './host-slots.ts'
+
+/** A lease, as far as its documents need it. */
+export interface DocumentLease {
+  readonly slot: string
+  readonly request: Request
+  readonly hasStarted: boolean
+  isStandingBy: boolean
+}
+
+export interface DocumentLineOptions {
+  readonly clock: DocumentClock
+  readonly slots: HostSlots
+  /** Called when requests of a slot may be handed out that could not before, or no longer. */
+  readonly onChange: (slot: string) => void
+}
+
+// A request that is handed out leaves within some milliseconds. The slot's pace may change while it is waited for, too.
+const LOOK_AGAIN_MS = 20
+
+export class DocumentLine {
+  readonly #options: DocumentLineOptions
+  /** By slot, when the last of its line has left. */
+  readonly #last = new Map<string, Promise<void>>()
+
+  constructor(options: DocumentLineOptions) {
+    this.#options = options
+  }
+
+  /** The pace of a page's documents. */
+  of(lease: DocumentLease): DocumentPace {
+    if (!lease.hasStarted && !lease.isStandingBy) {
+      lease.isStandingBy = true
+      this.#options.clock.standsBy(lease.slot, true)
+    }
+    return { mayLeave: async (url, signal) => this.#mayLeave(await this.#slotOf(lease, url), signal) }
+  }
+
+  /** Must be called before the clock hears that the lease has started or ended. */
+  leaves(lease: DocumentLease): void {
+    if (!lease.isStandingBy) return
+    lease.isStandingBy = false
+    this.#options.clock.standsBy(lease.slot, false)
+  }
+
+  async #mayLeave(slot: string, signal: AbortSignal): Promise<() => void> {
+    const { clock, onChange } = this.#options
+    signal.throwIfAborted()
+    const before = this.#last.get(slot)
+    if (!before && clock.documentWaitMs(slot, performance.now()) <= 0) {
+      return this.#left(slot)
+    }
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    this.#last.set(slot, left)
+    clock.documentWaits(slot, true)
+    onChange(slot)
+    try {
+      await before
+      await this.#turn(slot, signal)
+      return this.#left(slot)
+    } finally {
+      clock.documentWaits(slot, false)
+      if (this.#last.get(slot) === left) this.#last.delete(slot)
+      leave()
+      onChange(slot)
+    }
+  }
+
+  /** A document leaves. Queues look at the clock again before they hand out what they took to be next. */
+  #left(slot: string): () => void {
+    const { clock } = this.#options
+    clock.documentLeft(slot, performance.now())
+    return () => clock.documentLeft(slot, performance.now())
+  }
+
+  async #turn(slot: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const waitMs = this.#options.clock.documentWaitMs(slot, performance.now())
+      if (waitMs <= 0) return
+      await sleep(Math.min(waitMs, LOOK_AGAIN_MS), undefined, { signal })
+    }
+  }
+
+  /** A page's own host is in the line of its request. */
+  async #slotOf({ slot, request }: DocumentLease, url: string): Promise<string> {
+    if (URL.parse(url)?.hostname === URL.parse(request.url)?.hostname) return slot
+    const document = new Request(url)
+    await this.#options.slots.prepare([{ request: document }])
+    return this.#options.slots.slotOf(document)
+  }
+}

@@ -36,7 +36,7 @@ import {
 import { type BrowserSettings, browserSettingsOf } from './browser-settings.ts'
 import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 import { unavailable } from './chromium/find-chromium.ts'
-import { startBrowser } from './chromium/start-chromium.ts'
+import { startBrowser, startedAgain } from './chromium/start-chromium.ts'
 import { type PageScript, pageScriptOf } from './page/page-script.ts'
 import { PageVisit, type VisitedPage } from './page/page-visit.ts'
 import { blockedHosts } from './page/page-watch.ts'
@@ -81,6 +81,8 @@ export class BrowserDownloadHandler implements DownloadHandler {
   readonly #options: BrowserDownloadHandlerOptions
   readonly #pool: BrowserPool
   readonly #closing = new Set<Promise<void>>()
+  readonly #closed = new AbortController()
+  #hasStarted = false
 
   constructor(options: BrowserDownloadHandlerOptions) {
     const { settings, stats, logger } = options
@@ -91,7 +93,10 @@ export class BrowserDownloadHandler implements DownloadHandler {
       stats,
       logger,
       start: async () => {
-        const started = await startBrowser(settings)
+        const started = this.#hasStarted
+          ? await startedAgain(settings, this.#closed.signal)
+          : await startBrowser(settings)
+        this.#hasStarted = true
         if (settings.cdpUrl !== null && !settings.isCdpTrusted)
           await refuseOpenBrowser(started.browser, openEgress, settings)
         return started
@@ -138,6 +143,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
 
   /** Resolves when no browser and no page of this process is left. */
   async close(): Promise<void> {
+    this.#closed.abort(new WebloomError('WL_CLOSE_SPIDER', 'the crawl ends'))
     await this.#pool.close()
     await Promise.all(this.#closing)
   }

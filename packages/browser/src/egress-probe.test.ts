@@ -10,11 +10,13 @@ import { WEBRTC_FLAG } from './chromium/chromium-flags.ts'
 import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 
 /** A Chromium that somebody else has started, with a port for its DevTools. */
-async function startElsewhere(...flags: string[]): Promise<{ url: string; freeze(): void; stop(): void }> {
+async function startElsewhere(
+  ...flags: string[]
+): Promise<{ url: string; port: string; freeze(): void; stop(): void }> {
   const profile = mkdtempSync(join(tmpdir(), 'webloom-elsewhere-'))
   const program = spawn(
     await ensureChromium(),
-    ['--headless', '--no-sandbox', '--remote-debugging-port=0', `--user-data-dir=${profile}`, ...flags],
+    ['--headless', '--no-sandbox', '--remote-debugging-port=0', ...flags, `--user-data-dir=${profile}`],
     { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   )
   const url = await new Promise<string>((resolve) => {
@@ -27,6 +29,7 @@ async function startElsewhere(...flags: string[]): Promise<{ url: string; freeze
   })
   return {
     url,
+    port: new URL(url).port,
     freeze: () => void process.kill(-program.pid!, 'SIGSTOP'),
     stop() {
       process.kill(-program.pid!, 'SIGKILL')
@@ -58,6 +61,29 @@ test('a browser that runs elsewhere renders through our proxy, and stays when th
   }
 })
 
+test('one that is started anew is reached again: its pages wait for it', async () => {
+  const first = await startElsewhere(WEBRTC_FLAG)
+  const { port } = first
+  await using browsing = await Browsing.open({
+    settings: { BROWSER_CDP_URL: `http://127.0.0.1:${port}` },
+  })
+  const url = site.html('/anew', 'anew')
+  try {
+    await browsing.visit(url)
+    await browsing.handler.idle()
+  } finally {
+    first.stop()
+  }
+  const visit = browsing.visit(url)
+  visit.catch(() => {})
+  const second = await startElsewhere(WEBRTC_FLAG, `--remote-debugging-port=${port}`)
+  try {
+    expect((await visit).text).toContain('anew')
+  } finally {
+    second.stop()
+  }
+})
+
 test('one that does not take our proxy is refused, with what to do', async () => {
   const elsewhere = await startElsewhere()
   try {
@@ -77,7 +103,7 @@ test('one that does not take our proxy is refused, with what to do', async () =>
   }
 })
 
-test('one whose WebRTC goes past our proxy is refused, with the flag to start it with', async () => {
+test('one whose WebRTC goes past our proxy is refused, with the flag to start it with, unless it is trusted', async () => {
   const elsewhere = await startElsewhere()
   try {
     await using browsing = await Browsing.open({ settings: { BROWSER_CDP_URL: elsewhere.url } })
@@ -85,6 +111,10 @@ test('one whose WebRTC goes past our proxy is refused, with the flag to start it
       reason: 'browser_unavailable',
       message: expect.stringContaining(`Start it with  ${WEBRTC_FLAG} `),
     })
+    await using trusting = await Browsing.open({
+      settings: { BROWSER_CDP_URL: elsewhere.url, BROWSER_CDP_TRUSTED: true },
+    })
+    expect((await trusting.visit(site.html('/trusted', 'let in'))).text).toContain('let in')
   } finally {
     elsewhere.stop()
   }

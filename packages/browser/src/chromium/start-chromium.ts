@@ -6,6 +6,7 @@
  */
 
 import { setPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { waitAtMost, within } from '@webloom/core'
 import type { Browser, BrowserContext } from 'playwright-core'
@@ -27,6 +28,10 @@ export interface StartedBrowser {
 
 // Half a second; on a machine that is busy otherwise it takes longer.
 const START_MS_MAX = 30_000
+
+// How long a browser that runs elsewhere may be away: a container that is started anew takes some seconds.
+const BACK_MS_MAX = 60_000
+const BACK_LOOK_MS = 500
 
 // A system that is short of memory kills what has just started; a program that cannot run here ends by itself.
 const STARTS_MAX = 3
@@ -54,6 +59,24 @@ export async function startBrowser(settings: BrowserSettings): Promise<StartedBr
       return await startChromium(path, settings)
     } catch (error) {
       if (time === STARTS_MAX || !wasKilled(error as Error)) throw cannotStart(path, error as Error)
+    }
+  }
+}
+
+/**
+ * The same, where there was a browser before: one that runs elsewhere may be about to be started anew, and is waited for; its pages
+ * wait meanwhile. Rejects as `startBrowser` when it has not come back in time, and at once when `signal` fires.
+ */
+export async function startedAgain(settings: BrowserSettings, signal: AbortSignal): Promise<StartedBrowser> {
+  if (settings.cdpUrl === null) return startBrowser(settings)
+  const untilMs = performance.now() + BACK_MS_MAX
+  for (;;) {
+    try {
+      return await connect(settings.cdpUrl)
+    } catch (error) {
+      if (performance.now() + BACK_LOOK_MS > untilMs) throw error
+      await sleep(BACK_LOOK_MS)
+      signal.throwIfAborted()
     }
   }
 }

@@ -189,6 +189,7 @@ export class PageFlow {
   async #pageInForms(lease: Lease, place: DownloadPlace, forms: FormFetcher): Promise<void> {
     let first: DownloadPlace | undefined = place
     const fetch: FetchForm = (request, options) => {
+      if (this.isAborted || lease.signal.aborted) throw this.#abortReason ?? lease.signal.reason
       const taken = first ?? this.#places.begin(request)
       first = undefined
       return this.#fetch(lease, taken, { request, ...options })

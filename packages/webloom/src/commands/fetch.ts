@@ -20,6 +20,7 @@ export async function fetchPage(
   if (flags.headers) {
     const { request } = response
     const lines = [
+      ...(response.flags.includes('rendered') ? [OF_A_BROWSER] : []),
       `> ${request.method} ${request.url}`,
       ...headerLines('>', request.headers),
       `< ${response.status} ${response.url}`,
@@ -29,6 +30,10 @@ export async function fetchPage(
   } else if (process.stdout.isTTY) process.stdout.write(visibleLines(response.text))
   else process.stdout.write(response.body)
 }
+
+/** A browser tells nobody all that it sends. */
+const OF_A_BROWSER =
+  '* A browser has asked for the page: it writes Accept, Accept-Encoding and the like itself, and sends what was set for this request'
 
 function headerLines(mark: string, headers: Headers): string[] {
   return [...headers].map(([name, value]) => `${mark} ${name}: ${value}`)

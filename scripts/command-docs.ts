@@ -20,7 +20,7 @@ const INTRODUCTION = `# The command line
 \`webloom --help\` prints this list, and \`webloom <command> --help\` a command's options and examples. In a project write \`npx webloom\`.
 \`<spider>\` is a spider's name in the project of this folder, or a spider's file. \`[…]\` may be left out, \`…\` may be repeated.
 
-Exit codes are 0 (finished), 1 (unexpected), 2 (usage or settings), 3 (Redis unreachable) and 130 or 143 (stopped by a signal);
+Exit codes are 0 (finished), 1 (unexpected), 2 (usage or settings), 3 (Redis unreachable), 4 (monitors found something) and 130 or 143 (stopped by a signal);
 [errors](../errors.md) has more. [The terminal](../terminal.md) tells of progress, \`doctor\` and completion.
 `
 

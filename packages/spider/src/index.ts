@@ -55,6 +55,16 @@ export type { SitemapEntry } from './spiders/sitemap.ts'
 export { type SitemapRule, SitemapSpider } from './spiders/sitemap-spider.ts'
 export { XMLFeedSpider } from './spiders/xml-feed-spider.ts'
 
+// What a run must bring, and who is told
+
+export type { MonitorAnswer, MonitoredRun, Monitors } from './monitor-rules.ts'
+export { CrawlMonitors, type CrawlMonitorsOptions } from './monitors/crawl-monitors.ts'
+export { ExamplePages } from './monitors/example-pages.ts'
+export { readMonitors } from './monitors/read-monitors.ts'
+export { mailOf } from './notices/mail.ts'
+export { type Notice, type NoticeChannel, NoticeRefused } from './notices/notice.ts'
+export { signature, Webhook, type WebhookOptions } from './notices/webhook.ts'
+
 // Items
 
 export { FieldCoverage } from './items/field-coverage.ts'

@@ -8,6 +8,7 @@ import {
   type SettingsInput,
   WebloomError,
 } from '@webloom/core'
+import type { Monitors } from './monitor-rules.ts'
 import type { Response } from './responses/response.ts'
 
 /** What a spider gets when its crawl opens. */
@@ -35,6 +36,13 @@ export const FRAMEWORK_CLASS: unique symbol = Symbol.for('webloom.spider.framewo
 export class Spider {
   /** @internal Methods that this class defines are not a user's. */
   static readonly [FRAMEWORK_CLASS]: true = true
+  /**
+   * What each run of this spider is expected to bring; whoever runs it is told when it does not (docs/guides/monitors.md). With this type
+   * `tsc` finds a misspelt key (otherwise only the crawl does):
+   *
+   *     static override monitors: Monitors = { items: { min: 100 }, coverage: { price: 0.95 } }
+   */
+  static monitors?: Monitors
   /** The spider's name on the command line, in keys and in logs. Required. */
   name = ''
   /** The URLs that `start()` requests, unless it is overridden. */

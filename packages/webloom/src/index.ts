@@ -21,6 +21,9 @@ export {
 export {
   type Failure,
   HttpError,
+  type MonitorAnswer,
+  type MonitoredRun,
+  type Monitors,
   RedisSpider,
   Response,
   type ResponseInit,
@@ -81,7 +84,14 @@ export { defineConfig, type WebloomConfig } from './loading/config.ts'
 
 // Signals and stats
 
-export { type SignalPayloads, type StatValue, signals } from '@webloom/core'
+export {
+  type AlarmSeen,
+  type Moment,
+  type RunSeen,
+  type SignalPayloads,
+  type StatValue,
+  signals,
+} from '@webloom/core'
 
 // URLs and fingerprints
 

@@ -24,28 +24,39 @@ export interface RunSeen {
   readonly run: string
   /** `lost`: its workers were killed, and another run was begun since. */
   readonly state: 'running' | 'stopped' | 'finished' | 'lost'
+  /** When it began, by Redis's clock where it is there. */
   readonly begunAt: Moment
   /** Absent while it runs, and for one that was lost. */
   readonly endedAt?: Moment
+  /** Why it ended. Absent while it runs, and for one that was lost. */
   readonly finishReason?: string
+  /** Requests that were sent. */
   readonly requests: number
+  /** Responses that callbacks were to have. */
   readonly pages: number
+  /** Items that were written. */
   readonly items: number
+  /** Lines of the log at level ERROR. */
   readonly errors: number
-  /** These are absent of a run that an earlier release kept, as are those below that may be. */
+  /** Lines at level CRITICAL. This, and those below that may be absent, an earlier release did not keep. */
   readonly criticals?: number
+  /** Lines at level WARNING. */
   readonly warnings?: number
   /** Requests that were given up, as the ledger counts them. */
   readonly givenUp: number
+  /** Requests that were tried again. */
   readonly retries?: number
   /** Requests that were given up after all their tries. */
   readonly exhausted?: number
   /** Downloads that ended with an error in place of an answer. */
   readonly exceptions?: number
-  /** Items that pipelines dropped, and those of them that their schema refused. */
+  /** Items that pipelines dropped. */
   readonly dropped?: number
+  /** Those of them that their schema refused. */
   readonly invalid?: number
+  /** Links that were met before. */
   readonly filtered: number
+  /** Bytes of responses as they came. */
   readonly bytes: number
   /** HTTP status → how many responses had it. */
   readonly statuses: Readonly<Record<string, number>>
@@ -63,6 +74,7 @@ export interface AlarmSeen {
   readonly id: string
   /** A sentence with the figures that it follows from. */
   readonly words: string
+  /** When it was found. */
   readonly at: Moment
   /** Pages that show it, where there are any; without secrets. */
   readonly pages?: readonly string[]

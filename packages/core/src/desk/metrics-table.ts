@@ -65,6 +65,24 @@ const FAILURES: Record<Exclude<FailureReason, 'quarantined'>, true> = {
   middleware: true,
 }
 
+/** Keys of a spider's `monitors`. */
+const MONITORS = [
+  'items',
+  'coverage',
+  'statuses',
+  'errors',
+  'warnings',
+  'criticals',
+  'exceptions',
+  'retries',
+  'requests',
+  'invalidItems',
+  'successes',
+  'finishReasons',
+  'maxMinutes',
+  'custom',
+]
+
 const PROTECTIONS: Record<ProtectionReason, true> = {
   metadata_address: true,
   loopback_address: true,
@@ -131,6 +149,20 @@ export const STAT_METRICS: readonly StatMetric[] = [
     label: 'reason',
     values: Object.keys(FAILURES),
     from: [{ stat: 'failed/reason_count/<reason>' }],
+  },
+  {
+    name: 'webloom_monitor_alarms_total',
+    help: 'What monitors have found in this run, by monitor.',
+    label: 'monitor',
+    values: MONITORS,
+    from: [{ stat: 'monitors/alarm_count/<monitor>' }],
+  },
+  {
+    name: 'webloom_monitor_notices_total',
+    help: 'Messages about that, by what became of them.',
+    label: 'outcome',
+    values: ['sent', 'lost'],
+    from: [{ stat: 'monitors/notice_count/<outcome>' }],
   },
   {
     name: 'webloom_protection_total',
@@ -245,6 +277,7 @@ export const NO_METRIC: Readonly<Record<string, string>> = {
   'request_depth_count/<depth>': 'as many as a crawl is deep',
   request_depth_max: 'the largest of all, not a sum',
   'item_dropped_reasons_count/<class>': 'in webloom_items_dropped_total',
+  'monitors/pages/<field>': 'a text',
   'item_field_count/<field>': 'as many as an item has fields',
   'file_status_count/<status>': 'in webloom_files_total',
   'spider_exceptions/<class>': 'in webloom_spider_exceptions_total',

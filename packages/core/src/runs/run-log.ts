@@ -43,8 +43,10 @@ export interface MonitorNotes {
   readonly isJudged: boolean
   /** How the run stood before, the oldest first: what changes shows between two of them. */
   readonly marks: readonly RunMark[]
-  /** The message that a worker is sending now. Another worker sends it when this one has not by `untilMs`. */
-  readonly sending?: { readonly id: string; readonly alarms: readonly string[]; readonly untilMs: number }
+  /** The worker that judges or tells now. Another one does when this one has not let go by `untilMs`. */
+  readonly busy?: { readonly by: string; readonly untilMs: number }
+  /** The message that is being sent, with the alarms that it tells of. Whoever sends it again sends it under the same id. */
+  readonly sending?: { readonly id: string; readonly alarms: readonly string[] }
 }
 
 /** Items, and those with each field that a monitor watches, at one moment. */

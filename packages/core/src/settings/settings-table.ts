@@ -72,7 +72,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Cookies, proxies, cache and referer', settings: MIDDLEWARE_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
   { title: 'Files of items', settings: MEDIA_SETTINGS },
-  { title: 'Runs', settings: MONITOR_SETTINGS },
+  { title: 'Runs and monitors', settings: MONITOR_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },
 ]
 

@@ -14,14 +14,19 @@ const NAME_CHARS_MAX = 80
 
 export class FieldCoverage {
   readonly #stats: StatsCollector
-  readonly #fieldsMax: number
+  #fieldsMax: number
   /** Stat of each field that is counted. */
   readonly #stat = new Map<string, string>()
 
-  /** @param fieldsMax FIELD_COVERAGE_MAX; fields that are met later are not counted */
-  constructor(stats: StatsCollector, fieldsMax: number) {
+  /**
+   * @param fieldsMax FIELD_COVERAGE_MAX; fields that are met later are not counted
+   * @param always fields that are counted, whenever they are met
+   */
+  constructor(stats: StatsCollector, fieldsMax: number, always: readonly string[] = []) {
     this.#stats = stats
-    this.#fieldsMax = fieldsMax
+    this.#fieldsMax = Number.POSITIVE_INFINITY
+    for (const field of always.flatMap(withParents)) this.#statOf(field)
+    this.#fieldsMax = Math.max(fieldsMax, this.#stat.size)
   }
 
   /** Counts the fields of an item under `item_field_count/<field>`. */
@@ -65,7 +70,14 @@ function entriesOf(value: object): Iterable<[string, unknown]> {
   return value instanceof Set ? [] : Object.entries(value)
 }
 
-function holdsSomething(value: unknown): boolean {
+/** `a.b.c` is met within `a.b`, and that within `a`. */
+function withParents(field: string): string[] {
+  const parts = field.split('.')
+  return parts.map((_, n) => parts.slice(0, n + 1).join('.'))
+}
+
+/** Not null, an empty text, list or object. */
+export function holdsSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false
   if (Array.isArray(value)) return value.length > 0
   if (value instanceof Set || value instanceof Map) return value.size > 0

@@ -32,6 +32,8 @@ export interface ItemProcessorOptions {
   readonly timeoutMs?: number
   /** Counts which fields the items have. Absent: nobody does. */
   readonly coverage?: Pick<FieldCoverage, 'count'>
+  /** Sees each item that was written, for monitors. Absent: none needs to. */
+  readonly watched?: { look(item: unknown, response: Response | null): void }
   readonly spider: SpiderLike
   readonly stats: StatsCollector
   readonly signals: Signals
@@ -97,9 +99,10 @@ export class ItemProcessor {
     const done = await this.#throughPipelines(items, sourceId, firstOrdinal, response)
     if (done.length === 0) return
     for (const feed of this.#options.feeds) await feed.write(done, response)
-    const { stats, signals, logger, spider, coverage } = this.#options
+    const { stats, signals, logger, spider, coverage, watched } = this.#options
     stats.inc('item_scraped_count', done.length)
     if (coverage) for (const item of done) coverage.count(item)
+    if (watched) for (const item of done) watched.look(item, response)
     if (this.#areForNobody) for (const item of done) this.#tellIfUnwritable(item, response)
     for (const item of done) logger.debug({ source: sourceId, item }, 'scraped')
     if (!signals.listened('itemScraped')) return

@@ -21,6 +21,7 @@ import {
   Engine,
   type EngineBounds,
   type EngineOptions,
+  ExamplePages,
   FieldCoverage,
   FormFetcher,
   feedStorages,
@@ -29,17 +30,20 @@ import {
   type ItemProcessorOptions,
   isLostPage,
   isRedisSpider,
+  type Monitors,
+  readMonitors,
   Spider,
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
+import { crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
-import { pageFetching, responseFactory } from './fetching.ts'
+import { besidesPages, pageFetching, responseFactory } from './fetching.ts'
 import type { CrawlControls, Participation } from './store-port.ts'
 import { lineFields, newWorkerId } from './worker-id.ts'
 
@@ -66,6 +70,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     resume: () => engine?.resume(),
     stop: (reason) => engine?.stop(reason),
   }
+  const monitors = readMonitors(spider, settings)
   const urls = new UrlMemory()
   const createResponse = responseFactory({ settings, stats, logger }, urls)
   const times = options.times && { times: options.times }
@@ -142,7 +147,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     idField: settings.get('ITEM_ID_FIELD'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
     timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
-    ...coverageOf(settings, stats),
+    ...coverageOf(settings, stats, monitors),
     spider,
     stats,
     signals,
@@ -176,15 +181,32 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     scheduler,
     store,
     hostLists,
+    ...(monitors && {
+      monitors: await crawlMonitors(base, {
+        monitors,
+        runLog: store.runLog,
+        worker: store.workerId,
+        folder,
+        connect: () => besidesPages(base),
+      }),
+    }),
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
     extensions: extensions.map(({ component }) => component),
   })
 }
 
-/** FIELD_COVERAGE_MAX. */
-function coverageOf(settings: Settings, stats: StatsCollector): Pick<ItemProcessorOptions, 'coverage'> {
+/** FIELD_COVERAGE_MAX, and what monitors watch. */
+function coverageOf(
+  settings: Settings,
+  stats: StatsCollector,
+  monitors: Monitors = {},
+): Pick<ItemProcessorOptions, 'coverage' | 'watched'> {
   const fieldsMax = settings.getInt('FIELD_COVERAGE_MAX')
-  return fieldsMax > 0 ? { coverage: new FieldCoverage(stats, fieldsMax) } : {}
+  const fields = Object.keys(monitors.coverage ?? {})
+  return {
+    ...(fieldsMax + fields.length > 0 && { coverage: new FieldCoverage(stats, fieldsMax, fields) }),
+    ...(fields.length > 0 && { watched: new ExamplePages(stats, fields) }),
+  }
 }
 
 /** DUPEFILTER_RELEASE_ON_FAILURE. */

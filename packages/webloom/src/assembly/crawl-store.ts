@@ -28,6 +28,9 @@ import { redisStore } from './redis-crawl-store.ts'
 import { schedulerWarning } from './scheduler-warning.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
 
+/** As samples are taken of a crawl on Redis. */
+const LOOK_EVERY_MS = 10_000
+
 /** The store that the settings ask for. Opens nothing. */
 export async function crawlStore(
   crawler: Crawler,
@@ -99,6 +102,7 @@ async function localStore(
   const startHosts = jobDir?.startHosts ?? new MemoryStartHosts()
   const queue = jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler, slots)
   const seeds = seedSource(crawler, { spider, startHosts }, { ...worker, queue })
+  let looking: NodeJS.Timeout | undefined
   const runLog = new FileRunLog({
     folder: runsFolder(settings, spider.name, { folder, project }),
     jobDir: settings.get('JOBDIR') ?? undefined,
@@ -131,7 +135,13 @@ async function localStore(
       await runLog.begin(begun)
       await seeds?.open()
     },
-    ended: (reason) => runLog.ended(reason),
+    watch: (look) => {
+      looking = setInterval(() => void look(), LOOK_EVERY_MS).unref()
+    },
+    ended: async (reason) => {
+      clearInterval(looking)
+      await runLog.ended(reason)
+    },
     onOpen: async () => {
       await emptyIf(settings.getBool('SCHEDULER_FLUSH_ON_START'))
       await filter.joined?.(false)

@@ -1,4 +1,5 @@
 import type {
+  AlarmSeen,
   DupeFilterDescription,
   Extension,
   HostListSources,
@@ -9,7 +10,7 @@ import type {
   StatsCollector,
   StatValue,
 } from '@webloom/core'
-import { type Engine, inTime, type Response, type Spider } from '@webloom/spider'
+import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
 import { emptyText, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
 import type { CrawlStore } from './store-port.ts'
 
@@ -65,6 +66,8 @@ interface CrawlOptions extends CrawlInside {
   /** What is written, as the user named it. */
   readonly outputs: readonly string[]
   readonly extensions: readonly Extension[]
+  /** Absent: nothing is expected of a run. */
+  readonly monitors?: CrawlMonitors | undefined
 }
 
 /** One crawl of one spider, from `run` to its end. */
@@ -73,6 +76,7 @@ export class Crawl {
   #connected = false
   #isEmpty = false
   #phase: CrawlPhase = 'waiting'
+  #alarms: readonly AlarmSeen[] = []
 
   constructor(options: CrawlOptions) {
     this.#options = options
@@ -122,12 +126,16 @@ export class Crawl {
    * could not be written.
    */
   async run(): Promise<CrawlResult> {
-    const { engine, store, stats, extensions } = this.#options
+    const { engine, store, stats, extensions, monitors } = this.#options
     await this.connect()
     try {
       const past = await store.record.open()
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join(past)
+      if (monitors) {
+        monitors.joined()
+        store.watch(() => monitors.look())
+      }
       this.#phase = 'crawling'
       const finishReason = await engine.run()
       this.#tellWhatIsLost()
@@ -136,6 +144,7 @@ export class Crawl {
     } finally {
       this.#phase = 'ending'
       await store.ended?.(String(stats.get('finish_reason') ?? 'internal_error'))
+      if (monitors) this.#alarms = await monitors.ended()
       await store.record.close()
       for (const extension of extensions) await this.#closeExtension(extension)
       store.disconnect()
@@ -185,6 +194,11 @@ export class Crawl {
   /** True when the crawl finished, this process was the last one of it, and it brought neither an item nor a link, or no item for its outputs. */
   get isEmpty(): boolean {
     return this.#isEmpty
+  }
+
+  /** What monitors found in the run, when it is over and was judged while this process was there. */
+  get alarms(): readonly AlarmSeen[] {
+    return this.#alarms
   }
 
   /** A finished crawl is not begun again by merely starting it: a restarted container would crawl for ever. */

@@ -4,6 +4,7 @@ import {
   type Crawler,
   crawlUrlRules,
   type DownloaderInside,
+  type DownloadHandler,
   type DownloadOptions,
   type OpenEgress,
   putUnderRules,
@@ -17,6 +18,7 @@ import {
   downloadDeadlineOf,
   downloadHandlersOf,
   EgressGate,
+  HttpDownloadHandler,
   handlerAnswer,
   handlerFor,
   ownHandlerOf,
@@ -107,6 +109,14 @@ function crawlsResponse(
   const handlers = Object.entries(settings.getDict('DOWNLOAD_HANDLERS'))
   const schemes = new Set(handlers.flatMap(([scheme, handler]) => (handler === null ? [] : scheme)))
   return { htmlParser, bounds, urls, schemes }
+}
+
+/**
+ * Connects to what is no page of the crawl, such as a webhook, as the crawl does: an address that is not public must be in
+ * PRIVATE_ADDRESSES_ALLOWED. That a host is one of the crawl's start requests is no reason to tell it anything.
+ */
+export function besidesPages({ startHosts: _none, ...crawler }: Crawler): DownloadHandler {
+  return HttpDownloadHandler.fromCrawler(crawler)
 }
 
 /** @param folder from which `./file.ts#Export` in settings is meant */

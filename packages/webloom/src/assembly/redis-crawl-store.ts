@@ -107,6 +107,7 @@ export async function redisStore(
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
   const hours = settings.getFloat('HISTORY_HOURS')
   const history = new CrawlHistory({ redis: queueRedis, keys, statsKey, hours, logger })
+  let look: (() => Promise<void>) | undefined
   const heartbeat = new WorkerHeartbeat({
     redis: queueRedis,
     keys,
@@ -133,7 +134,10 @@ export async function redisStore(
         controls.stop(reason)
       },
       onOrders: async () => queue.steer(await readHostOrders({ redis: queueRedis, keys })),
-      onSampleDue: () => history.sample(),
+      onSampleDue: async () => {
+        await history.sample()
+        await look?.()
+      },
     },
   })
   const memory = new RedisMemory({ redis: queueRedis, key: keys.record, ...times })
@@ -171,6 +175,9 @@ export async function redisStore(
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
     silentServer: () => (heartbeat.isAnswered ? undefined : servers.targets('queue')[0]!.shown),
+    watch: (looks) => {
+      look = looks
+    },
     connect: () => servers.open({ forWriting: true }),
     disconnect() {
       keeper.close()

@@ -62,6 +62,8 @@ export interface CrawlStore {
   disconnect(): void
   /** The record is open and the crawl goes on. */
   join(past: CrawlPast): Promise<void>
+  /** Calls `look` about every ten seconds in one worker of all, from now until this process leaves. */
+  watch(look: () => Promise<void>): void
   /** Called when this process has left, with its `finish_reason`. Never rejects. */
   ended?(reason: string): Promise<void>
   /** Called when queue and filter are open, before anything is queued. */

@@ -67,7 +67,8 @@ export async function runCrawl(
     if (!CANNOT_GO_ON.has(result.finishReason)) tellHowToResume(crawl)
     if (signals.received !== undefined) return signals.received
     const isFailure = crawl.isEmpty && crawl.settings.getBool('FAIL_ON_EMPTY')
-    return isFailure ? EXIT.unexpected : exitCodeOfReason(result.finishReason)
+    const code = isFailure ? EXIT.unexpected : exitCodeOfReason(result.finishReason)
+    return code === EXIT.finished && crawl.alarms.length > 0 ? EXIT.alarms : code
   } catch (error) {
     progress.stop()
     // What was crawled until then is worth knowing; a crawl that could not begin has nothing to tell.

@@ -1,6 +1,9 @@
 import type { UsedSetting } from '../setting-row.ts'
 
-/** What is kept of each run. */
+/**
+ * What is kept of each run, what it is expected to bring, and who is told when it does not. Monitors have spidermon's names where it has
+ * one; a spider's `static monitors` and MONITORS can say all of them, and more.
+ */
 export const MONITOR_SETTINGS = [
   {
     name: 'RUNS_DIR',
@@ -10,5 +13,236 @@ export const MONITOR_SETTINGS = [
     since: 'webloom',
     summary:
       'Without Redis: the folder where what each run came to is kept, for `webloom runs` and monitors; below it each spider has its own. null: `.webloom/runs` in the project; outside of any project `runs` in JOBDIR, or nowhere. With Redis it is kept there.',
+  },
+  {
+    name: 'MONITORS',
+    type: 'dict',
+    default: {},
+    since: 'webloom',
+    summary:
+      'What each run is expected to bring: `{"items": {"min": 100, "drop": 0.3}, "coverage": {"price": 0.95}}`. A spider’s `static monitors` come before those of the config file, those of the environment and the command line before them.',
+  },
+  {
+    name: 'MONITOR_WEBHOOKS',
+    type: 'list',
+    secret: true,
+    default: [],
+    since: 'webloom',
+    summary:
+      'Addresses that are told when a monitor fails, by a POST. Slack’s and Discord’s are told in their own form, any other as JSON.',
+  },
+  {
+    name: 'MONITOR_WEBHOOK_SECRET',
+    type: 'string',
+    secret: true,
+    nullable: true,
+    default: null,
+    since: 'webloom',
+    summary:
+      'Key with which each POST to MONITOR_WEBHOOKS is signed: `X-Webloom-Signature: t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>", hexadecimal>`. null: it is not.',
+  },
+  {
+    name: 'MONITOR_MAIL_TO',
+    type: 'list',
+    default: [],
+    since: 'webloom',
+    summary:
+      'Who is told by mail when a monitor fails. Needs the package nodemailer in the project, and MAIL_HOST.',
+  },
+  {
+    name: 'MAIL_FROM',
+    type: 'string',
+    default: 'scrapy@localhost',
+    since: 'scrapy',
+    summary: 'The sender of mails.',
+  },
+  {
+    name: 'MAIL_HOST',
+    type: 'string',
+    default: 'localhost',
+    since: 'scrapy',
+    summary: 'The SMTP server that takes mails.',
+  },
+  {
+    name: 'MAIL_PORT',
+    type: 'int',
+    default: 25,
+    min: 1,
+    max: 65_535,
+    since: 'scrapy',
+    summary: 'Its port.',
+  },
+  {
+    name: 'MAIL_USER',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'Name with which the crawl signs in there. null: it does not sign in.',
+  },
+  {
+    name: 'MAIL_PASS',
+    type: 'string',
+    secret: true,
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'The password for MAIL_USER.',
+  },
+  {
+    name: 'MAIL_TLS',
+    type: 'bool',
+    default: false,
+    since: 'scrapy',
+    summary: 'Refuses to send a mail before the connection is encrypted by STARTTLS.',
+  },
+  {
+    name: 'MAIL_SSL',
+    type: 'bool',
+    default: false,
+    since: 'scrapy',
+    summary: 'The connection is encrypted from its beginning.',
+  },
+  {
+    name: 'SPIDERMON_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'webloom',
+    summary: 'false: no monitor judges, whatever is set.',
+  },
+  {
+    name: 'SPIDERMON_MIN_ITEMS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `items.min`: the fewest items of a run. null, here and below: none is set.',
+  },
+  {
+    name: 'SPIDERMON_MAX_ERRORS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `errors`: the most lines of the log at level ERROR.',
+  },
+  {
+    name: 'SPIDERMON_MAX_WARNINGS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `warnings`: the most lines at level WARNING.',
+  },
+  {
+    name: 'SPIDERMON_MAX_CRITICALS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `criticals`: the most lines at level CRITICAL.',
+  },
+  {
+    name: 'SPIDERMON_EXPECTED_FINISH_REASONS',
+    type: 'list',
+    default: [],
+    since: 'webloom',
+    summary: 'The monitor `finishReasons`: how a run may end. Empty: in any way.',
+  },
+  {
+    name: 'SPIDERMON_UNWANTED_HTTP_CODES',
+    type: 'list-or-dict',
+    default: [],
+    since: 'webloom',
+    summary:
+      'The monitor `statuses`: statuses, each with the most responses that may have it, `{"500": 0}`; or a list of them, for SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT.',
+  },
+  {
+    name: 'SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT',
+    type: 'int',
+    default: 10,
+    min: 0,
+    since: 'webloom',
+    summary: 'How many responses may have a status of that list.',
+  },
+  {
+    name: 'SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `exceptions`: the most downloads without an answer.',
+  },
+  {
+    name: 'SPIDERMON_MAX_RETRIES',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: -1,
+    since: 'webloom',
+    summary:
+      'The monitor `retries`: the most requests that may be given up after all their tries. -1 is null.',
+  },
+  {
+    name: 'SPIDERMON_MIN_SUCCESSFUL_REQUESTS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `successes`: the fewest responses with status 200.',
+  },
+  {
+    name: 'SPIDERMON_MAX_REQUESTS_ALLOWED',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: -1,
+    since: 'webloom',
+    summary: 'The monitor `requests`: the most requests that are sent. -1 is null.',
+  },
+  {
+    name: 'SPIDERMON_MAX_ITEM_VALIDATION_ERRORS',
+    type: 'int',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary: 'The monitor `invalidItems`: the most items that their schema may refuse.',
+  },
+  {
+    name: 'SPIDERMON_FIELD_COVERAGE_RULES',
+    type: 'dict',
+    default: {},
+    since: 'webloom',
+    summary:
+      'The monitor `coverage`: fields, each with the share of items that must have it. `dict/author/name` is `author.name`.',
+  },
+  {
+    name: 'SPIDERMON_MAX_EXECUTION_TIME',
+    type: 'float',
+    unit: 's',
+    nullable: true,
+    default: null,
+    min: 0,
+    since: 'webloom',
+    summary:
+      'The monitor `maxMinutes`, in seconds: the longest time that a run may take; told while it runs.',
+  },
+  {
+    name: 'SPIDERMON_JOBS_COMPARISON_THRESHOLD',
+    type: 'float',
+    nullable: true,
+    default: null,
+    min: 0,
+    max: 1,
+    since: 'webloom',
+    summary:
+      'The monitor `items.drop`, turned round: 0.8 tells of a run with less than 80 % of the items of those before.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -139,15 +139,8 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'Webloom sends no mail; use the exit code, or alerts on metrics.',
+    because: 'monitors tell what they find: MONITOR_MAIL_TO.',
     rows: [
-      { name: 'MAIL_FROM', type: 'string', default: 'scrapy@localhost' },
-      { name: 'MAIL_HOST', type: 'string', default: 'localhost' },
-      { name: 'MAIL_PASS', type: 'string', secret: true, nullable: true, default: null },
-      { name: 'MAIL_PORT', type: 'int', default: 25, min: 1, max: 65_535 },
-      { name: 'MAIL_SSL', type: 'bool', default: false },
-      { name: 'MAIL_TLS', type: 'bool', default: false },
-      { name: 'MAIL_USER', type: 'string', nullable: true, default: null },
       { name: 'MEMUSAGE_NOTIFY_MAIL', type: 'list', default: [] },
       { name: 'STATSMAILER_RCPTS', type: 'list', default: [] },
     ],

@@ -1,0 +1,60 @@
+import type { Response, StatsCollector } from '@webloom/core'
+import { withoutUrlSecrets } from '@webloom/core'
+import { holdsSomething } from '../items/field-coverage.ts'
+
+const PAGES_MAX = 3
+const URL_CHARS_MAX = 300
+/** The stat is a text that travels with the worker's heartbeat: it need not change with each page. */
+const NOTED_EVERY_MS = 2000
+
+/** Begins the stat of a field: the latest pages whose item lacks it, as JSON. */
+export const PAGES_STAT = 'monitors/pages/'
+
+/** Remembers pages whose items lack a field that a monitor watches, so that an alarm can show some. */
+export class ExamplePages {
+  readonly #stats: StatsCollector
+  readonly #fields: readonly {
+    readonly name: string
+    readonly path: readonly string[]
+    readonly pages: string[]
+  }[]
+  readonly #notedAt = new Map<string, number>()
+
+  constructor(stats: StatsCollector, fields: readonly string[]) {
+    this.#stats = stats
+    this.#fields = fields.map((name) => ({ name, path: name.split('.'), pages: [] }))
+  }
+
+  look(item: unknown, response: Response | null): void {
+    if (response === null) return
+    for (const field of this.#fields) if (!has(item, field)) this.#note(field, response.url)
+  }
+
+  #note({ name, pages }: { readonly name: string; readonly pages: string[] }, url: string): void {
+    const now = performance.now()
+    if (
+      now - (this.#notedAt.get(name) ?? Number.NEGATIVE_INFINITY) < NOTED_EVERY_MS &&
+      pages.length >= PAGES_MAX
+    )
+      return
+    const shown = withoutUrlSecrets(url).slice(0, URL_CHARS_MAX)
+    if (pages.includes(shown)) return
+    pages.unshift(shown)
+    pages.length = Math.min(pages.length, PAGES_MAX)
+    this.#notedAt.set(name, now)
+    this.#stats.set(`${PAGES_STAT}${name}`, JSON.stringify(pages))
+  }
+}
+
+function has(
+  item: unknown,
+  { name, path }: { readonly name: string; readonly path: readonly string[] },
+): boolean {
+  const within = path.reduce<unknown>((value, part) => fieldOf(value, part), item)
+  return holdsSomething(within) || holdsSomething(fieldOf(item, name))
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return value instanceof Map ? value.get(name) : (value as Record<string, unknown>)[name]
+}

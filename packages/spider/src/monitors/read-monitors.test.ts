@@ -1,0 +1,87 @@
+import { Settings } from '@webloom/core'
+import { expect, test } from 'vitest'
+import type { Monitors } from '../monitor-rules.ts'
+import { readMonitors } from './read-monitors.ts'
+
+const read = (own: unknown, layers: Parameters<typeof Settings.fromLayers>[0] = {}) => {
+  class Quotes {
+    static monitors = own
+    readonly name = 'quotes'
+  }
+  return readMonitors(new Quotes(), Settings.fromLayers(layers))
+}
+
+test('a spider without monitors has none, and pays for none', () => {
+  expect(read(undefined)).toBeUndefined()
+  expect(read({ errors: 1 }, { command: { SPIDERMON_ENABLED: false } })).toBeUndefined()
+})
+
+test('each setting of spidermon is one of the monitors', () => {
+  const project = {
+    SPIDERMON_MIN_ITEMS: 10,
+    SPIDERMON_JOBS_COMPARISON_THRESHOLD: 0.8,
+    SPIDERMON_MAX_ERRORS: 1,
+    SPIDERMON_MAX_WARNINGS: 2,
+    SPIDERMON_MAX_CRITICALS: 0,
+    SPIDERMON_EXPECTED_FINISH_REASONS: ['finished'],
+    SPIDERMON_UNWANTED_HTTP_CODES: { 403: 5, 500: { max_count: 100, max_percentage: 0.5 } },
+    SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS: 3,
+    SPIDERMON_MAX_RETRIES: 4,
+    SPIDERMON_MIN_SUCCESSFUL_REQUESTS: 5,
+    SPIDERMON_MAX_REQUESTS_ALLOWED: -1,
+    SPIDERMON_MAX_ITEM_VALIDATION_ERRORS: 6,
+    SPIDERMON_FIELD_COVERAGE_RULES: { 'dict/author/name': 0.9 },
+    SPIDERMON_MAX_EXECUTION_TIME: 1800,
+  }
+  const { items, ...others } = read(undefined, { config: project })!
+  expect(items?.min).toBe(10)
+  expect(items?.drop).toBeCloseTo(0.2)
+  expect(others).toEqual({
+    errors: 1,
+    warnings: 2,
+    criticals: 0,
+    finishReasons: ['finished'],
+    statuses: { 403: 5, 500: { max: 100, share: 0.5 } },
+    exceptions: 3,
+    retries: 4,
+    successes: 5,
+    invalidItems: 6,
+    coverage: { 'author.name': 0.9 },
+    maxMinutes: 30,
+  } satisfies Monitors)
+})
+
+test('a list of statuses has one bound', () => {
+  const project = { SPIDERMON_UNWANTED_HTTP_CODES: ['403'], SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT: 7 }
+  expect(read(undefined, { config: project })).toEqual({ statuses: { 403: 7 } })
+})
+
+test('the spider’s own come before those of the project, and those of the command line before both', () => {
+  const layers = { config: { MONITORS: { errors: 1, warnings: 1 } } }
+  expect(read({ errors: 2 }, layers)).toEqual({ errors: 2, warnings: 1 })
+  expect(read({ errors: 2 }, { command: { MONITORS: { errors: 3 } } })).toEqual({ errors: 3 })
+})
+
+test('what is misspelt or no bound is told, all at once, with what may have been meant', () => {
+  const wrong = {
+    itms: { min: 1 },
+    items: { mn: 2 },
+    errors: '3',
+    coverage: { price: 95 },
+    custom: 1,
+    maxMinutes: 0,
+  }
+  expect(() => read(wrong)).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(
+        /static monitors of Quotes has no "itms"\. Did you mean items\?[\s\S]*items has no "mn"\. Did you mean min\?[\s\S]*errors is "3" \(a string\); expected a whole number[\s\S]*"price" is 95 \(a number\): expected a share between 0 and 1[\s\S]*custom is 1[\s\S]*maxMinutes is 0/,
+      ),
+    }),
+  )
+})
+
+test('tsc finds a misspelt key', () => {
+  // @ts-expect-error itms
+  const monitors: Monitors = { itms: { min: 1 } }
+  expect(monitors).toBeDefined()
+})

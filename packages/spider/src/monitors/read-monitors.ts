@@ -1,0 +1,159 @@
+/** Which monitors a crawl has: those of its spider and of its settings, each looked at before anything is fetched. */
+
+import { didYouMean, type Settings, SettingsError, valueShown } from '@webloom/core'
+import type { Monitors } from '../monitor-rules.ts'
+
+/** What is wrong with a value; undefined when it is right. */
+type Check = (value: unknown) => string | undefined
+
+const count: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 0 ? undefined : 'expected a whole number, 0 or more'
+const share: Check = (value) =>
+  typeof value === 'number' && value >= 0 && value <= 1
+    ? undefined
+    : 'expected a share between 0 and 1, as 0.95'
+const minutes: Check = (value) =>
+  typeof value === 'number' && value > 0 && Number.isFinite(value)
+    ? undefined
+    : 'expected minutes, more than 0'
+const texts: Check = (value) =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+    ? undefined
+    : 'expected a list of texts'
+const callable: Check = (value) =>
+  typeof value === 'function' ? undefined : 'expected a function (run, past) that returns what is wrong'
+
+type Rules = { readonly [key: string]: Check | Rules }
+
+const ITEMS: Rules = { min: count, drop: share, everyMinutes: minutes }
+const STATUS: Rules = { max: count, share }
+const CHECKS: { readonly [Key in keyof Required<Monitors>]: Check | Rules } = {
+  items: ITEMS,
+  coverage: (value) => eachOf(value, share),
+  coverageDrop: share,
+  statuses: (value) =>
+    eachOf(value, (one) => (typeof one === 'number' ? count(one) : problemsOf(one, STATUS, '')[0])),
+  errors: count,
+  warnings: count,
+  criticals: count,
+  exceptions: count,
+  retries: count,
+  requests: count,
+  invalidItems: count,
+  successes: count,
+  finishReasons: texts,
+  maxMinutes: minutes,
+  custom: callable,
+}
+
+/** The monitors of a spider and its settings; undefined: there are none. Throws `SettingsError` with every problem. */
+export function readMonitors(spider: object, settings: Settings): Monitors | undefined {
+  if (!settings.getBool('SPIDERMON_ENABLED')) return undefined
+  const own: unknown = (spider.constructor as { readonly monitors?: unknown }).monitors
+  const set = settings.getDict('MONITORS')
+  const problems = [
+    ...(own === undefined ? [] : problemsOf(own, CHECKS, `static monitors of ${spider.constructor.name}`)),
+    ...problemsOf(set, CHECKS, 'MONITORS'),
+    ...problemsOf(byName(settings), CHECKS, 'SPIDERMON_…'),
+  ]
+  if (problems.length > 0) throw new SettingsError(problems)
+  const isOfThisCall = ['environment', 'command'].includes(settings.source('MONITORS') ?? '')
+  const layers = [byName(settings), set, (own ?? {}) as Monitors, isOfThisCall ? set : {}]
+  const all: Monitors = Object.assign({}, ...layers)
+  return Object.keys(all).length === 0 ? undefined : all
+}
+
+/** Those that settings with spidermon's names ask for. */
+function byName(settings: Settings): Monitors {
+  const min = bound(settings.get('SPIDERMON_MIN_ITEMS'))
+  const kept = bound(settings.get('SPIDERMON_JOBS_COMPARISON_THRESHOLD'))
+  const items = { ...(min !== undefined && { min }), ...(kept !== undefined && { drop: 1 - kept }) }
+  const reasons = settings.getList('SPIDERMON_EXPECTED_FINISH_REASONS').map(String)
+  const seconds = bound(settings.get('SPIDERMON_MAX_EXECUTION_TIME'))
+  const given = {
+    items: some(items),
+    errors: bound(settings.get('SPIDERMON_MAX_ERRORS')),
+    warnings: bound(settings.get('SPIDERMON_MAX_WARNINGS')),
+    criticals: bound(settings.get('SPIDERMON_MAX_CRITICALS')),
+    exceptions: bound(settings.get('SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS')),
+    retries: bound(settings.get('SPIDERMON_MAX_RETRIES')),
+    successes: bound(settings.get('SPIDERMON_MIN_SUCCESSFUL_REQUESTS')),
+    requests: bound(settings.get('SPIDERMON_MAX_REQUESTS_ALLOWED')),
+    invalidItems: bound(settings.get('SPIDERMON_MAX_ITEM_VALIDATION_ERRORS')),
+    finishReasons: reasons.length > 0 ? reasons : undefined,
+    maxMinutes: seconds === undefined ? undefined : seconds / 60,
+    statuses: some(statusesOf(settings)),
+    coverage: some(coverageOf(settings)),
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Monitors
+}
+
+/** -1 is spidermon's word for no bound. */
+function bound(value: number | null): number | undefined {
+  return value === null || value < 0 ? undefined : value
+}
+
+function statusesOf(settings: Settings): Record<string, unknown> {
+  const given = settings.get('SPIDERMON_UNWANTED_HTTP_CODES')
+  const max = settings.getInt('SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT')
+  if (Array.isArray(given)) return Object.fromEntries(given.map((status) => [String(status), max]))
+  return Object.fromEntries(
+    Object.entries(given).map(([status, most]) => {
+      if (typeof most !== 'object' || most === null) return [status, most]
+      const { max_count: count, max_percentage: part } = most as Record<string, unknown>
+      return [
+        status,
+        { ...(count !== undefined && { max: count }), ...(part !== undefined && { share: part }) },
+      ]
+    }),
+  )
+}
+
+/** `dict/author/name` is spidermon's way to write `author.name`: the class of the item stands first. */
+function coverageOf(settings: Settings): Record<string, unknown> {
+  const rules = Object.entries(settings.getDict('SPIDERMON_FIELD_COVERAGE_RULES'))
+  return Object.fromEntries(
+    rules.map(([path, least]) => [
+      path
+        .split('/')
+        .slice(path.includes('/') ? 1 : 0)
+        .join('.'),
+      least,
+    ]),
+  )
+}
+
+function some<T extends object>(given: T): T | undefined {
+  return Object.keys(given).length > 0 ? given : undefined
+}
+
+function problemsOf(given: unknown, rules: Rules, place: string): string[] {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return [
+      `${place} is ${valueShown(given)}; expected an object with some of ${Object.keys(rules).join(', ')}`,
+    ]
+  return Object.entries(given).flatMap(([key, value]) => {
+    const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
+    if (rule === undefined) return [unknownKey(key, rules, place)]
+    if (value === undefined) return []
+    const where = `${place}${place === '' ? '' : '.'}${key}`
+    if (typeof rule !== 'function') return problemsOf(value, rule, where)
+    const problem = rule(value)
+    return problem === undefined ? [] : [`${where} is ${valueShown(value)}; ${problem}`]
+  })
+}
+
+function unknownKey(key: string, rules: Rules, place: string): string {
+  const names = Object.keys(rules)
+  return `${place} has no ${JSON.stringify(key)}.${didYouMean(key, names) || ` There are ${names.join(', ')}`}`
+}
+
+/** The first problem of an object's values. */
+function eachOf(given: unknown, check: Check): string | undefined {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'expected an object'
+  for (const [name, value] of Object.entries(given)) {
+    const problem = check(value)
+    if (problem !== undefined) return `${JSON.stringify(name)} is ${valueShown(value)}: ${problem}`
+  }
+  return undefined
+}

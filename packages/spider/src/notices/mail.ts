@@ -1,0 +1,92 @@
+/** Tells by mail, with the project's own nodemailer: no dependency of webloom, as few crawls need it. */
+
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Settings, UsageError } from '@webloom/core'
+import { type Notice, type NoticeChannel, noticeText, noticeTitle } from './notice.ts'
+
+/** What is used of nodemailer. */
+interface Transport {
+  sendMail(mail: {
+    readonly from: string
+    readonly to: readonly string[]
+    readonly subject: string
+    readonly text: string
+    readonly messageId: string
+  }): Promise<unknown>
+  close(): void
+}
+
+interface Nodemailer {
+  createTransport(options: object): Transport
+}
+
+const ANSWER_MS_MAX = 10_000
+
+export class Mail implements NoticeChannel {
+  readonly name: string
+  readonly #transport: Transport
+  readonly #from: string
+  readonly #to: readonly string[]
+
+  constructor(transport: Transport, { from, to }: { readonly from: string; readonly to: readonly string[] }) {
+    this.#transport = transport
+    this.#from = from
+    this.#to = to
+    this.name = `mail to ${to.join(', ')}`
+  }
+
+  async send(notice: Notice): Promise<void> {
+    await this.#transport.sendMail({
+      from: this.#from,
+      to: this.#to,
+      subject: `[webloom] ${noticeTitle(notice)}`,
+      text: `${noticeText(notice)}\n`,
+      // A mail that is sent again is shown once by most readers.
+      messageId: `<${notice.id}@webloom>`,
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close()
+  }
+}
+
+/** MONITOR_MAIL_TO; undefined where nobody is named. Throws WL_USAGE where nodemailer is missing, before anything is fetched. */
+export async function mailOf(settings: Settings, folder: string): Promise<Mail | undefined> {
+  const to = settings.getList('MONITOR_MAIL_TO').map(String)
+  if (to.length === 0) return undefined
+  const nodemailer = await nodemailerOf(folder)
+  const user = settings.get('MAIL_USER')
+  const transport = nodemailer.createTransport({
+    host: settings.get('MAIL_HOST'),
+    port: settings.getInt('MAIL_PORT'),
+    secure: settings.getBool('MAIL_SSL'),
+    requireTLS: settings.getBool('MAIL_TLS'),
+    ...(user !== null && { auth: { user, pass: settings.get('MAIL_PASS') ?? '' } }),
+    connectionTimeout: ANSWER_MS_MAX,
+    greetingTimeout: ANSWER_MS_MAX,
+    socketTimeout: ANSWER_MS_MAX,
+  })
+  return new Mail(transport, { from: settings.getString('MAIL_FROM'), to })
+}
+
+/** The project's, or one that is found beside webloom. */
+async function nodemailerOf(folder: string): Promise<Nodemailer> {
+  for (const place of [join(folder, 'package.json'), import.meta.filename]) {
+    try {
+      const path = createRequire(place).resolve('nodemailer')
+      const module = (await import(pathToFileURL(path).href)) as {
+        readonly default?: Nodemailer
+      } & Nodemailer
+      return module.default ?? module
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
+    }
+  }
+  throw new UsageError(
+    'WL_USAGE',
+    'MONITOR_MAIL_TO is set, and mails are sent by the package nodemailer, which is not installed. Install it:  npm install nodemailer',
+  )
+}

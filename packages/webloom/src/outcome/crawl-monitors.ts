@@ -1,0 +1,61 @@
+/** The monitors of a crawl, with the ways on which they tell people. */
+
+import { type Crawler, type DownloadHandler, type RunLog, type Settings, SettingsError } from '@webloom/core'
+import { CrawlMonitors, type Monitors, mailOf, type NoticeChannel, Webhook } from '@webloom/spider'
+
+export interface CrawlMonitorsParts {
+  readonly monitors: Monitors
+  readonly runLog: RunLog
+  readonly worker: string
+  /** Of the project. */
+  readonly folder: string
+  /** Makes what connects to webhooks, through the crawl's address guard. */
+  readonly connect: () => DownloadHandler
+}
+
+/** Throws before anything is fetched: for an address that is none, and where the package for mails is missing. */
+export async function crawlMonitors(
+  crawler: Crawler,
+  { monitors, runLog, worker, folder, connect }: CrawlMonitorsParts,
+): Promise<CrawlMonitors> {
+  const { settings, spider, stats, logger, times } = crawler
+  const mail = await mailOf(settings, folder)
+  return new CrawlMonitors({
+    monitors,
+    runLog,
+    worker,
+    spider: spider.name,
+    channels: [...webhooksOf(settings, connect), ...(mail ? [mail] : [])],
+    stats,
+    logger,
+    timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+    ...(times && { holdMs: 1.5 * times.members.lostAfterMs, firstPauseMs: times.members.lostAfterMs / 10 }),
+  })
+}
+
+function webhooksOf(settings: Settings, connect: () => DownloadHandler): NoticeChannel[] {
+  const secret = settings.get('MONITOR_WEBHOOK_SECRET') ?? undefined
+  const urls = webhookUrls(settings)
+  if (urls.length === 0) return []
+  const handler = connect()
+  let open = urls.length
+  return urls.map((url) => {
+    const webhook = new Webhook({ url, handler, secret })
+    webhook.close = async () => {
+      open -= 1
+      if (open === 0) await handler.close?.()
+    }
+    return webhook
+  })
+}
+
+function webhookUrls(settings: Settings): string[] {
+  const urls = settings.getList('MONITOR_WEBHOOKS').map(String)
+  const bad = urls.flatMap((url, n) =>
+    /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+      ? []
+      : [`MONITOR_WEBHOOKS[${n}] is no address that a POST can be sent to; expected https://…`],
+  )
+  if (bad.length > 0) throw new SettingsError(bad)
+  return urls
+}

@@ -1,0 +1,112 @@
+/** Whole crawls with monitors: what a receiver is told, and what it is not. */
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { silentLogger } from '@webloom/core'
+import { type Monitors, type Response, Spider } from '@webloom/spider'
+import { startRedis } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
+
+interface Told {
+  readonly signature: string | undefined
+  readonly text: string
+}
+
+/** Takes POSTs, the first of which it refuses for now. */
+async function receiver() {
+  const told: Told[] = []
+  let asked = 0
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (part: string) => (text += part))
+    request.on('end', () => {
+      response.statusCode = ++asked === 1 ? 503 : 204
+      if (asked > 1) told.push({ signature: request.headers['x-webloom-signature'] as string, text })
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    told,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=hush`,
+    asked: () => asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+class Shop extends Spider {
+  static override monitors: Monitors = { items: { min: 3 }, coverage: { price: 0.9 } }
+  override name = 'shop'
+  override startUrls = ['data:text/html,<p>1', 'data:text/html,<p>2']
+  override *parse(response: Response) {
+    yield { url: response.url }
+  }
+}
+
+async function run(settings: object) {
+  const crawl = await assemble(Shop, {
+    layers: { command: { COMPONENT_TIMEOUT: 5, ...settings } },
+    folder: process.cwd(),
+    createLogger: () => silentLogger,
+  })
+  await crawl.run()
+  return crawl
+}
+
+test('a crawl that brings too little tells a webhook in one signed message, tried again, without secrets', async () => {
+  await using hook = await receiver()
+  const { alarms, stats } = await run({
+    MONITOR_WEBHOOKS: [hook.url],
+    MONITOR_WEBHOOK_SECRET: 'key',
+    PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.1'],
+  })
+  expect(alarms.map(({ id }) => id)).toEqual(['items/min', 'coverage/price'])
+  expect(hook.told).toHaveLength(1)
+  expect(hook.told[0]!.signature).toMatch(/^t=\d+,v1=/)
+  expect(hook.told[0]!.text).not.toContain('hush')
+  expect(JSON.parse(hook.told[0]!.text)).toMatchObject({
+    spider: 'shop',
+    items: 2,
+    finishReason: 'finished',
+    alarms,
+  })
+  expect(stats.get('monitors/notice_count/sent')).toBe(1)
+})
+
+test('a webhook on a private address is told nothing unless settings allow it', async () => {
+  await using hook = await receiver()
+  const { alarms, stats } = await run({ MONITOR_WEBHOOKS: [hook.url], PRIVATE_ADDRESSES_ALLOWED: [] })
+  expect([alarms.length, hook.asked(), stats.get('monitors/notice_count/lost')]).toEqual([2, 0, 1])
+})
+
+test('mail without nodemailer, and an address that is none, are told before anything is fetched', async () => {
+  await expect(run({ MONITOR_MAIL_TO: ['ops@example.com'] })).rejects.toThrow(
+    /Install it: {2}npm install nodemailer/,
+  )
+  await expect(run({ MONITOR_WEBHOOKS: ['hooks.example/x'] })).rejects.toThrow(
+    /MONITOR_WEBHOOKS\[0\] is no address/,
+  )
+  await expect(run({ MONITORS: { itms: 1 } })).rejects.toThrow(
+    /MONITORS has no "itms"\. Did you mean items\?/,
+  )
+})
+
+test('two workers on Redis: one judges the totals of both, one message is sent, and both know what was found', async () => {
+  await using server = await startRedis()
+  await using hook = await receiver()
+  const settings = {
+    REDIS_URL: server.url,
+    MONITOR_WEBHOOKS: [hook.url],
+    PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8'],
+  }
+  const crawls = await Promise.all([run(settings), run(settings)])
+  expect(crawls.map(({ alarms }) => alarms.map(({ id }) => id))).toEqual([
+    ['items/min', 'coverage/price'],
+    ['items/min', 'coverage/price'],
+  ])
+  expect(hook.told.map(({ text }) => (JSON.parse(text) as { items: number }).items)).toEqual([2])
+})

@@ -23,7 +23,7 @@ const kinds = { click: { click: 'a' }, reload: true, refresh: true, leads: true,
 export default class Pages extends Spider {
   name = 'pages'
 
-  *start() {
+  async *start() {
     for (let round = 0; round < ${ROUNDS}; round++)
       for (const [kind, browser] of Object.entries(kinds))
         for (const origin of ${JSON.stringify(origins)})
@@ -34,7 +34,7 @@ export default class Pages extends Spider {
     await Promise.all([page.waitForEvent('popup'), page.evaluate('void open("/popped")')])
   }
 
-  *parse(response: Response) {
+  async *parse(response: Response) {
     yield { url: response.url }
   }
 }
@@ -58,10 +58,7 @@ async function startSite(host: string): Promise<Site> {
   return site
 }
 
-test.each([
-  ['buckets', 'the host', () => ''],
-  ['job', 'each worker', (agent: string) => agent],
-] as const)(
+test.each([['turns', 'the host', (_agent: string) => '']] as const)(
   'QUEUE_MODE=%s: no document comes sooner than the delay after the one before, of %s',
   {
     timeout: 300_000,
@@ -76,7 +73,7 @@ test.each([
         {
           REDIS_URL: redis.url,
           CRAWL_ID: freshCrawlId(`rendered-pace-${QUEUE_MODE}`),
-          ...(QUEUE_MODE === 'job' && { QUEUE_MODE }),
+          QUEUE_MODE,
           BROWSER_EXECUTABLE: await ensureChromium(),
           BROWSER_SANDBOX: process.getuid?.() !== 0,
           BROWSER_PAGES: 3,

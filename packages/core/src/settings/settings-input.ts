@@ -850,6 +850,79 @@ export type KnownSettingsInput = {
    * is kept there. Default `null`.
    */
   readonly RUNS_DIR?: WrittenSetting<'RUNS_DIR'>
+  /**
+   * What each run is expected to bring: `{"items": {"min": 100, "drop": 0.3}, "coverage": {"price": 0.95}}`. A spider’s
+   * `static monitors` come before those of the config file, those of the environment and the command line before them.
+   * Default `{}`.
+   */
+  readonly MONITORS?: WrittenSetting<'MONITORS'>
+  /**
+   * Addresses that are told when a monitor fails, by a POST. Slack’s and Discord’s are told in their own form, any other
+   * as JSON. Default `[]`.
+   */
+  readonly MONITOR_WEBHOOKS?: WrittenSetting<'MONITOR_WEBHOOKS'>
+  /**
+   * Key with which each POST to MONITOR_WEBHOOKS is signed: `X-Webloom-Signature: t=<seconds>,v1=<HMAC-SHA256 of
+   * "<seconds>.<body>", hexadecimal>`. null: it is not. Default `null`.
+   */
+  readonly MONITOR_WEBHOOK_SECRET?: WrittenSetting<'MONITOR_WEBHOOK_SECRET'>
+  /** Who is told by mail when a monitor fails. Needs the package nodemailer in the project, and MAIL_HOST. Default `[]`. */
+  readonly MONITOR_MAIL_TO?: WrittenSetting<'MONITOR_MAIL_TO'>
+  /** The sender of mails. Default `scrapy@localhost`. */
+  readonly MAIL_FROM?: WrittenSetting<'MAIL_FROM'>
+  /** The SMTP server that takes mails. Default `localhost`. */
+  readonly MAIL_HOST?: WrittenSetting<'MAIL_HOST'>
+  /** Its port. Default `25`. */
+  readonly MAIL_PORT?: WrittenSetting<'MAIL_PORT'>
+  /** Name with which the crawl signs in there. null: it does not sign in. Default `null`. */
+  readonly MAIL_USER?: WrittenSetting<'MAIL_USER'>
+  /** The password for MAIL_USER. Default `null`. */
+  readonly MAIL_PASS?: WrittenSetting<'MAIL_PASS'>
+  /** Refuses to send a mail before the connection is encrypted by STARTTLS. Default `false`. */
+  readonly MAIL_TLS?: WrittenSetting<'MAIL_TLS'>
+  /** The connection is encrypted from its beginning. Default `false`. */
+  readonly MAIL_SSL?: WrittenSetting<'MAIL_SSL'>
+  /** false: no monitor judges, whatever is set. Default `true`. */
+  readonly SPIDERMON_ENABLED?: WrittenSetting<'SPIDERMON_ENABLED'>
+  /** The monitor `items.min`: the fewest items of a run. null, here and below: none is set. Default `null`. */
+  readonly SPIDERMON_MIN_ITEMS?: WrittenSetting<'SPIDERMON_MIN_ITEMS'>
+  /** The monitor `errors`: the most lines of the log at level ERROR. Default `null`. */
+  readonly SPIDERMON_MAX_ERRORS?: WrittenSetting<'SPIDERMON_MAX_ERRORS'>
+  /** The monitor `warnings`: the most lines at level WARNING. Default `null`. */
+  readonly SPIDERMON_MAX_WARNINGS?: WrittenSetting<'SPIDERMON_MAX_WARNINGS'>
+  /** The monitor `criticals`: the most lines at level CRITICAL. Default `null`. */
+  readonly SPIDERMON_MAX_CRITICALS?: WrittenSetting<'SPIDERMON_MAX_CRITICALS'>
+  /** The monitor `finishReasons`: how a run may end. Empty: in any way. Default `[]`. */
+  readonly SPIDERMON_EXPECTED_FINISH_REASONS?: WrittenSetting<'SPIDERMON_EXPECTED_FINISH_REASONS'>
+  /**
+   * The monitor `statuses`: statuses, each with the most responses that may have it, `{"500": 0}`; or a list of them, for
+   * SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT. Default `[]`.
+   */
+  readonly SPIDERMON_UNWANTED_HTTP_CODES?: WrittenSetting<'SPIDERMON_UNWANTED_HTTP_CODES'>
+  /** How many responses may have a status of that list. Default `10`. */
+  readonly SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT?: WrittenSetting<'SPIDERMON_UNWANTED_HTTP_CODES_MAX_COUNT'>
+  /** The monitor `exceptions`: the most downloads without an answer. Default `null`. */
+  readonly SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS?: WrittenSetting<'SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS'>
+  /** The monitor `retries`: the most requests that may be given up after all their tries. -1 is null. Default `null`. */
+  readonly SPIDERMON_MAX_RETRIES?: WrittenSetting<'SPIDERMON_MAX_RETRIES'>
+  /** The monitor `successes`: the fewest responses with status 200. Default `null`. */
+  readonly SPIDERMON_MIN_SUCCESSFUL_REQUESTS?: WrittenSetting<'SPIDERMON_MIN_SUCCESSFUL_REQUESTS'>
+  /** The monitor `requests`: the most requests that are sent. -1 is null. Default `null`. */
+  readonly SPIDERMON_MAX_REQUESTS_ALLOWED?: WrittenSetting<'SPIDERMON_MAX_REQUESTS_ALLOWED'>
+  /** The monitor `invalidItems`: the most items that their schema may refuse. Default `null`. */
+  readonly SPIDERMON_MAX_ITEM_VALIDATION_ERRORS?: WrittenSetting<'SPIDERMON_MAX_ITEM_VALIDATION_ERRORS'>
+  /**
+   * The monitor `coverage`: fields, each with the share of items that must have it. `dict/author/name` is `author.name`.
+   * Default `{}`.
+   */
+  readonly SPIDERMON_FIELD_COVERAGE_RULES?: WrittenSetting<'SPIDERMON_FIELD_COVERAGE_RULES'>
+  /** The monitor `maxMinutes`, in seconds: the longest time that a run may take; told while it runs. Default `null` (s). */
+  readonly SPIDERMON_MAX_EXECUTION_TIME?: WrittenSetting<'SPIDERMON_MAX_EXECUTION_TIME'>
+  /**
+   * The monitor `items.drop`, turned round: 0.8 tells of a run with less than 80 % of the items of those before. Default
+   * `null`.
+   */
+  readonly SPIDERMON_JOBS_COMPARISON_THRESHOLD?: WrittenSetting<'SPIDERMON_JOBS_COMPARISON_THRESHOLD'>
   /** Writes a log. Default `true`. */
   readonly LOG_ENABLED?: WrittenSetting<'LOG_ENABLED'>
   /**
@@ -1032,23 +1105,9 @@ export type KnownSettingsInput = {
   readonly REQUEST_FINGERPRINTER_CLASS?: WrittenSetting<'REQUEST_FINGERPRINTER_CLASS'>
   /** Known, not used: FINGERPRINTER chooses the fingerprint. */
   readonly REQUEST_FINGERPRINTER_IMPLEMENTATION?: WrittenSetting<'REQUEST_FINGERPRINTER_IMPLEMENTATION'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_FROM?: WrittenSetting<'MAIL_FROM'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_HOST?: WrittenSetting<'MAIL_HOST'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_PASS?: WrittenSetting<'MAIL_PASS'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_PORT?: WrittenSetting<'MAIL_PORT'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_SSL?: WrittenSetting<'MAIL_SSL'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_TLS?: WrittenSetting<'MAIL_TLS'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
-  readonly MAIL_USER?: WrittenSetting<'MAIL_USER'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
+  /** Known, not used: monitors tell what they find: MONITOR_MAIL_TO. */
   readonly MEMUSAGE_NOTIFY_MAIL?: WrittenSetting<'MEMUSAGE_NOTIFY_MAIL'>
-  /** Known, not used: Webloom sends no mail; use the exit code, or alerts on metrics. */
+  /** Known, not used: monitors tell what they find: MONITOR_MAIL_TO. */
   readonly STATSMAILER_RCPTS?: WrittenSetting<'STATSMAILER_RCPTS'>
   /**
    * Known, not used: a running crawl has no console; `webloom status`, `pause`, `resume` and `stop` watch and steer a

@@ -58,7 +58,9 @@ async function startSite(host: string): Promise<Site> {
   return site
 }
 
-test.each([['turns', 'the host', (_agent: string) => '']] as const)(
+type PaceOf = (agent: string) => string
+
+test.each<[mode: string, of: string, paceOf: PaceOf]>([['turns', 'the host', () => '']])(
   'QUEUE_MODE=%s: no document comes sooner than the delay after the one before, of %s',
   {
     timeout: 300_000,

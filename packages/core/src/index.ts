@@ -164,6 +164,7 @@ export type {
   HostOrders,
   HostPace,
   HostState,
+  LeavingDocument,
 } from './ports/host-clock.ts'
 export { laterNews, strictestNews } from './ports/host-news.ts'
 export {

@@ -64,6 +64,7 @@ export {
   type HostState,
   type ItemContext,
   type ItemPipeline,
+  type LeavingDocument,
   type Response as PlainResponse,
   type ResponseInit as PlainResponseInit,
   RetryLater,

@@ -14,7 +14,7 @@
  * they need. Each document, the first one too, waits until its host may be asked (`DocumentPace`).
  */
 
-import { type DocumentPace, Headers, isHtmlAnswer, type Request } from '@webloom/core'
+import { type DocumentPace, Headers, isHtmlAnswer, type LeavingDocument, type Request } from '@webloom/core'
 import type { CDPSession } from 'playwright-core'
 import { bodyOf } from './answer-body.ts'
 import { documentHeaders } from './document-headers.ts'
@@ -75,7 +75,7 @@ export class DocumentGate {
   #mainFrame = ''
   #documents = 0
   /** By `host:port`: the documents that have been let go, and have no answer yet. */
-  readonly #onTheirWay = new Map<string, () => void>()
+  readonly #onTheirWay = new Map<string, LeavingDocument>()
   #waiting = 0
   #waitedMs = 0
   #isActing = false
@@ -130,7 +130,7 @@ export class DocumentGate {
 
   /** Something leaves for this `host:port`. */
   sent(place: string): void {
-    this.#onTheirWay.get(place)?.()
+    this.#onTheirWay.get(place)?.left()
   }
 
   /** From now on the page goes where its steps lead. */
@@ -188,15 +188,16 @@ export class DocumentGate {
     if (!pace || !/^https?:/.test(request.url)) return
     const beganAtMs = performance.now()
     this.#waiting++
-    const left = await pace.mayLeave(request.url, signal)
-    this.#onTheirWay.set(placeOf(request.url), left)
+    this.#onTheirWay.set(placeOf(request.url), await pace.mayLeave(request.url, signal))
     this.#waiting--
     this.#waitedMs += performance.now() - beganAtMs
   }
 
   async #answered(paused: Paused): Promise<void> {
     const { responseStatusCode: status, responseHeaders = [] } = paused
-    this.#onTheirWay.delete(placeOf(paused.request.url))
+    const place = placeOf(paused.request.url)
+    this.#onTheirWay.get(place)?.over()
+    this.#onTheirWay.delete(place)
     if (status === undefined) return this.#goOn(paused)
     const headers = headersOf(responseHeaders)
     const { url } = paused.request

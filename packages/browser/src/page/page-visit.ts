@@ -226,8 +226,9 @@ export class PageVisit {
       try {
         if (!request.isNavigationRequest() || !isOfPopup(request, page)) return await route.fallback()
         if (!script) return await route.abort('blockedbyclient')
-        await pace?.mayLeave(request.url(), this.#over.signal)
+        const document = await pace?.mayLeave(request.url(), this.#over.signal)
         await route.fallback()
+        document?.left()
       } catch {
         // The page is over, and its popups with it.
       }

@@ -104,7 +104,10 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
       first!
         .documents()
         .mayLeave(`http://a.test/${path}`, signal)
-        .then(() => leftAt.push(performance.now())),
+        .then(({ left }) => {
+          left()
+          leftAt.push(performance.now())
+        }),
     )
     for (const id of ['a/2', 'a/3']) {
       const [next] = await leasedOf(queue, 1)
@@ -130,7 +133,10 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
       lease
         .documents()
         .mayLeave(`http://a.test/${name}`, signal)
-        .then(() => void left.push(name))
+        .then((document) => {
+          document.left()
+          left.push(name)
+        })
     const document = leaves(first!, 'document')
     await new Promise((resolve) => setTimeout(resolve, delayMs))
     assert.deepEqual(left, [])
@@ -141,6 +147,27 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     await leaves(second!, 'second')
     assert.deepEqual(left, ['document', 'second'])
     assert.ok(performance.now() - leftAt >= delayMs - 5)
+  },
+  'nothing leaves for a host before its document is seen to leave, or is over': async (make) => {
+    const delayMs = 60
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
+    const [first] = await leasedOf(queue, 1)
+    first!.started()
+    const page = new AbortController()
+    const slow = await first!.documents().mayLeave('http://a.test/more', page.signal)
+    const next = leasedOf(queue, 1)
+    // That nothing leaves can only be waited for.
+    const early = await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 2 * delayMs))])
+    assert.equal(early, undefined)
+    slow.left()
+    const leftAt = performance.now()
+    const [second] = await next
+    assert.ok(performance.now() - leftAt >= delayMs - 5)
+    second!.started()
+    await second!.documents().mayLeave('http://a.test/never', page.signal)
+    page.abort(new Error('the page is over'))
+    assert.deepEqual(ids(await leasedOf(queue, 1)), ['a/3'])
   },
   'a document that is given up holds nothing up': async (make) => {
     const queue = await make({ delayMs: 50 })
@@ -163,7 +190,8 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     for (const lease of leases) lease.started()
     const startedAt = performance.now()
     const first = leases.find(({ slot }) => slot === 'a.test')!
-    await first.documents().mayLeave('http://b.test/more', new AbortController().signal)
+    const document = await first.documents().mayLeave('http://b.test/more', new AbortController().signal)
+    document.left()
     const leftAt = performance.now()
     assert.ok(leftAt - startedAt >= delayMs - 5, `it left ${leftAt - startedAt} ms after b/1`)
     assert.deepEqual(ids(await leasedOf(queue, 1)), ['b/2'])

@@ -60,13 +60,24 @@ export interface DocumentPace {
    * go before the requests that wait in the queue, in the order in which they have asked. Where no delay lies between two
    * requests to the host, this resolves at once. Rejects when `signal` fires.
    *
-   * Resolves to a function that may be called when the document is seen to leave: a busy browser takes its time.
+   * A busy browser takes its time. So nothing else leaves for the host until the document is seen to leave, or is answered, or
+   * `signal` fires: whoever asks says so.
    */
-  mayLeave(url: string, signal: AbortSignal): Promise<() => void>
+  mayLeave(url: string, signal: AbortSignal): Promise<LeavingDocument>
+}
+
+/** A document that may leave. */
+export interface LeavingDocument {
+  /** Called when the document is seen to leave: the host's delay is counted from here. */
+  left(): void
+  /** Called when the document is answered, or will not leave any more. */
+  over(): void
 }
 
 /** As far as the documents of pages know a clock: they leave between its requests. */
 export interface DocumentClock {
+  /** Whether there is a delay between two requests to the host. */
+  isPaced(slot: string): boolean
   /**
    * Returns the milliseconds until a document may leave for the host. 0: now. Infinity: when a request that is handed out has
    * started or ended. Requests that stand by do not count.

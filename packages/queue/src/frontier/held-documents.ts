@@ -19,6 +19,11 @@ export class HeldDocuments implements DocumentClock {
     this.#schedule = schedule
   }
 
+  isPaced(slot: string): boolean {
+    const held = [...this.#turns.heldAs(slotKey(slot))]
+    return held.length > 0 ? held.some((one) => one.isPaced) : this.#turns.orderOf(slot).pace.delayMs > 0
+  }
+
   documentWaitMs(slot: string, nowMs: number): number {
     const key = slotKey(slot)
     const waits = [...this.#turns.heldAs(key)].map((held) => held.documentWaitMs(nowMs))

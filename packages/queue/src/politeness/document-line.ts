@@ -1,8 +1,8 @@
 /**
  * The documents that pages in browsers open wait here for their hosts' delays, one line for each slot.
  *
- *     a page asks ─► nothing waits and the slot may be asked ─► the document leaves
- *               └──► last in its slot's line; the queue hands nothing out meanwhile ──┘
+ *     a page asks ─► last in its slot's line ─► the slot may be asked ─► the document may leave ─► it is seen to leave, or answered
+ *                    └──────────────────── the queue hands nothing out meanwhile ────────────────────────────────────────────────┘
  *
  * A request that is handed out leaves at a moment of its own, so a document waits until it has. But a request may itself wait for a
  * browser that the document's page has: such a one stands by, and asks here before it leaves.
@@ -11,7 +11,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DocumentClock, type DocumentPace, Request } from '@webloom/core'
+import { type DocumentClock, type DocumentPace, type LeavingDocument, Request } from '@webloom/core'
 import type { HostSlots } from './host-slots.ts'
 
 /** A lease, as far as its documents need it. */
@@ -32,9 +32,11 @@ export interface DocumentLineOptions {
 // A request that is handed out leaves within some milliseconds. The slot's pace may change while it is waited for, too.
 const LOOK_AGAIN_MS = 20
 
+const AT_ONCE: LeavingDocument = { left() {}, over() {} }
+
 export class DocumentLine {
   readonly #options: DocumentLineOptions
-  /** By slot, when the last of its line has left. */
+  /** By slot, when the last of its line is seen to have left. */
   readonly #last = new Map<string, Promise<void>>()
 
   constructor(options: DocumentLineOptions) {
@@ -57,34 +59,46 @@ export class DocumentLine {
     this.#options.clock.standsBy(lease.slot, false)
   }
 
-  async #mayLeave(slot: string, signal: AbortSignal): Promise<() => void> {
-    const { clock, onChange } = this.#options
+  async #mayLeave(slot: string, signal: AbortSignal): Promise<LeavingDocument> {
+    const { clock } = this.#options
     signal.throwIfAborted()
+    if (!clock.isPaced(slot)) return AT_ONCE
     const before = this.#last.get(slot)
-    if (!before && clock.documentWaitMs(slot, performance.now()) <= 0) {
-      return this.#left(slot)
-    }
-    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
-    this.#last.set(slot, left)
-    clock.documentWaits(slot, true)
-    onChange(slot)
+    const over = this.#standsInLine(slot)
     try {
       await before
       await this.#turn(slot, signal)
-      return this.#left(slot)
-    } finally {
-      clock.documentWaits(slot, false)
-      if (this.#last.get(slot) === left) this.#last.delete(slot)
-      leave()
-      onChange(slot)
+    } catch (error) {
+      over()
+      throw error
+    }
+    clock.documentLeft(slot, performance.now())
+    signal.addEventListener('abort', over, { once: true })
+    return {
+      left() {
+        clock.documentLeft(slot, performance.now())
+        over()
+      },
+      over,
     }
   }
 
-  /** A document leaves. Queues look at the clock again before they hand out what they took to be next. */
-  #left(slot: string): () => void {
-    const { clock } = this.#options
-    clock.documentLeft(slot, performance.now())
-    return () => clock.documentLeft(slot, performance.now())
+  /** Until the function that is returned is called, the slot is handed out to nobody, and the next document waits. */
+  #standsInLine(slot: string): () => void {
+    const { clock, onChange } = this.#options
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#last.set(slot, promise)
+    clock.documentWaits(slot, true)
+    onChange(slot)
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      clock.documentWaits(slot, false)
+      if (this.#last.get(slot) === promise) this.#last.delete(slot)
+      resolve()
+      onChange(slot)
+    }
   }
 
   async #turn(slot: string, signal: AbortSignal): Promise<void> {

@@ -55,7 +55,7 @@ export class SimulatedWorker implements SimulatedHub {
       bucketOf,
       buckets,
       onStart: (lease) => this.#pages.started(lease),
-      documentsOf: () => ({ mayLeave: async () => () => {} }),
+      documentsOf: () => ({ mayLeave: async () => ({ left() {}, over() {} }) }),
       chance: world.chance.next,
     })
     this.#pages = new SimulatedPages(process, this, { ...options, onStart: (lease) => onStart(this, lease) })

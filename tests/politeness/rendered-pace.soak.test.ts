@@ -58,14 +58,16 @@ async function startSite(host: string): Promise<Site> {
   return site
 }
 
-type PaceOf = (agent: string) => string
-
-test.each<[mode: string, of: string, paceOf: PaceOf]>([['turns', 'the host', () => '']])(
-  'QUEUE_MODE=%s: no document comes sooner than the delay after the one before, of %s',
+test.each([
+  ['turns', ['a', 'b']],
+  // Each worker keeps a pace of its own.
+  ['job', ['a']],
+])(
+  'QUEUE_MODE=%s, workers %j: no document of a host comes sooner than the delay after the one before',
   {
     timeout: 300_000,
   },
-  async (QUEUE_MODE, _, paceOf) => {
+  async (QUEUE_MODE, names) => {
     await using redis = await startRedis()
     const sites = await Promise.all(HOSTS.map(startSite))
     try {
@@ -85,16 +87,15 @@ test.each<[mode: string, of: string, paceOf: PaceOf]>([['turns', 'the host', () 
         },
         spiderOf(origins),
       )
-      const workers = ['a', 'b'].map((name) => folder.worker(name, '-s', `USER_AGENT=worker-${name}`))
+      const workers = names.map((name) => folder.worker(name))
       for (const { exited } of workers) {
         const { code, stderr } = await exited
         expect(code, stderr).toBe(0)
       }
       for (const [host, { hits }] of sites.entries()) {
-        const byPace = Map.groupBy(hits, ({ headers }) => paceOf(headers['user-agent'] ?? ''))
-        const gaps = [...byPace.values()].flatMap((of) =>
-          of.slice(1).map(({ path, atMs }, n) => ({ gapMs: atMs - of[n]!.atMs, after: of[n]!.path, path })),
-        )
+        const gaps = hits
+          .slice(1)
+          .map(({ path, atMs }, n) => ({ gapMs: atMs - hits[n]!.atMs, after: hits[n]!.path, path }))
         const shortest = gaps.toSorted((a, b) => a.gapMs - b.gapMs).slice(0, 3)
         console.log({ QUEUE_MODE, host: HOSTS[host], documents: hits.length, shortest })
         const documents = Object.values(DOCUMENTS).reduce((sum, count) => sum + count)

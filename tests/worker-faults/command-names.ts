@@ -10,8 +10,9 @@ const textsIn = (pattern: string): [name: string, text: string][] =>
     path.replace(/^.*\/(?:lua|commands)\//, '').replace(/\.lua$/, ''),
     readFileSync(join(ROOT, path), 'utf8'),
   ])
-/** A script of ours is several files, one behind the other; the last, by its folder and name, says what it does. */
+/** A script of ours is several files, one behind the other; the last that is more than an answer, by its folder and name, says what it does. */
 const OURS = textsIn('packages/*/lua/**/*.lua')
+const ANSWERS = OURS.filter(([name]) => /\breply$/.test(name))
 /** BullMQ puts other files into its scripts, behind the first lines. */
 const BULLMQ = textsIn('node_modules/bullmq/dist/cjs/commands/*.lua').map(
   ([name, text]) => [name.replace(/-\d+$/, ''), text.slice(0, 150)] as const,
@@ -33,7 +34,9 @@ export class CommandNames {
 }
 
 function scriptName(text: string): string {
-  const ours = OURS.find(([, lua]) => text.endsWith(lua))
+  const answer = ANSWERS.find(([, lua]) => text.endsWith(lua))
+  const said = answer ? text.slice(0, -answer[1].length).trimEnd() : text
+  const ours = OURS.find(([, lua]) => said.endsWith(lua) || said.endsWith(lua.trimEnd()))
   const bullmq = BULLMQ.find(([, start]) => text.startsWith(start))
   return ours?.[0] ?? (bullmq ? `bullmq ${bullmq[0]}` : `script ${hash('sha1', text)}`)
 }

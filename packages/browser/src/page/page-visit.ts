@@ -228,7 +228,11 @@ export class PageVisit {
         if (!script) return await route.abort('blockedbyclient')
         const document = await pace?.mayLeave(request.url(), this.#over.signal)
         await route.fallback()
-        document?.left()
+        // When it was sent is not known: it has been when it is answered.
+        void request.response().then(
+          () => document?.left(),
+          () => document?.over(),
+        )
       } catch {
         // The page is over, and its popups with it.
       }

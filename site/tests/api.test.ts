@@ -24,7 +24,7 @@ test('each page is built, with a line to import it by and what its docstring say
   const missing = stage.exports.filter(({ path }) => !existsSync(join(DIST, path.replace(/\.md$/, '.html'))))
   expect(missing).toEqual([])
   const page = readFileSync(join(DIST, 'api/webloom-ports/DupeFilter.md'), 'utf8')
-  expect(page).toContain('Remembers which requests this crawl has already met.')
+  expect(page).toContain('Remembers which requests this crawl has already seen.')
   expect(page).toContain("import type { DupeFilter } from 'webloom/ports'")
   expect(page).toContain('## requestSeen')
 })

@@ -43,7 +43,7 @@ export interface WorkerTells {
   /** What is under way at this moment. */
   readonly activity: () => Pick<WorkerActivity, 'downloading' | 'scraping'> &
     Partial<Pick<WorkerActivity, 'scrapingFull' | 'stalled'>>
-  /** How many requests it may download at once. Absent: how much of it is in use is told by its event loop alone. */
+  /** How many requests it may download at once. Absent, or 0 for any number: how much of it is in use is told by its event loop alone. */
   readonly concurrency?: number
   /** What this worker holds of the queue. Absent: it does not say. */
   readonly held?: (() => QueueHeld) | undefined
@@ -344,9 +344,10 @@ export class WorkerHeartbeat implements OtherWorkers {
   }
 
   #placesTaken(): number {
-    const { activity, concurrency = Number.POSITIVE_INFINITY } = this.#options.tells
+    const { activity, concurrency = 0 } = this.#options.tells
     const { downloading, scrapingFull = false } = activity()
-    return scrapingFull ? 1 : downloading / concurrency
+    if (scrapingFull) return 1
+    return concurrency > 0 ? downloading / concurrency : 0
   }
 
   /** Deletes the entries of workers that were lost long ago. A worker that lives after all writes its entry anew. */

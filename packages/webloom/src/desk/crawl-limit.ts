@@ -5,7 +5,7 @@ import { byteSize, counted, grouped } from '../terminal/figures.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
 export interface CrawlBounds {
-  /** CONCURRENT_REQUESTS. */
+  /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency: number
   readonly spider: string
 }
@@ -95,7 +95,7 @@ function busyWorkers({ workers }: StatusFigures, { concurrency }: CrawlBounds): 
       words: `The callbacks and pipelines of ${full} of ${counted(present.length, 'worker')} work on as many bytes of responses as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows, so no page is begun there. Faster ones help, more workers, or a larger bound where there is memory for it.`,
     }
   const downloading = present.reduce((sum, worker) => sum + worker.downloading, 0)
-  if (downloading < FULL_FROM * concurrency * present.length) return undefined
+  if (concurrency === 0 || downloading < FULL_FROM * concurrency * present.length) return undefined
   return {
     kind: 'workers',
     words: `The workers are full: ${grouped(downloading)} downloads at once in ${counted(present.length, 'worker')}. More workers, or a higher CONCURRENT_REQUESTS, help.`,

@@ -272,6 +272,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     const { inside, stats, settings } = this.#crawl
     const { pages, items, errors } = totalsOf(stats.snapshot())
     const rates = this.#rates()
+    const placesMax = settings.getInt('CONCURRENT_REQUESTS')
     return {
       id: inside.store.workerId,
       host: hostname(),
@@ -287,7 +288,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       pagesPerMinute: rates.pages,
       itemsPerMinute: rates.items,
       errorsPerMinute: rates.errors,
-      busy: Math.min(1, inside.engine.activity.downloading / settings.getInt('CONCURRENT_REQUESTS')),
+      busy: placesMax > 0 ? Math.min(1, inside.engine.activity.downloading / placesMax) : 0,
       blocked: false,
       release: VERSION,
       ...this.#loadSeen,

@@ -67,6 +67,12 @@ test('a host without delay wants what its concurrency takes', () => {
   })
 })
 
+test('without a bound on downloads answers take as long as those under way say', () => {
+  const status = { ...STATUS, seeds: null, workers: working(1, { pagesPerMinute: 1200, downloading: 4 }) }
+  const slots = slotsLike(1, { waiting: 1e6 })
+  expect(workersWanted({ status, concurrency: 0, slots }).allowedPerSecond).toBe(40)
+})
+
 test('without lines of hosts it is what would leave nothing queued in a minute', () => {
   const counts = { ...STATUS.counts, waiting: 6000 }
   expect(wanted(working(2, { pagesPerMinute: 1200 }), undefined, { counts, mode: 'job' })).toMatchObject({

@@ -23,7 +23,7 @@ export interface WorkersWantedInput {
   >
   /** Each slot with how many it stands for. Absent: the queue keeps none (QUEUE_MODE=job). */
   readonly slots?: readonly { readonly slot: PacedSlot; readonly weight: number }[]
-  /** CONCURRENT_REQUESTS. */
+  /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency: number
 }
 
@@ -112,7 +112,10 @@ function speedOf(present: readonly WorkerSeen[], concurrency: number): Speed {
   if (busy < BUSY_FROM || perSecond === 0) return { perSecond: null, answerS: ANSWER_S }
   const downloading = working.reduce((sum, worker) => sum + worker.downloading, 0)
   // As long as a request is with a worker (Little): its places that are taken, by what comes out of them.
-  const answerS = Math.min(ANSWER_S, Math.min(downloading, busy * concurrency) / perSecond)
+  const answerS = Math.min(
+    ANSWER_S,
+    Math.min(downloading, concurrency > 0 ? busy * concurrency : downloading) / perSecond,
+  )
   return { perSecond: perSecond / busy, answerS: answerS > 0 ? answerS : ANSWER_S }
 }
 

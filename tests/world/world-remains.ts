@@ -8,7 +8,7 @@ export interface Remains {
   readonly isShared: boolean
   /** Spiders whose end, or beginning, is lost with a fault: what is left of these is not judged. */
   readonly cutOff: readonly string[]
-  /** A worker stood still, or was cut off. */
+  /** A worker stood still, or was cut off, or the machine was too busy for it. */
   readonly wasSilent: boolean
   /** A Redis has begun another run, and may be older. */
   readonly mayHaveGoneBack: boolean
@@ -27,8 +27,15 @@ const STAYS = [
   /^webloom:\{\w+\}:failures(:|$)/,
   /^webloom:\{\w+\}:(workers|settings|history|runs|cleared|id|meta|marker|events|pc|stalled-check|frontier:counts)$/,
 ]
-/** A turn that BullMQ was told of by a worker that had been silent when the crawl ended; docs/redis-keys.md says so, too. */
-const LATE_TURN = /^webloom:\{\w+\}:([^:]+~\d+~\d+|active|prioritized|stalled)$/
+/**
+ * What a worker that had been silent when the crawl ended was about to tell, or had sent on a connection that nobody reads any more: a
+ * turn to BullMQ, a question to the filter. docs/redis-keys.md says so, too.
+ */
+const LATE = [
+  /^webloom:\{\w+\}:([^:]+~\d+~\d+|active|prioritized|stalled)$/,
+  /^\w+:dupefilter$/,
+  /^\{\w+:dupefilter\}:(pending|owners(:.*)?)$/,
+]
 /** With SCHEDULER_PERSIST nothing is emptied. */
 const PERSISTS = [/dupefilter/, /:start-hosts$/]
 
@@ -45,9 +52,11 @@ async function leftOver({ servers, spiders, isShared, cutOff, wasSilent }: Remai
         (await server.command('PTTL', key)) === -1
       )
         left.push(key)
-    // What it was about to tell BullMQ reaches Redis after the others have ended the crawl.
-    const isLate = (key: string) => wasSilent && LATE_TURN.test(key)
-    if (left.some((key) => !isLate(key))) wrong.push(`left on Redis: ${someOf(left.sort())}`)
+    const isLate = (key: string) => wasSilent && LATE.some((one) => one.test(key))
+    if (left.some((key) => !isLate(key)))
+      wrong.push(
+        `left on Redis: ${someOf(left.sort())}; still to be done: ${await todosOf(spiders, servers)}`,
+      )
   }
   for (const spider of spiders.filter((one) => !cutOff.includes(one))) {
     const state = await servers.queueOf(spider).command('HGET', `webloom:{${spider}}:record`, 'state')
@@ -57,6 +66,14 @@ async function leftOver({ servers, spiders, isShared, cutOff, wasSilent }: Remai
     if (left.some((count) => count !== 0)) wrong.push(`the counts of ${spider} say ${left.join(', ')}`)
   }
   return wrong
+}
+
+/** What the next worker would do before anything else, as the one that left could not. */
+async function todosOf(spiders: readonly string[], servers: WorldServers): Promise<string> {
+  const todos = spiders.map((spider) =>
+    servers.queueOf(spider).command('HGET', `webloom:{${spider}}:record`, 'todo'),
+  )
+  return (await Promise.all(todos)).map((todo) => todo ?? 'nothing').join(', ')
 }
 
 /**

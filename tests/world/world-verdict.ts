@@ -8,6 +8,7 @@
  */
 
 import type { Hit } from '@webloom/testkit'
+import { lengthOf } from './world-machine.ts'
 import type { Fault, WorldPlan } from './world-plan.ts'
 import { type Remains, remainsOf, someOf, stateOf } from './world-remains.ts'
 import type { WorldServers } from './world-servers.ts'
@@ -227,16 +228,6 @@ function longOf(spans: readonly Span[], lockMs: number): Span[] {
   return long
 }
 
-/** What several cover at once counts once. */
-function lengthOf(spans: readonly Span[]): number {
-  let [length, coveredUntilMs] = [0, Number.NEGATIVE_INFINITY]
-  for (const { fromMs, untilMs } of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
-    length += Math.max(0, untilMs - Math.max(fromMs, coveredUntilMs))
-    coveredUntilMs = Math.max(coveredUntilMs, untilMs)
-  }
-  return length
-}
-
 /**
  * Nothing was asked for by a spider's workers since a Redis went back: they had ended the crawl, and nobody is left to end the
  * one that the older state still has. The next worker would.
@@ -257,7 +248,8 @@ function hasLostItsTidier({ struck, site }: Evidence, spider: string): boolean {
 
 /** What is judged of what Redis still has. */
 function remaining(evidence: Evidence): Remains {
-  const { plan, servers, struck, site } = evidence
+  const { plan, servers, struck, site, stoodStill } = evidence
+  const { lockMs } = timesOf(plan)
   const isVisited = site.visited && site.visited.hits.length > 0
   const spiders = plan.isShared && (!site.visited || isVisited) ? ['pages', 'others'] : ['pages']
   return {
@@ -270,7 +262,9 @@ function remaining(evidence: Evidence): Remains {
         hasLostItsTidier(evidence, spider) ||
         hasLostItsBeginning(evidence, spider),
     ),
-    wasSilent: struck.some(({ fault }) => fault.kind === 'pause' || fault.kind === 'silence'),
+    wasSilent:
+      struck.some(({ fault }) => fault.kind === 'pause' || fault.kind === 'silence') ||
+      stoodStill.some(({ spans }) => longOf(spans, lockMs).length > 0),
     mayHaveGoneBack: struck.some(({ fault }) => fault.kind === 'restart redis' || goesBack(fault)),
   }
 }

@@ -12,10 +12,15 @@ import type { WorkerEnd, WorkerPool, WorldWorker } from './world-workers.ts'
 
 /** To say what it waits for. */
 const TELLS_MS = 500
-/** A crawl that asks for no page for so long never ends. On a busy machine one of some hundred pages may take longer, instead of seconds. */
+/**
+ * A crawl that asks for no page for so long never ends. Time in which the machine lets no command pass does not count: one that
+ * has stood still for half a minute says nothing of its crawls.
+ */
 const STANDS_STILL_MS = 30_000
 /** One that asks for pages again and again. */
 const WORLD_MS_MAX = 120_000
+/** However busy the machine is. */
+const STUCK_MS_MAX = 300_000
 const LOOK_EVERY_MS = 500
 const NAMES = new CommandNames()
 
@@ -111,7 +116,7 @@ class World {
     )
     const machine = new MachineWatch(this.#servers)
     await Promise.all(starts)
-    const isStuck = await this.#end()
+    const isStuck = await this.#end(machine)
     const heldUp = await machine.stop()
     this.#isOver = true
     const all = [...this.#gone, ...this.#living]
@@ -142,16 +147,20 @@ class World {
   }
 
   /** Resolves when every worker has ended and every fault that struck is over: with true when that never comes. */
-  async #end(): Promise<boolean> {
+  async #end(machine: MachineWatch): Promise<boolean> {
     const begunMs = performance.now()
-    let [hits, movedMs] = [0, begunMs]
-    while (performance.now() < Math.min(movedMs + STANDS_STILL_MS, begunMs + WORLD_MS_MAX)) {
+    const ranMs = () => performance.now() - begunMs - machine.heldUpMs
+    let [hits, movedMs] = [0, 0]
+    while (
+      ranMs() < Math.min(movedMs + STANDS_STILL_MS, WORLD_MS_MAX) &&
+      performance.now() < begunMs + STUCK_MS_MAX
+    ) {
       const open = [...this.#acts, ...[...this.#living].filter(({ ended }) => !ended).map(({ end }) => end)]
       if (open.length === 0) return false
       await Promise.race([...open, sleep(LOOK_EVERY_MS, undefined, { ref: false })])
       const { web, visited } = this.#site
       const hitsNow = web.hits.length + (visited?.hits.length ?? 0)
-      if (hitsNow > hits) [hits, movedMs] = [hitsNow, performance.now()]
+      if (hitsNow > hits) [hits, movedMs] = [hitsNow, ranMs()]
     }
     return true
   }

@@ -70,9 +70,15 @@ export class HeldRequests {
     return leases
   }
 
-  /** A request leaves now. Returns false when it must not: the lock was not renewed in time. */
+  /**
+   * A request leaves now. Returns false when it must not, as the lock was not renewed in time: it is out no more, and its place at
+   * its host is the next one's.
+   */
   started(lease: BucketLease, nowMs: number): boolean {
-    if (!lease.turn.isLocked(nowMs)) return false
+    if (!lease.turn.isLocked(nowMs)) {
+      lease.heldSlot.out.delete(lease)
+      return false
+    }
     lease.heldSlot.started(nowMs)
     this.#schedule.place(lease.heldSlot, nowMs)
     return true

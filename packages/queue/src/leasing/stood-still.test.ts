@@ -94,6 +94,22 @@ describe.each([
   })
 })
 
+test('QUEUE_MODE=turns: a request that must not leave, as its lock ran out, takes no place of its host', async () => {
+  await using proxy = await startTcpProxy({ target: buckets.server.url })
+  const queue = await buckets.queue({ url: proxy.url, times, pace: { concurrency: 1 } })
+  await queue.push([page('1')], 'start/0')
+  const [lease] = await leased(queue, 1)
+  const renew = await silentUntilUnsafe(proxy, queue, lease!)
+  lease!.started()
+  expect(lease!.signal.aborted).toBe(true)
+  proxy.flow()
+  await expect(renew()).rejects.toMatchObject(isLost)
+  const [again] = await leased(queue, 1)
+  again!.started()
+  await queue.commit(again!)
+  expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
+})
+
 /** Resolves to the step that renews the lease, once another worker may have it. */
 async function silentUntilUnsafe(
   proxy: { hang(): void },

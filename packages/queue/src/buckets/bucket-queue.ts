@@ -289,7 +289,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   #do(effect: Effect): void {
-    if (effect.kind === 'done') effect.ending.done(effect.error)
+    if (effect.kind === 'done') effect.ending.done?.(effect.error)
     else if (effect.kind === 'lost') this.#parts.handout.lost(effect.lease)
     else if (effect.kind === 'unreadable')
       this.#parts.rejected.refuseUnreadable(effect.slot, effect.taken, effect.why)
@@ -354,11 +354,7 @@ export class BucketQueue implements RequestQueue {
       // It may have been fetched.
       const text = remarked(lease.text, { attempt: lease.attempt + 1 })
       const placed = [asItWas(lease.heldSlot, { priority: lease.priority, text })]
-      this.#parts.machine.requests.end(
-        lease,
-        { placed, keepsHistory: true, done: () => {} },
-        performance.now(),
-      )
+      this.#parts.machine.requests.end(lease, { placed, keepsHistory: true }, performance.now())
       lease.lose('the queue was closed')
     }
     this.#parts.machine.states.close(performance.now())

@@ -126,6 +126,37 @@ describe.concurrent('Redis', () => {
     expect(performance.now() - began).toBeLessThan(TURN_LOCK_MS / 2)
   })
 
+  test('that takes no writes for a moment: what was on its way back to it comes again', async () => {
+    await using own = new BucketBench()
+    await own.start()
+    await using proxy = await startTcpProxy({ target: own.server.url })
+    const queue = await own.queue({ url: proxy.url, concurrency: 8 })
+    await queue.push(pages('a', 6), 'o')
+    const [held] = await queue.lease(1)
+    // They are taken for a caller that has gone when they come, and lie here.
+    const gone = new AbortController()
+    proxy.judgeBy((command) => {
+      if (!/^EVAL/i.test(command[0]!)) return 'forward'
+      gone.abort()
+      return { holdReplyMs: 50 }
+    })
+    await queue.lease(5, gone.signal)
+    await vi.waitUntil(async () => (await queue.counts()).leased > 1)
+    proxy.judgeBy(() => 'forward')
+    await own.redis.config('SET', 'min-replicas-to-write', '1')
+    const pausing = queue.commit(held!, { host: { pauseMs: 100 } })
+    await expect(pausing).rejects.toMatchObject({ code: 'WL_REDIS_AWAY' })
+    await own.redis.config('SET', 'min-replicas-to-write', '0')
+    await queue.commit(held!)
+    const rest: string[] = []
+    await crawl(queue, 4, async (lease) => {
+      rest.push(lease.id)
+      await queue.commit(lease)
+    })
+    expect(rest.sort()).toEqual(ids(pages('a', 6).slice(1)))
+    expect(await queue.counts()).toEqual(EMPTY)
+  }, 30_000)
+
   test('an idle worker asks it next to nothing', async () => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
     const keys = bench.nextKeys()

@@ -101,7 +101,7 @@ export class RequestHandout {
     const { machine, rejected, onPutBack } = this.#options
     if (!rejected.isForOthers(lease.turn, lease.id)) return false
     const placed = [asItWas(lease.heldSlot, lease)]
-    machine.requests.end(lease, { placed, keepsHistory: true, done: () => {} }, performance.now())
+    machine.requests.end(lease, { placed, keepsHistory: true }, performance.now())
     onPutBack()
     return true
   }

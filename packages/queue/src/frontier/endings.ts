@@ -40,6 +40,7 @@ export class Endings {
   /** Puts endings that Redis has refused before all others, to be told again. */
   again(endings: readonly Ending[]): void {
     this.#waiting.unshift(...endings)
+    for (const { ended, slot } of endings) if (goesToHead(ended)) this.#goingBack.add(slot)
   }
 
   /** Takes out and returns those of a turn. */

@@ -65,7 +65,7 @@ export class FrontierAnswers {
   /**
    * Redis has not done what the message says, as far as is known. A take that was done gets the same answer again.
    *
-   * @param error what the callers are told; undefined: what adds nothing is said again
+   * @param error what the callers are told. What nobody waits for is said again; for a full Redis so is all that adds nothing
    */
   unanswered(
     message: Message,
@@ -75,7 +75,7 @@ export class FrontierAnswers {
     this.#isFull ||= isFull
     const again: Ending[] = []
     for (const ending of message.endings) {
-      if (isFull && ending.adds === 0) again.push(ending)
+      if (!ending.done || (isFull && ending.adds === 0)) again.push(ending)
       else this.#endings.failed(ending, error)
     }
     this.#endings.again(again)

@@ -21,5 +21,6 @@ export interface Outcome {
   /** How many requests the outcome adds. */
   readonly adds?: number
   readonly keepsHistory?: boolean
-  readonly done: (error?: unknown) => void
+  /** Absent where nobody waits: what Redis does not take is told again. */
+  readonly done?: (error?: unknown) => void
 }

@@ -35,7 +35,8 @@ export interface Ending {
   readonly lease?: BucketLease
   /** How many requests the outcome adds. */
   readonly adds: number
-  readonly done: (error?: unknown) => void
+  /** Absent where nobody waits: what Redis does not take is told again. */
+  readonly done?: (error?: unknown) => void
 }
 
 /** What was told of a slot, and how many waited behind it. */

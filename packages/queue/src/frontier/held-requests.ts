@@ -101,7 +101,7 @@ export class HeldRequests {
       ...(isNoted && { id }),
       ...(refusal !== undefined && { refusal }),
     }
-    this.#endings.add({ slot, ended, lease, adds, done })
+    this.#endings.add({ slot, ended, lease, adds, ...(done && { done }) })
     if (!news) return
     slot.news = laterNews(slot.news, news)
     slot.turn.told.add(slot)
@@ -191,7 +191,6 @@ export class HeldRequests {
         ended: { token: lease.token, placed: [this.#asItWas(lease)] },
         lease,
         adds: 0,
-        done: () => {},
       })
     }
   }

@@ -180,7 +180,7 @@ export class SimulatedWorker implements SimulatedHub {
   }
 
   #do(effect: Effect): void {
-    if (effect.kind === 'done') effect.ending.done(effect.error)
+    if (effect.kind === 'done') effect.ending.done?.(effect.error)
     else if (effect.kind === 'lost') this.#pages.ended(effect.lease)
     else if (effect.kind === 'unreadable') throw new Error(effect.why)
     else this.#turns.end(effect)

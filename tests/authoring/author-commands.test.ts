@@ -13,13 +13,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Response, Spider } from 'webloom'
 import { SPIDER_TEMPLATES } from '../../packages/webloom/src/authoring/spider-templates.ts'
 import { recordCrawl, replayCrawl, runCallback } from '../../packages/webloom/src/testing.ts'
+import { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let web: FakeWeb
 let folder: TempDir
 let home: string
+let commands: CommandLine
 
 beforeAll(async () => {
+  commands = new CommandLine()
   web = await startFakeWeb({ seed: 1, pagesPerHost: 12 })
   web.route(null, '/books', (_, res) =>
     res
@@ -74,20 +77,19 @@ export default class Books extends Spider {
   )
 })
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
   await web.close()
   await folder.remove()
 })
 
 const at = (path: string) => new URL(path, home).href
 
-function webloom(args: readonly string[], options: { cwd?: string; input?: string } = {}) {
-  return runProcess(process.execPath, [CLI, ...args], {
-    cwd: options.cwd ?? folder.path,
-    env: { ...process.env, BROWSER: 'true' },
-    timeoutMs: 20_000,
-    ...(options.input !== undefined && { input: options.input }),
-  })
-}
+const webloom = (words: readonly string[], { cwd = folder.path } = {}) =>
+  commands.run(words, { cwd, env: { BROWSER: 'true' } })
+
+/** In a process of its own. */
+const started = (words: readonly string[], options: { input?: string } = {}) =>
+  runProcess(process.execPath, [CLI, ...words], { cwd: folder.path, timeoutMs: 20_000, ...options })
 
 describe('fetch', () => {
   test('prints the page after its redirects, byte for byte', async () => {
@@ -133,8 +135,8 @@ test('fetch and shell have a page rendered by --browser, and go where its script
     ...Object.entries(settings).flatMap(([key, value]) => ['-s', `${key}=${value}`]),
   ]
   const [fetched, shown] = await Promise.all([
-    webloom(['fetch', at('/leads'), ...rendered]),
-    webloom(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"]),
+    started(['fetch', at('/leads'), ...rendered]),
+    started(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"]),
   ])
   expect(fetched.stdout, fetched.stderr).toContain('<title>drawn</title>')
   expect(shown.stdout, shown.stderr).toBe('drawn\n')
@@ -221,7 +223,7 @@ describe('shell', () => {
       '.exit',
       'response.url',
     ]
-    const { code, stdout, stderr } = await webloom(['shell'], { input: lines.join('\n') })
+    const { code, stdout, stderr } = await started(['shell'], { input: lines.join('\n') })
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/\n1\n12\n200\nUncaught Error: mine\n/)
     expect(stdout).toContain(`\n<200 ${at('/book')}>\n{\n  accept: 'text/html`)

@@ -7,16 +7,23 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { runProcess, type TempDir } from '@webloom/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 import { CLI, type OwnProject, ownExamples, ownProject } from './own-project.ts'
 
 let project: OwnProject
+let commands: CommandLine
 let folder: TempDir
 let origin: string
 let asked: readonly string[]
 
+beforeAll(() => {
+  commands = new CommandLine()
+})
+afterAll(() => commands[Symbol.asyncDispose]())
+
 beforeEach(async () => {
-  project = await ownProject()
+  project = await ownProject(commands)
   ;({ folder, origin, asked } = project)
 })
 afterEach(() => project[Symbol.asyncDispose]())
@@ -294,7 +301,7 @@ describe('STATS_CLASS', () => {
 })
 
 describe('SPIDER_LOADER_CLASS', () => {
-  const webloom = (...args: string[]) => runProcess(process.execPath, [CLI, ...args], { cwd: folder.path })
+  const webloom = (...words: string[]) => commands.run(words, { cwd: folder.path })
   const withLoader = (loader: string) => {
     const settings = { SPIDER_LOADER_CLASS: loader, ROBOTSTXT_OBEY: false }
     writeFileSync(
@@ -338,6 +345,9 @@ describe('SPIDER_LOADER_CLASS', () => {
   })
 
   test('a class of Python, one that lacks a method, and one that fails are refused with what to do', async () => {
+    // The config is written anew: each reads it in a process of its own.
+    const webloom = (...words: string[]) =>
+      runProcess(process.execPath, [CLI, ...words], { cwd: folder.path })
     withLoader('myproject.loaders.ShopLoader')
     expect((await webloom('list')).stderr).toContain(
       "./file.ts#Export; myproject.loaders.ShopLoader is Python's",
@@ -361,7 +371,7 @@ describe('SPIDER_LOADER_CLASS', () => {
 })
 
 test('wrong entries of several settings are told at once, each with its setting, its entry and what to write', async () => {
-  await using project = await ownProject()
+  await using project = await ownProject(commands)
   writeFileSync(project.folder.join('mine.ts'), 'export class Mine {}')
   const { code, log } = await project.crawled('', {
     DOWNLOAD_HANDLERS: { aa: './nope.ts#Mine', bb: './mine.ts' },

@@ -1,15 +1,22 @@
 /** Dupefilters of one's own, on Redis: the examples of docs/own-components.md in crawls of the real command line. */
 
 import { writeFileSync } from 'node:fs'
-import { runProcess, startRedis } from '@webloom/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CLI, type OwnProject, ownProject } from './own-project.ts'
+import { startRedis } from '@webloom/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { type OwnProject, ownProject } from './own-project.ts'
 
 let project: OwnProject
+let commands: CommandLine
 let origin: string
 
+beforeAll(() => {
+  commands = new CommandLine()
+})
+afterAll(() => commands[Symbol.asyncDispose]())
+
 beforeEach(async () => {
-  project = await ownProject()
+  project = await ownProject(commands)
   origin = project.origin
 })
 afterEach(() => project[Symbol.asyncDispose]())
@@ -119,12 +126,11 @@ test('workers are refused one that extends a filter in memory, as they are refus
     "import { MemoryDupeFilter } from 'webloom/ports'\nexport class Mine extends MemoryDupeFilter {}\n",
   )
   const settings = { DUPEFILTER_CLASS: './mine.ts#Mine', REDIS_URL: redis.url }
-  expect(await crawled(start(), settings), 'one process may have it').toMatchObject({ code: 0 })
+  const { code, file } = await crawled(start(), settings)
+  expect(code, 'one process may have it').toBe(0)
   const asked = project.asked.length
   const given = Object.entries(settings).flatMap(([name, value]) => ['-s', `${name}=${value}`])
-  const worker = await runProcess(process.execPath, [CLI, 'worker', 'spider.mjs', ...given], {
-    cwd: project.folder.path,
-  })
+  const worker = await commands.run(['worker', file, ...given], { cwd: project.folder.path })
   expect(worker.code).toBe(2)
   expect(worker.stderr).toContain('DUPEFILTER_CLASS is ./mine.ts#Mine, which workers cannot share')
   expect(project.asked).toHaveLength(asked)

@@ -4,8 +4,9 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { runProcess, type TempDir, tempDir } from '@webloom/testkit'
+import { type TempDir, tempDir } from '@webloom/testkit'
 import { type CodeBlock, codeBlocks } from '../docs/docs-code.ts'
+import type { CommandLine } from '../projects/command-line.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = 'docs/own-components.md'
@@ -18,6 +19,8 @@ export interface Crawled {
   readonly items: readonly unknown[]
   readonly stats: Readonly<Record<string, unknown>>
   readonly log: string
+  /** Of the spider, in the folder. */
+  readonly file: string
 }
 
 export interface OwnProject extends AsyncDisposable {
@@ -43,7 +46,8 @@ export function ownExamples(): (CodeBlock & { readonly name: string | undefined 
   }))
 }
 
-export async function ownProject(): Promise<OwnProject> {
+/** @param commands that run its crawls */
+export async function ownProject(commands: CommandLine): Promise<OwnProject> {
   const folder = await tempDir()
   symlinkSync(join(ROOT, 'node_modules'), folder.join('node_modules'))
   for (const { name, code } of ownExamples()) if (name !== undefined) writeFileSync(folder.join(name), code)
@@ -59,7 +63,7 @@ export async function ownProject(): Promise<OwnProject> {
     folder,
     origin: `http://127.0.0.1:${(site.address() as AddressInfo).port}`,
     asked,
-    crawled: (start, settings, outputs) => crawled(folder, start, settings, outputs),
+    crawled: (start, settings, outputs) => crawled({ folder, commands }, start, settings, outputs),
     async [Symbol.asyncDispose]() {
       site.closeAllConnections()
       await new Promise((resolve) => site.close(resolve))
@@ -68,14 +72,18 @@ export async function ownProject(): Promise<OwnProject> {
   }
 }
 
+let spiders = 0
+
 async function crawled(
-  folder: TempDir,
+  { folder, commands }: { readonly folder: TempDir; readonly commands: CommandLine },
   start: string,
   settings: Readonly<Record<string, unknown>>,
   outputs: readonly string[] = ['-O', 'items.jsonl'],
 ): Promise<Crawled> {
+  // Of a name of its own: one that was loaded is not read again.
+  const spider = `spider-${++spiders}.mjs`
   writeFileSync(
-    folder.join('spider.mjs'),
+    folder.join(spider),
     `import { Request, Spider } from 'webloom'
 export class Reader extends Spider {
   name = 'reader'
@@ -87,8 +95,8 @@ export class Reader extends Spider {
     '-s',
     `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   ])
-  const command = [CLI, 'runspider', 'spider.mjs', ...outputs, '--stats-file', 'stats.json', ...given]
-  const { code, stderr } = await runProcess(process.execPath, command, { cwd: folder.path })
+  const words = ['runspider', spider, ...outputs, '--stats-file', 'stats.json', ...given]
+  const { code, stderr } = await commands.run(words, { cwd: folder.path })
   const read = (name: string) => {
     try {
       return readFileSync(folder.join(name), 'utf8')
@@ -102,5 +110,6 @@ export class Reader extends Spider {
     items: items.map((line) => JSON.parse(line)),
     stats: JSON.parse(read('stats.json') || '{}'),
     log: stderr,
+    file: spider,
   }
 }

@@ -1,15 +1,18 @@
-/** The built command line as a person meets it: real processes, real files, and what they print. */
+/** The built command line as a person meets it: real processes, real files, and what they print. What is only asked and answered shares one. */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb, startProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let web: FakeWeb
 let folder: TempDir
+let commands: CommandLine
 
 beforeAll(async () => {
+  commands = new CommandLine()
   web = await startFakeWeb({ seed: 1, pagesPerHost: 30 })
   web.route(null, '/hostile', (_, res) =>
     res.setHeader('content-type', 'text/html').end('<title>\u001b[31mred\u0007\u009b2J</title>'),
@@ -17,6 +20,7 @@ beforeAll(async () => {
   folder = await projectFolder()
 })
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
   await web.close()
   await folder.remove()
 })
@@ -28,6 +32,10 @@ function webloom(args: readonly string[], options: { cwd?: string; env?: Record<
     timeoutMs: 20_000,
   })
 }
+
+/** The same, in a process that has answered others. */
+const answered = (words: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) =>
+  commands.run(words, { cwd: folder.path, ...options })
 
 function file(name: string, text: string): string {
   const path = folder.join(name)
@@ -205,7 +213,7 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
     [['settings', '--get', 'NO_SUCH'], /no setting NO_SUCH/],
   ])('%j', async (args, message) => {
     web.resetHits()
-    const { code, stderr } = await webloom(args)
+    const { code, stderr } = await answered(args)
     expect(stderr).toMatch(message)
     expect(code).toBe(2)
     expect(stderr).not.toMatch(/\n\s+at /)
@@ -261,9 +269,9 @@ describe('a project', () => {
   const inProject = () => ({ cwd: folder.join('project') })
 
   test('list names its spiders, crawl runs one, from a folder below too', async () => {
-    expect((await webloom(['list'], inProject())).stdout).toBe('first\nsecond\n')
-    expect(JSON.parse((await webloom(['list', '--json'], inProject())).stdout)).toHaveLength(2)
-    const { code, stdout } = await webloom(['crawl', 'first', '-o', '-:jsonl', '--nolog'], {
+    expect((await answered(['list'], inProject())).stdout).toBe('first\nsecond\n')
+    expect(JSON.parse((await answered(['list', '--json'], inProject())).stdout)).toHaveLength(2)
+    const { code, stdout } = await answered(['crawl', 'first', '-o', '-:jsonl', '--nolog'], {
       cwd: folder.join('project/spiders'),
     })
     expect(code).toBe(0)
@@ -271,15 +279,15 @@ describe('a project', () => {
   })
 
   test('a misspelt spider, and a command of Scrapy’s, is answered with what was meant', async () => {
-    const { code, stderr } = await webloom(['crawl', 'frist'], inProject())
+    const { code, stderr } = await answered(['crawl', 'frist'], inProject())
     expect(stderr).toMatch(/frist[\s\S]*first/)
     expect(code).toBe(2)
-    const started = await webloom(['startproject', 'quotes'], inProject())
+    const started = await answered(['startproject', 'quotes'], inProject())
     expect(started).toMatchObject({ code: 2, stderr: expect.stringContaining('npm create webloom@latest') })
   })
 
   test('a component is named by its file from the command line', async () => {
-    const { stdout, stderr } = await webloom(
+    const { stdout, stderr } = await answered(
       ['crawl', 'first', '-s', 'ITEM_PIPELINES=[["./parts.ts#Shout", 300]]', '-o', '-:jsonl', '--nolog'],
       inProject(),
     )
@@ -288,8 +296,8 @@ describe('a project', () => {
   })
 
   test('settings says what counts and where it comes from', async () => {
-    expect((await webloom(['settings', '--get', 'DOWNLOAD_DELAY'], inProject())).stdout).toBe('0.001\n')
-    const explained = await webloom(['settings', 'DOWNLOAD_DELAY', '-s', 'DOWNLOAD_DELAY=3', '--json'], {
+    expect((await answered(['settings', '--get', 'DOWNLOAD_DELAY'], inProject())).stdout).toBe('0.001\n')
+    const explained = await answered(['settings', 'DOWNLOAD_DELAY', '-s', 'DOWNLOAD_DELAY=3', '--json'], {
       ...inProject(),
       env: { WEBLOOM_DOWNLOAD_DELAY: '2' },
     })
@@ -298,7 +306,7 @@ describe('a project', () => {
       source: 'command',
       layers: [{ layer: 'default' }, { layer: 'config' }, { layer: 'environment' }, { layer: 'command' }],
     })
-    const all = await webloom(['settings', '--json'], {
+    const all = await answered(['settings', '--json'], {
       ...inProject(),
       env: { WEBLOOM_CONCURRENT_REQUESTS: '4' },
     })

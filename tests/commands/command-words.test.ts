@@ -1,24 +1,23 @@
 /** What commands say to somebody who has just begun. */
 
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import { type RedisServer, startRedis, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { projectFolder } from '../projects/project-folder.ts'
 
-const BIN = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
-// Commands by the half dozen, each a process of its own.
-const LONG = { timeout: 180_000 }
 const PAGE = 'data:text/html,%3Ch1%3EBooks%3C/h1%3E%3Cp%3Eone%3C/p%3E'
 
 let folder: TempDir
 let redis: RedisServer
+let commands: CommandLine
 beforeAll(async () => {
-  ;[folder, redis] = await Promise.all([tempDir(), startRedis()])
-  const webloom = JSON.stringify(import.meta.resolve('webloom'))
+  commands = new CommandLine()
+  ;[folder, redis] = await Promise.all([projectFolder(), startRedis()])
   const spider = (kind: string, name: string, body: string) =>
     writeFile(
       folder.join(`${name}-file.mjs`),
-      `import { ${kind} } from ${webloom}\nexport default class Made extends ${kind} { name = '${name}'; ${body} }\n`,
+      `import { ${kind} } from 'webloom'\nexport default class Made extends ${kind} { name = '${name}'; ${body} }\n`,
     )
   await Promise.all([
     spider('Spider', 'throws', `parse() { throw new Error('of the callback') }`),
@@ -26,10 +25,12 @@ beforeAll(async () => {
     spider('RedisSpider', 'seeded', 'maxIdleTime = 1'),
   ])
 })
-afterAll(() => Promise.all([folder.remove(), redis.stop()]))
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
+  await Promise.all([folder.remove(), redis.stop()])
+})
 
-const webloom = (...words: string[]) =>
-  runProcess(process.execPath, [BIN, ...words], { cwd: folder.path, timeoutMs: 150_000 })
+const webloom = (...words: string[]) => commands.run(words, { cwd: folder.path })
 const onRedis = () => ['-s', `REDIS_URL=${redis.url}`]
 
 const jsonLines = (text: string) =>
@@ -51,7 +52,7 @@ test('check of a spider without contracts names it, and what to write', async ()
   expect(stdout).toMatch(/^spider books has no contracts: nothing was checked\..*static contracts = /)
 })
 
-test('shell shows what a selector holds, and of much its beginning', LONG, async () => {
+test('shell shows what a selector holds, and of much its beginning', async () => {
   const shown = async (code: string) => (await webloom('shell', PAGE, '-c', code)).stdout
   expect(await shown("response.css('h1')")).toBe('SelectorList(1) [ Selector "<h1>Books</h1>" ]\n')
   expect(await shown("response.css('p::text')[0]")).toBe('Selector "one"\n')
@@ -72,40 +73,36 @@ describe('a spider that was named by its file', () => {
     expect(stderr).toContain('webloom import scrapy-redis books-file.mjs  takes them over')
   })
 
-  test(
-    'another BLOOMFILTER_CAPACITY than its filter was begun with: what is kept, what is set, and a line that begins anew',
-    LONG,
-    async () => {
-      const filter = [
+  test('another BLOOMFILTER_CAPACITY than its filter was begun with: what is kept, what is set, and a line that begins anew', async () => {
+    const filter = [
+      '-s',
+      'DUPEFILTER_CLASS=redis-bloom',
+      '-s',
+      'SCHEDULER_PERSIST=true',
+      '-s',
+      'CRAWL_ID=sized',
+    ]
+    const worker = (capacity: number) =>
+      webloom(
+        'worker',
+        'books-file.mjs',
+        '--new',
+        ...onRedis(),
+        ...filter,
         '-s',
-        'DUPEFILTER_CLASS=redis-bloom',
-        '-s',
-        'SCHEDULER_PERSIST=true',
-        '-s',
-        'CRAWL_ID=sized',
-      ]
-      const worker = (capacity: number) =>
-        webloom(
-          'worker',
-          'books-file.mjs',
-          '--new',
-          ...onRedis(),
-          ...filter,
-          '-s',
-          `BLOOMFILTER_CAPACITY=${capacity}`,
-        )
-      expect((await worker(1000)).code).toBe(0)
-      const { code, stderr } = await worker(5000)
-      expect(code).toBe(2)
-      expect(stderr).toMatch(
-        /made for 1000 requests at an error of 0\.000001; what is set now makes one for 5000 requests at/,
+        `BLOOMFILTER_CAPACITY=${capacity}`,
       )
-      expect(stderr).toMatch(/it keeps the requests seen \(1 request\)/)
-      const line = /forget the requests seen: {2}webloom (clear .*)/.exec(stderr)?.[1] ?? ''
-      expect(line).toBe('clear books-file.mjs -s CRAWL_ID=sized')
-      const cleared = await webloom(...line.split(' '), ...onRedis(), ...filter)
-      expect(cleared.code, cleared.stderr).toBe(0)
-      expect((await worker(5000)).code).toBe(0)
-    },
-  )
+    expect((await worker(1000)).code).toBe(0)
+    const { code, stderr } = await worker(5000)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /made for 1000 requests at an error of 0\.000001; what is set now makes one for 5000 requests at/,
+    )
+    expect(stderr).toMatch(/it keeps the requests seen \(1 request\)/)
+    const line = /forget the requests seen: {2}webloom (clear .*)/.exec(stderr)?.[1] ?? ''
+    expect(line).toBe('clear books-file.mjs -s CRAWL_ID=sized')
+    const cleared = await webloom(...line.split(' '), ...onRedis(), ...filter)
+    expect(cleared.code, cleared.stderr).toBe(0)
+    expect((await worker(5000)).code).toBe(0)
+  })
 })

@@ -3,12 +3,20 @@
 import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { runProcess, startRedis, tempDir } from '@webloom/testkit'
-import { expect, test } from 'vitest'
+import { startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { projectFolder } from '../projects/project-folder.ts'
 
-const BIN = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
 const PAGE = '<title>Home</title><a href="/2">2</a>'
+
+let commands: CommandLine
+beforeAll(() => {
+  commands = new CommandLine()
+})
+afterAll(() => commands[Symbol.asyncDispose]())
+
+const webloom = (...words: string[]) => commands.run(words, { cwd: import.meta.dirname })
 
 /** A site of one page, whose robots.txt is answered with that status. */
 class Site implements AsyncDisposable {
@@ -40,32 +48,26 @@ class Site implements AsyncDisposable {
 test('webloom fetch does not wait for a robots.txt that cannot be fetched', async () => {
   await using site = await Site.start(503)
   const { url } = site
-  const refused = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=true'])
+  const refused = await webloom('fetch', url, '-s', 'ROBOTSTXT_OBEY=true')
   expect(refused.code).not.toBe(0)
   expect(refused.stderr).toMatch(/ROBOTSTXT_OBEY=false/)
-  const { stdout } = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=false'])
+  const { stdout } = await webloom('fetch', url, '-s', 'ROBOTSTXT_OBEY=false')
   expect(stdout).toBe(PAGE)
 })
 
 test('a crawl whose items no output can write, with FAIL_ON_EMPTY: exit code 1, and one line for each item names page and fields', async () => {
   await using site = await Site.start(404)
-  await using folder = await tempDir()
+  await using folder = await projectFolder()
   const file = folder.join('lost.mjs')
   const { url } = site
   const parse = "yield { heads: r.css('h1'), text: r.css('h1::text').get, ok: 1, all: this.parseOther(r) }"
   await writeFile(
     file,
-    `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Lost extends Spider { name = 'lost'; startUrls = ['${url}'];\n *parse(r) { ${parse} }\n async *parseOther() {} }\n`,
+    `import { Spider } from 'webloom'\nexport default class Lost extends Spider { name = 'lost'; startUrls = ['${url}'];\n *parse(r) { ${parse} }\n async *parseOther() {} }\n`,
   )
   const items = folder.join('items.jsonl')
-  const words = [BIN, 'runspider', file, '-O', items, '-s', 'FAIL_ON_EMPTY=true', '-s', 'LOG_FORMAT=json']
-  const { code, stderr } = await runProcess(process.execPath, [
-    ...words,
-    '-s',
-    'LOG_LEVEL=WARNING',
-    '-s',
-    'STATS_DUMP=false',
-  ])
+  const words = ['runspider', file, '-O', items, '-s', 'FAIL_ON_EMPTY=true', '-s', 'LOG_FORMAT=json']
+  const { code, stderr } = await webloom(...words, '-s', 'LOG_LEVEL=WARNING', '-s', 'STATS_DUMP=false')
   const lines = stderr
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -85,13 +87,13 @@ test('a crawl whose items no output can write, with FAIL_ON_EMPTY: exit code 1, 
 })
 
 test('each line as JSON says whose it is: spider, crawl and worker', async () => {
-  await using folder = await tempDir()
+  await using folder = await projectFolder()
   const file = folder.join('empty.mjs')
   await writeFile(
     file,
-    `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Empty extends Spider {\n name = 'empty'\n async *start() { this.logger.info('mine') } }\n`,
+    `import { Spider } from 'webloom'\nexport default class Empty extends Spider {\n name = 'empty'\n async *start() { this.logger.info('mine') } }\n`,
   )
-  const { stderr } = await runProcess(process.execPath, [BIN, 'runspider', file, '-s', 'CRAWL_ID=monday'])
+  const { stderr } = await webloom('runspider', file, '-s', 'CRAWL_ID=monday')
   const lines = stderr
     .trim()
     .split('\n')
@@ -103,22 +105,20 @@ test('each line as JSON says whose it is: spider, crawl and worker', async () =>
 })
 
 test('a crawl that brings nothing ends with exit code 1 with FAIL_ON_EMPTY', async () => {
-  await using folder = await tempDir()
+  await using folder = await projectFolder()
   const file = folder.join('empty.mjs')
   await writeFile(
     file,
-    `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Empty extends Spider { name = 'empty' }\n`,
+    `import { Spider } from 'webloom'\nexport default class Empty extends Spider { name = 'empty' }\n`,
   )
-  const run = (...more: string[]) => runProcess(process.execPath, [BIN, 'runspider', file, ...more])
+  const run = (...more: string[]) => webloom('runspider', file, ...more)
   expect((await run()).code).toBe(0)
   const { code, stderr } = await run('-s', 'FAIL_ON_EMPTY=true')
   expect(code).toBe(1)
   expect(stderr).toMatch(/Empty has no start URLs/)
   const server = await startRedis()
   try {
-    const worker = await runProcess(process.execPath, [
-      ...[BIN, 'worker', file, '-s', `REDIS_URL=${server.url}`, '-s', 'FAIL_ON_EMPTY=true'],
-    ])
+    const worker = await webloom('worker', file, '-s', `REDIS_URL=${server.url}`, '-s', 'FAIL_ON_EMPTY=true')
     expect(worker.code).toBe(1)
     expect(worker.stderr).toMatch(/nothing was crawled by any worker: Empty has no start URLs/)
   } finally {

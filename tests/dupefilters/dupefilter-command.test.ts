@@ -4,11 +4,14 @@ import { writeFileSync } from 'node:fs'
 import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint, Request } from 'webloom'
+import { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let redis: RedisServer
 let folder: TempDir
+let commands: CommandLine
 beforeAll(async () => {
+  commands = new CommandLine()
   redis = await startRedis()
   const spider = (name: string, settings: string) =>
     `import { Spider } from 'webloom'\nexport default class S extends Spider { name = '${name}'; customSettings = ${settings} }\n`
@@ -22,18 +25,14 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
   await redis.stop()
   await folder.remove()
 })
 beforeEach(() => redis.command('FLUSHALL'))
 
-const ENV = { ...process.env, NO_COLOR: '1' }
 const dupefilter = (...args: string[]) =>
-  runProcess(process.execPath, [CLI, 'dupefilter', ...args], {
-    cwd: folder.path,
-    env: ENV,
-    timeoutMs: 20_000,
-  })
+  commands.run(['dupefilter', ...args], { cwd: folder.path, env: { NO_COLOR: '1' } })
 
 const page = (n: number) => `https://example.com/${n}`
 
@@ -67,7 +66,7 @@ describe('webloom dupefilter', () => {
     const { code } = await runProcess(
       process.execPath,
       [CLI, 'dupefilter', 'add', '-s', 'CRAWL_ID=may', 'quotes', '-'],
-      { cwd: folder.path, env: ENV, input: `${page(1)}\n\n${page(2)}\n` },
+      { cwd: folder.path, env: { NO_COLOR: '1' }, input: `${page(1)}\n\n${page(2)}\n` },
     )
     expect(code).toBe(0)
     expect(await redis.command('SCARD', 'quotes:may:dupefilter')).toBe(2)
@@ -185,7 +184,7 @@ test('a Redis that is not there: exit code 3, host and cause, and no password', 
     [CLI, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
     {
       cwd: folder.path,
-      env: { ...process.env, REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
+      env: { REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
     },
   )
   expect(code).toBe(3)

@@ -9,6 +9,7 @@ import {
   startProcess,
   type TempDir,
 } from '@webloom/testkit'
+import type { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 /** A folder in which `spider.ts` crawls a fake web, with JOBDIR=job. */
@@ -33,6 +34,11 @@ export class JobFolder implements AsyncDisposable {
 
   run(...args: string[]): Promise<ProcessResult> {
     return this.start(...args).exited
+  }
+
+  /** The same in that process, after what it has run. The spider's file must be what it was. */
+  runIn(commands: CommandLine, ...args: string[]): Promise<ProcessResult> {
+    return commands.run(['runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args], { cwd: this.#dir.path })
   }
 
   path(name: string): string {

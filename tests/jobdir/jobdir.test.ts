@@ -4,13 +4,19 @@ import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync }
 import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint, Request } from 'webloom'
+import { CommandLine } from '../projects/command-line.ts'
 import { crawlWithKills, JobFolder, messages, spiderOf } from './jobdir-crawl.ts'
 
 let web: FakeWeb
+let commands: CommandLine
 beforeAll(async () => {
+  commands = new CommandLine()
   web = await startFakeWeb({ seed: 31, hosts: 3, pagesPerHost: 80, crossHostLinks: 0.2, latencyMs: [0, 12] })
 })
-afterAll(() => web.close())
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
+  await web.close()
+})
 beforeEach(() => web.resetHits())
 
 const CONCURRENCY = 8
@@ -87,9 +93,9 @@ describe('a crawl that is stopped', () => {
 
   test('by CLOSESPIDER_PAGECOUNT goes on too', async () => {
     await using folder = await JobFolder.of(web)
-    const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=30')
+    const first = await folder.runIn(commands, '-s', 'CLOSESPIDER_PAGECOUNT=30')
     expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
-    expect((await folder.run()).code).toBe(0)
+    expect((await folder.runIn(commands)).code).toBe(0)
     expect(web.hits.map(({ url }) => url).toSorted()).toEqual([...web.linked()].toSorted())
   })
 
@@ -127,10 +133,10 @@ test('a crawl that was stopped when all was done says that nothing is left, and 
     response.setHeader('content-type', 'text/html').end('<title>x</title>'),
   )
   const nothingLeft = expect.stringMatching(/^nothing was left to fetch/)
-  const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=1')
+  const first = await folder.runIn(commands, '-s', 'CLOSESPIDER_PAGECOUNT=1')
   expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
   expect(messages(first)).not.toContainEqual(nothingLeft)
-  const second = await folder.run('-s', 'FAIL_ON_EMPTY=true')
+  const second = await folder.runIn(commands, '-s', 'FAIL_ON_EMPTY=true')
   expect(second.code, second.stderr).toBe(0)
   expect(messages(second)).toContainEqual(nothingLeft)
   expect(second.stderr).not.toContain('nothing was crawled')
@@ -138,10 +144,10 @@ test('a crawl that was stopped when all was done says that nothing is left, and 
 
 test('a finished crawl is not begun again: it says so, fetches nothing, and leaves its outputs', async () => {
   await using folder = await JobFolder.of(web)
-  expect((await folder.run('-O', 'out.jsonl')).code).toBe(0)
+  expect((await folder.runIn(commands, '-O', 'out.jsonl')).code).toBe(0)
   const before = folder.read('out.jsonl')
   web.resetHits()
-  const again = await folder.run('-O', 'out.jsonl', '--stats-file', 'stats.json')
+  const again = await folder.runIn(commands, '-O', 'out.jsonl', '--stats-file', 'stats.json')
   expect(again.code).toBe(0)
   expect(messages(again)).toContainEqual(
     expect.stringMatching(/^this crawl finished on \d{4}-.*Remove the folder job or choose another JOBDIR/),
@@ -207,7 +213,7 @@ test.runIf(process.platform === 'linux').each([
   ['spider.ts', /spider.ts is a file, or lies below one; expected a folder/],
 ])('where no folder can be made, %s, the crawl does not start', async (place, message) => {
   await using folder = await JobFolder.of(web)
-  const { code, stderr } = await folder.run('-s', `JOBDIR=${place}`)
+  const { code, stderr } = await folder.runIn(commands, '-s', `JOBDIR=${place}`)
   expect(stderr).toMatch(message)
   expect(code).toBe(2)
 })

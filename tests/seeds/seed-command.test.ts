@@ -1,4 +1,4 @@
-/** `webloom seed` as a person meets it: real processes, a real Redis, and what then waits there. */
+/** `webloom seed` as a person meets it, a real Redis, and what then waits there. */
 
 import { writeFileSync } from 'node:fs'
 import {
@@ -10,12 +10,15 @@ import {
   type TempDir,
 } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let redis: RedisServer
 let folder: TempDir
+let commands: CommandLine
 
 beforeAll(async () => {
+  commands = new CommandLine()
   redis = await startRedis()
   const spiders = {
     quotes: "class Quotes extends RedisSpider { name = 'quotes'\n parseAuthor() {} }",
@@ -33,18 +36,19 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
   await redis.stop()
   await folder.remove()
 })
 beforeEach(() => redis.command('FLUSHALL'))
 
-function seed(args: readonly string[], options: ProcessOptions = {}) {
-  return runProcess(process.execPath, [CLI, 'seed', ...args], {
-    cwd: folder.path,
-    timeoutMs: 20_000,
-    ...options,
-    env: { REDIS_URL: redis.url, ...options.env },
-  })
+/** With input in a process of its own. */
+function seed(args: readonly string[], { input, env }: Pick<ProcessOptions, 'input' | 'env'> = {}) {
+  const words = ['seed', ...args]
+  const options = { cwd: folder.path, env: { REDIS_URL: redis.url, ...env } }
+  return input === undefined
+    ? commands.run(words, options)
+    : runProcess(process.execPath, [CLI, ...words], { ...options, input, timeoutMs: 20_000 })
 }
 
 const waiting = () => redis.command('LRANGE', 'quotes:start_urls', 0, -1)

@@ -101,6 +101,12 @@ export class StartedProcess {
     })
   }
 
+  /** Of what it has written so far nothing is kept: what comes now is read as if it were all. */
+  forget(): void {
+    this.#stdout = ''
+    this.#stderr = ''
+  }
+
   /** Writes to its standard input. */
   write(text: string): void {
     this.#child.stdin.write(text)

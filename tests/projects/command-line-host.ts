@@ -1,0 +1,33 @@
+/** The process of `CommandLine`: runs a line of the command line for each line that it reads. */
+
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Line } from './command-line.ts'
+
+// What is built is run, as by the real command.
+const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
+const { main } = (await import(
+  join(PACKAGE, 'dist/cli.js')
+)) as typeof import('../../packages/webloom/src/cli.ts')
+
+const ENV = { ...process.env }
+
+// Each line listens to them until the process ends.
+process.stdout.setMaxListeners(0)
+process.stderr.setMaxListeners(0)
+
+let exitCode = 0
+process.exit = ((code: number) => {
+  exitCode = code
+}) as typeof process.exit
+
+for await (const text of createInterface({ input: process.stdin })) {
+  const { words, cwd, env, ends } = JSON.parse(text) as Line
+  process.chdir(cwd)
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, ENV, env)
+  process.argv.splice(1, process.argv.length, join(PACKAGE, 'bin/webloom.js'), ...words)
+  await main(process.argv)
+  process.stdout.write(`${ends.stdout}${exitCode}\n`)
+  process.stderr.write(`${ends.stderr}${exitCode}\n`)
+}

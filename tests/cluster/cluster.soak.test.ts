@@ -4,6 +4,7 @@ import { startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import {
   afterTheEnd,
+  eachRoleAlone,
   killedInMidCrawl,
   lateWorker,
   pausedAndStopped,
@@ -25,6 +26,8 @@ describe('QUEUE_MODE=job', () => {
     killedInMidCrawl('job', servers))
 
   test('two crawls under different CRAWL_IDs at once share nothing', () => twoCrawls('job', servers))
+
+  test('what one Redis holds is of its role alone', () => eachRoleAlone('job'))
 
   test('a late worker takes its part', async () => {
     await using redis = await startRedis()

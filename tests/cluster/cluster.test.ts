@@ -25,11 +25,11 @@ const LONG = { timeout: 120_000 }
 describe.concurrent.each(['turns', 'job'] as const)('QUEUE_MODE=%s', LONG, (mode) => {
   test('three workers share a crawl: each page is fetched once, and all end', () =>
     sharedByThree(mode, servers))
-
-  test('what one Redis holds is of its role alone', () => eachRoleAlone(mode))
 })
 
 describe.concurrent('QUEUE_MODE=turns', LONG, () => {
+  test('what one Redis holds is of its role alone', () => eachRoleAlone('turns'))
+
   test('a worker that starts after the end fetches nothing; crawl and worker --new begin anew', () =>
     afterTheEnd('turns', servers))
 

@@ -3,9 +3,9 @@
  * cluster-again.test.ts show for turns and for one limit, for the others.
  */
 
-import { type RedisServer, startRedis } from '@webloom/testkit'
-import { afterAll, beforeAll, describe, test } from 'vitest'
-import { finishRound } from '../cluster/cluster-crawl.ts'
+import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ClusterFolder, fetchCounts, finishRound, settingsOf } from '../cluster/cluster-crawl.ts'
 import { clearedWhole, closedEarly, limited, stoppedEarly } from './cluster-ends.ts'
 
 const ROUNDS = 50
@@ -32,3 +32,23 @@ test('QUEUE_MODE=job: an early end of two workers that are stopped warns of what
   stoppedEarly(redis, 'job'))
 
 test('QUEUE_MODE=job: webloom clear leaves no key of the crawl', () => clearedWhole(redis, 'job'))
+
+test('stopped, without SCHEDULER_PERSIST: the next worker begins anew', async () => {
+  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+  await using folder = await ClusterFolder.of(web, settingsOf(redis, 'anew', { CONCURRENT_REQUESTS: 4 }))
+  // Slow until it is stopped: the command that does so takes a while to start.
+  folder.configure({ DOWNLOAD_DELAY: 2 })
+  const first = folder.worker('a')
+  await web.waitForHits(6, 60_000)
+  expect((await folder.run('stop', 'pages')).code).toBe(0)
+  const { code: firstCode, stderr: firstSaid } = await first.exited
+  expect(firstCode, firstSaid).toBe(0)
+  expect(firstSaid).not.toContain('older state')
+  await web.resetHits()
+  folder.configure({})
+  const { code, stderr } = await folder.worker('b').exited
+  expect(code, stderr).toBe(0)
+  const counts = fetchCounts(await web.hits())
+  expect(new Set(counts.keys())).toEqual(web.linked())
+  expect(new Set(counts.values())).toEqual(new Set([1]))
+})

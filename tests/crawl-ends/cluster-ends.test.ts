@@ -74,25 +74,6 @@ describe.concurrent('what stays of a crawl', () => {
     expect([...fetchCounts(await web.hits())].filter(([, count]) => count > 1)).toEqual([])
   })
 
-  test('stopped, without SCHEDULER_PERSIST: the next worker begins anew', LONG, async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
-    await using folder = await ClusterFolder.of(web, settings('anew'))
-    folder.configure(SLOW)
-    const first = folder.worker('a')
-    await web.waitForHits(6, 60_000)
-    expect((await folder.run('stop', 'pages')).code).toBe(0)
-    const { code: firstCode, stderr: firstSaid } = await first.exited
-    expect(firstCode, firstSaid).toBe(0)
-    expect(firstSaid).not.toContain('older state')
-    await web.resetHits()
-    folder.configure({})
-    const { code, stderr } = await folder.worker('b').exited
-    expect(code, stderr).toBe(0)
-    const counts = fetchCounts(await web.hits())
-    expect(new Set(counts.keys())).toEqual(web.linked())
-    expect(new Set(counts.values())).toEqual(new Set([1]))
-  })
-
   test(
     'SCHEDULER_FLUSH_ON_START with two workers empties once, and what is being crawled stays',
     LONG,

@@ -1,11 +1,12 @@
 /**
  * Crawls of two workers whose Redis fails in the middle, with the protocol's times cut short. All at the same time, as most of
- * it is waiting. Each fault at each server, in both modes and with the real times in cluster-redis.soak.test.ts.
+ * it is waiting. Each fault at each server, and a worker that stands still, in both modes and with the real times in
+ * cluster-redis.soak.test.ts; a full Redis and a worker that stands still are in worlds, too.
  */
 
 import { test } from 'vitest'
 import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
-import { cutOff, full, killedAndRestarted, stoodStill } from './cluster-outages.ts'
+import { cutOff, killedAndRestarted } from './cluster-outages.ts'
 
 const LONG = { timeout: 240_000 }
 const CRAWL = { mode: 'turns', pagesPerHost: 100, factor: SHORT_TIMES } as const
@@ -24,14 +25,4 @@ test.concurrent('the Redis of the queue hangs, with its connections open: every 
 
 test.concurrent('the Redis of the filter refuses connections: every page is crawled', LONG, () =>
   cutOff('filter', 'down', AWAY_MS, CRAWL),
-)
-
-test.concurrent('the Redis of the queue is at its maxmemory for a while: every page is crawled', LONG, () =>
-  full('queue', AWAY_MS, CRAWL),
-)
-
-test.concurrent(
-  'a worker that stood still until others had its pages changes nothing when it goes on',
-  LONG,
-  () => stoodStill(12_000 * SHORT_TIMES, CRAWL),
 )

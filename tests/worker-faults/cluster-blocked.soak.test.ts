@@ -1,8 +1,12 @@
-/** A callback whose loop never ends: what it has goes to others, and in the end to quarantine; its process is replaced. */
+/**
+ * A callback whose loop never ends: what it has goes to others, and in the end to quarantine; its process is replaced. And with
+ * QUEUE_MODE=job one that blocks for twice as long as a lock lasts.
+ */
 
 import { startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { ClusterFolder, followingSpider } from '../cluster/cluster-crawl.ts'
+import { blockedForLong } from './cluster-blocked.ts'
 
 test.each(['turns', 'job'])(
   'QUEUE_MODE=%s: a page whose callback never ends is quarantined, and the others are crawled',
@@ -36,3 +40,10 @@ test.each(['turns', 'job'])(
     expect(new Set(folder.itemUrls())).toEqual(without)
   },
 )
+
+test('QUEUE_MODE=job: a callback blocks its worker for twice as long as a lock lasts: each page is fetched once, and the worker is not lost', {
+  timeout: 240_000,
+}, async () => {
+  await using redis = await startRedis()
+  await blockedForLong(redis, 'job')
+})

@@ -2,6 +2,7 @@
 
 import { startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 import { type CommandAt, cutRepliesOf, FaultCrawl, killedAt } from './cluster-faults.ts'
 import { CommandNames } from './command-names.ts'
 
@@ -42,6 +43,13 @@ test.each(['turns', 'job'] as const)(
     expect(failures).toEqual([])
   },
 )
+
+test('a worker is killed with -9 after it has queued a seed and not acknowledged it, and another comes a day later', async () => {
+  await using queue = await startRedis()
+  await using filter = await startRedis()
+  const crawl = { queue, filter, mode: 'turns', names: new CommandNames(), factor: SHORT_TIMES } as const
+  await killedAt({ name: 'seeds/settle' }, 'before', { ...crawl, name: 'a-day', aDayLater: true })
+})
 
 async function lifeOf(
   shared: Omit<Parameters<typeof FaultCrawl.of>[0], 'name'>,

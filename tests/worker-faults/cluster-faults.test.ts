@@ -6,14 +6,7 @@
 import { startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
-import {
-  type CommandAt,
-  cutRepliesOf,
-  FaultCrawl,
-  type FaultServers,
-  killedAt,
-  type NextWorker,
-} from './cluster-faults.ts'
+import { type CommandAt, cutRepliesOf, FaultCrawl, type FaultServers, killedAt } from './cluster-faults.ts'
 import { argumentsOf, CommandNames } from './command-names.ts'
 
 const names = new CommandNames()
@@ -44,15 +37,9 @@ test.concurrent(
 )
 
 describe.concurrent('a worker is killed with -9, and another is started: every page is crawled', () => {
-  const moments: [what: string, when: 'before' | 'after', command: CommandAt, next?: NextWorker][] = [
+  const moments: [what: string, when: 'before' | 'after', command: CommandAt][] = [
     ['it has queued an element of start(), and not settled it', 'after', { name: 'buckets/push' }],
     ['it has queued a seed, and not acknowledged it', 'before', { name: 'seeds/settle' }],
-    [
-      'it has queued a seed, and not acknowledged it, a day before',
-      'before',
-      { name: 'seeds/settle' },
-      { aDayLater: true },
-    ],
     ['it has asked about a page’s links, and not committed it', 'after', { name: 'redis/ask', nth: 8 }],
     [
       'it has committed a page, and not settled its links',
@@ -60,8 +47,8 @@ describe.concurrent('a worker is killed with -9, and another is started: every p
       { name: 'buckets/exchange', nth: 2, which: growing },
     ],
   ]
-  test.each(moments)('%s', LONG, async (what, when, command, next = {}) => {
+  test.each(moments)('%s', LONG, async (what, when, command) => {
     const name = what.replaceAll(/\W+/g, '-')
-    await killedAt(command, when, { ...shared(), ...next, name })
+    await killedAt(command, when, { ...shared(), name })
   })
 })

@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: four workers on ten thousand pages, two killed with -9 at random moments, twenty rounds; and two rounds as
- * short as that in `npm test`.
+ * `npm run soak`: four workers on ten thousand pages, two killed with -9 at random moments, twenty rounds; and two short
+ * rounds.
  */
 
 import { startRedis } from '@webloom/testkit'

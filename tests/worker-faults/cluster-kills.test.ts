@@ -12,7 +12,7 @@ test('four workers, two killed with -9 at random moments and replaced: every pag
 }, async () => {
   await using queueRedis = await startRedis({ appendonly: 'everysec' })
   await using filterRedis = await startRedis({ appendonly: 'everysec' })
-  const round = await killRound({ seed: 101, mode: 'turns', pages: 1000, queueRedis, filterRedis })
+  const round = await killRound({ seed: 101, mode: 'turns', pages: 600, queueRedis, filterRedis })
   expect(round.repeats).toBeLessThanOrEqual(round.repeatsMax)
   for (const takenOverMs of round.takenOverMs) expect(takenOverMs).toBeLessThanOrEqual(10_000 + BUSY_MS)
 })

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { LongestFirst } from './tests/setup/longest-first.ts'
-import { plainTests, processTests } from './tests/setup/process-tests.ts'
+import { processTests, sharingTests } from './tests/setup/process-tests.ts'
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts']
 const OTHERS = ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts']
 const WORLDS = ['tests/world/**/*.test.ts']
 const PROCESSES = processTests(TESTS).filter((path) => !path.startsWith('tests/world/'))
-const PLAIN = plainTests(['packages/*/src/**/*.test.ts'])
+const SHARING = sharingTests(TESTS)
 
 export default defineConfig({
   // Tests read our packages from their sources; only tests that start processes use the built ones.
@@ -42,43 +42,40 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      {
-        extends: true,
+      ...twoProjects('processes', PROCESSES, [], {
         // Real processes and clocks on cores that others share: what fails is tried once more, and .ci/run prints it. Four
         // files at once, as most of their time is waiting, and three tests of each, which start three workers and more.
-        test: {
-          name: 'processes',
-          include: PROCESSES,
-          exclude: OTHERS,
-          retry: 1,
-          maxConcurrency: 3,
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'one process',
-          include: TESTS,
-          exclude: [...OTHERS, ...PROCESSES, ...WORLDS, ...PLAIN],
-          // Most wait for Redis, or for a lock to run out.
-          maxWorkers: 6,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        extends: true,
-        // One after the other in the same processes: to start one for each, with what it imports, would take twice as long.
-        test: {
-          name: 'plain',
-          include: PLAIN,
-          exclude: OTHERS,
-          isolate: false,
-          maxWorkers: 3,
-          sequence: { groupOrder: 3 },
-        },
-      },
+        retry: 1,
+        maxConcurrency: 3,
+        maxWorkers: 4,
+        sequence: { groupOrder: 1 },
+      }),
+      ...twoProjects('one process', TESTS, [...PROCESSES, ...WORLDS], {
+        // Most wait for Redis, or for a lock to run out.
+        maxWorkers: 6,
+        sequence: { groupOrder: 2 },
+      }),
     ],
   },
 })
+
+/**
+ * Files whose tests can run one after the other in the same processes do: to start one for each, with what it imports, takes
+ * longer than most of their tests. The others run before them.
+ */
+function twoProjects(
+  name: string,
+  files: readonly string[],
+  others: readonly string[],
+  test: TestProjectInlineConfiguration['test'],
+): TestProjectInlineConfiguration[] {
+  const exclude = [...OTHERS, ...others]
+  const sharing = files === TESTS ? SHARING : SHARING.filter((path) => files.includes(path))
+  return [
+    {
+      extends: true,
+      test: { ...test, name: `${name}, alone`, include: [...files], exclude: [...exclude, ...SHARING] },
+    },
+    { extends: true, test: { ...test, name, include: sharing, exclude, isolate: false } },
+  ]
+}

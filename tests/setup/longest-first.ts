@@ -9,16 +9,23 @@ const LONG = [
   /\/tests\//,
 ]
 
-/** The long ones first, among the others the largest file: not every machine has the durations of an earlier run. */
+/**
+ * The long ones first, among the others the largest file: not every machine has the durations of an earlier run. Those that share
+ * processes last, as a process that is shared ends where one that is not comes between.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return sorted.sort((a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b))
+    return sorted.sort((a, b) => groupOf(a) - groupOf(b) || sharing(a) - sharing(b) || rankOf(a) - rankOf(b))
   }
 }
 
 function groupOf({ project }: TestSpecification): number {
   return project.config.sequence.groupOrder
+}
+
+function sharing({ project }: TestSpecification): number {
+  return project.config.isolate ? 0 : 1
 }
 
 function rankOf({ moduleId }: TestSpecification): number {

@@ -1,7 +1,7 @@
 /**
- * Which test files start processes of ours, to talk with them or to kill them, and which need nothing of the kind: by themselves,
- * or by what they import from `tests/` and a package's `testing/`. The former run on clocks that the whole machine shares, and are
- * the only ones tried again.
+ * Which test files start processes of ours, to talk with them or to kill them, and which can share the process that they run in: by
+ * themselves, and by what they import from `tests/` and a package's `testing/`. The former run on clocks that the whole machine
+ * shares, and are the only ones tried again.
  *
  * A file is tried again as a whole. So what starts processes stands in files of its own, which are named for it
  * (`*-processes.test.ts`, `*-processes.ts`): a race in a test that starts none is then never hidden by a second try.
@@ -15,21 +15,18 @@ const STARTS = /\b(?:startProcess|runProcess|fork|spawn)\(/
 const IMPORTS = /from '(\.[^']+)'/g
 const OF_TESTS = /\/(?:tests|testing)\//
 
-/**
- * What such a file may not have whose tests run one after the other in one process: a server, a browser or a clock of its own
- * kind, or what all of a process share.
- */
-const NOT_ALONE =
-  /\b(?:startRedis|startTcpProxy|startBrowser|startFakeWebProcess|ioredis|playwright\S*|child_process|worker_threads|globalThis)\b|\bvi\.(?!fn\b|waitFor\b|waitUntil\b)|\bprocess\.(?!hrtime|memoryUsage|cwd\(\)|pid\b|platform|version)/
+/** What a process has once: a file that changes it has a process of its own. */
+const OF_THE_PROCESS =
+  /\b(?:worker_threads|globalThis)\b|\bvi\.(?!fn\b|waitFor\b|waitUntil\b|spyOn\((?!Date|Math|process|console)\w)|(?<!\/)\bprocess\.(?:env\.\w+ = |(?!(?:arch|cwd|env|execPath|getuid|hrtime|kill|memoryUsage|pid|platform|resourceUsage|uptime|versions?)\b)[a-z])/
 
 /** Paths from the root, of those that the patterns match. */
 export function processTests(patterns: readonly string[]): string[] {
   return testsOf(patterns).filter((path) => has(STARTS, join(ROOT, path), new Set()))
 }
 
-/** The same, of those that need no process of their own: to start one takes longer than their tests. */
-export function plainTests(patterns: readonly string[]): string[] {
-  return testsOf(patterns).filter((path) => !has(NOT_ALONE, join(ROOT, path), new Set()))
+/** The same, of those that run one after the other in one process: to start one for each takes longer than most of them. */
+export function sharingTests(patterns: readonly string[]): string[] {
+  return testsOf(patterns).filter((path) => !has(OF_THE_PROCESS, join(ROOT, path), new Set()))
 }
 
 function testsOf(patterns: readonly string[]): string[] {

@@ -89,7 +89,7 @@ const webloom = (words: readonly string[], { cwd = folder.path } = {}) =>
 
 /** In a process of its own. */
 const started = (words: readonly string[], options: { input?: string } = {}) =>
-  runProcess(process.execPath, [CLI, ...words], { cwd: folder.path, timeoutMs: 20_000, ...options })
+  runProcess(process.execPath, [CLI, ...words], { cwd: folder.path, ...options })
 
 describe('fetch', () => {
   test('prints the page after its redirects, byte for byte', async () => {

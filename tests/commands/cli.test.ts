@@ -25,17 +25,17 @@ afterAll(async () => {
   await folder.remove()
 })
 
-function webloom(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
-  return runProcess(process.execPath, [CLI, ...args], {
-    cwd: options.cwd ?? folder.path,
-    env: { ...process.env, ...options.env },
-    timeoutMs: 20_000,
-  })
+interface Place {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
+const webloom = (words: readonly string[], place: Place = {}) =>
+  runProcess(process.execPath, [CLI, ...words], { cwd: folder.path, ...place })
+
 /** The same, in a process that has answered others. */
-const answered = (words: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) =>
-  commands.run(words, { cwd: folder.path, ...options })
+const answered = (words: readonly string[], place: Place = {}) =>
+  commands.run(words, { cwd: folder.path, ...place })
 
 function file(name: string, text: string): string {
   const path = folder.join(name)

@@ -32,6 +32,17 @@ test('output is waited for, a signal is sent, and the end tells of it', async ()
   expect(await child.exited).toMatchObject({ code: null, signal: 'SIGTERM' })
 })
 
+test('what it has written is forgotten when asked, and what comes then is all there is', async () => {
+  await using echo = start('process.stdin.on("data", (text) => console.log("<" + text + ">"))')
+  echo.write('one')
+  await echo.waitForOutput(/>\n/)
+  echo.forget()
+  expect(echo.stdout).toBe('')
+  echo.write('two')
+  await echo.waitForOutput(/>\n/)
+  expect(echo.stdout).toBe('<two>\n')
+})
+
 test('waiting for output ends with the process, or with its time', async () => {
   await using quick = start('console.log("bye")')
   await expect(quick.waitForOutput(/hello/)).rejects.toThrow(/ended without writing [\s\S]*bye/)

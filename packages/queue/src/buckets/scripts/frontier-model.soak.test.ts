@@ -9,7 +9,7 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 const OPERATIONS = 2500
-const SEEDS = Array.from({ length: 40 }, (_, n) => 1000 + n)
+const SEEDS = [3, 4, 5, 12, ...Array.from({ length: 40 }, (_, n) => 1000 + n)]
 
 test.each(SEEDS)('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
   compareRun(bench.redis, seed, OPERATIONS),

@@ -1,4 +1,7 @@
-/** The model of the scripts is held to the scripts: without that, what is shown with the model would say nothing. */
+/**
+ * The model of the scripts is held to the scripts: without that, what is shown with the model would say nothing. More seeds in
+ * frontier-model.soak.test.ts.
+ */
 
 import { afterAll, beforeAll, test } from 'vitest'
 import { BucketBench } from '../../../testing/bucket-bench.ts'
@@ -13,10 +16,9 @@ const OPERATIONS = 1000
 test('seed 1025: what comes to a slot in the script that closes its last lane is found again', () =>
   compareRun(bench.redis, 1025, 1600))
 
-test.each([1, 2, 3, 4, 5])('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
+test.each([1, 2])('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
   compareRun(bench.redis, seed, OPERATIONS),
 )
 
-test.each([11, 12])('seed %i: the same of a shard, with what it has for others and gets from them', (seed) =>
-  compareRun(bench.redis, seed, OPERATIONS, { isShard: true }),
-)
+test('seed 11: the same of a shard, with what it has for others and gets from them', () =>
+  compareRun(bench.redis, 11, OPERATIONS, { isShard: true }))

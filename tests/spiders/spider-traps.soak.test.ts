@@ -1,0 +1,6 @@
+/** A site that is larger than those of spider-traps.test.ts. */
+
+import { test } from 'vitest'
+import { eachIsFetched } from './trap-site.ts'
+
+test('10 000 pages /p/<n>.html are not cut', () => eachIsFetched(10_000))

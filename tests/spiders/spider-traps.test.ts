@@ -1,6 +1,7 @@
 /** Sites without end are cut, and long ones are not: whole crawls of sites made up for it. */
 
 import { describe, expect, test } from 'vitest'
+import type { Response } from 'webloom'
 import { crawled, eachIsFetched, NAVIGATION, type Site } from './trap-site.ts'
 
 const numberIn = (query: URLSearchParams, key: string) => Number(query.get(key) ?? 0)

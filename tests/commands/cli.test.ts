@@ -25,10 +25,7 @@ afterAll(async () => {
   await folder.remove()
 })
 
-interface Place {
-  readonly cwd?: string
-  readonly env?: Readonly<Record<string, string>>
-}
+type Place = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> }
 
 const webloom = (words: readonly string[], place: Place = {}) =>
   runProcess(process.execPath, [CLI, ...words], { cwd: folder.path, ...place })

@@ -36,7 +36,7 @@ local function begin(record, asked, found)
   -- A worker that slept through the end of one of these learns that it ended in order.
   local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
   redis.call('DEL', record)
-  redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'format', asked.format, 'begunAt', nowText, 'runningSince', nowText,
+  redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'format', asked.format, 'release', asked.release, 'begunAt', nowText, 'runningSince', nowText,
     'done', 0)
   redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
   if found.todo or found.state or asked.flushes then

@@ -1,14 +1,21 @@
 /**
- * In which form a crawl lies on Redis. A crawl that was begun in another form is refused, and never half read. `webloom export`
+ * In which form a crawl lies on Redis, and which release has begun it. A crawl that was begun in another form is refused, and never half read. `webloom export`
  * reads the form of the release before this one, so that what is left of such a crawl can be taken along.
  */
 
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
 import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
+
+/** This release, which is noted with each crawl: one that cannot read a crawl names it as the one to install. */
+export const RELEASE = (
+  JSON.parse(readFileSync(findPackageJSON('..', import.meta.url)!, 'utf8')) as { version: string }
+).version
 
 interface CrawlOnRedis {
   readonly redis: Redis
@@ -25,18 +32,19 @@ export async function crawlFormatOf({ redis, keys }: CrawlOnRedis): Promise<numb
   return due === 1 ? 1 : undefined
 }
 
-/** Throws WL_CRAWL_FORMAT for a crawl in another form. */
+/** Throws WL_CRAWL_FORMAT for a crawl in another form, with the release that can read it where the crawl names one. */
 export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   const format = await crawlFormatOf(crawl)
   if (format === undefined || format === CRAWL_FORMAT) return
+  const release = await crawl.redis.hget(crawl.keys.record, 'release')
   const { queueName } = crawl.keys
   const [spider, id] = queueName.slice(1, -1).split('@')
   const typed = id === undefined ? spider : `${spider} -s CRAWL_ID=${id}`
   throw new WebloomError(
     'WL_CRAWL_FORMAT',
     format > CRAWL_FORMAT
-      ? `${crawlShown(crawl.keys)} was begun by a newer release of Webloom (format ${format}; this one knows ${CRAWL_FORMAT}): install that release, or clear the crawl`
-      : `${crawlShown(crawl.keys)} was begun by an earlier release of Webloom, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
+      ? `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'a newer release of Webloom'} (format ${format}; this one knows ${CRAWL_FORMAT}). To go on with it: ${release ? `npm install webloom@${release}` : 'install that release'}. To give it up: clear it with that release`
+      : `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'an earlier release of Webloom'}, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release${release ? ` (npm install webloom@${release})` : ''}, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
   )
 }
 

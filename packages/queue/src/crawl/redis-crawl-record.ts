@@ -71,7 +71,7 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { CRAWL_FORMAT, refuseOtherFormat } from './crawl-format.ts'
+import { CRAWL_FORMAT, RELEASE, refuseOtherFormat } from './crawl-format.ts'
 import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
@@ -218,6 +218,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       worker: this.#workerId,
       run: this.#newRunId,
       format: String(CRAWL_FORMAT),
+      release: RELEASE,
       lostMs: this.#times.members.lostAfterMs,
       begins: this.#begins,
       wakes: this.#wakes,

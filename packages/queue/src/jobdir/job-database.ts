@@ -16,6 +16,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { makeFolder, SettingsError, sqlite, WebloomError } from '@webloom/core'
+import { RELEASE } from '../crawl/crawl-format.ts'
 
 /** Form 2: a request may be set aside in doubt (state 4), which earlier releases would leave lying. */
 const FORM = 2
@@ -48,7 +49,8 @@ const SCHEMA = `
     queue_order TEXT,
     fingerprinter TEXT,
     seen_file_bytes INTEGER NOT NULL DEFAULT 0,
-    seen_file_rows INTEGER NOT NULL DEFAULT 0
+    seen_file_rows INTEGER NOT NULL DEFAULT 0,
+    release TEXT
   );
   PRAGMA user_version = ${FORM};
 `
@@ -196,20 +198,27 @@ export class JobDatabase {
        PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; BEGIN IMMEDIATE`,
     )
     const { user_version: form } = connection.prepare('PRAGMA user_version').get() as { user_version: number }
-    if (form > FORM)
-      throw new SettingsError([
-        `JOBDIR ${this.folder} was written by a newer Webloom (form ${form}; this one knows ${FORM}); run the newer one, or choose another folder`,
-      ])
+    if (form > FORM) throw this.#whyNewer(connection, form)
     if (form === 0) {
       connection.exec(SCHEMA)
       connection.prepare('INSERT INTO crawl (only, spider) VALUES (1, ?)').run(this.#spiderName)
     } else if (form < FORM) connection.exec(`PRAGMA user_version = ${FORM}`)
+    noteRelease(connection)
     const { spider } = connection.prepare('SELECT spider FROM crawl').get() as { spider: string }
     if (spider !== this.#spiderName)
       throw new SettingsError([
         `JOBDIR ${this.folder} holds a crawl of spider ${spider}; ${this.#spiderName} needs a folder of its own`,
       ])
     connection.exec('COMMIT')
+  }
+
+  #whyNewer(connection: DatabaseSync, form: number): Error {
+    const { release } = connection.prepare('SELECT * FROM crawl').get() as { release?: string | null }
+    const writer = release ? `Webloom ${release}` : 'a newer Webloom'
+    const cure = release ? `npm install webloom@${release}` : 'run the newer one'
+    return new SettingsError([
+      `JOBDIR ${this.folder} was written by ${writer} (form ${form}; this one knows ${FORM}); ${cure}, or choose another folder`,
+    ])
   }
 
   #whyNot(error: unknown): Error {
@@ -233,6 +242,14 @@ export class JobDatabase {
     }
     return 'another process'
   }
+}
+
+/** Which release has the folder, for one that cannot read it. Folders of before this was noted have no such column. */
+function noteRelease(connection: DatabaseSync): void {
+  const columns = connection.prepare('PRAGMA table_info(crawl)').all() as { name: string }[]
+  if (!columns.some(({ name }) => name === 'release'))
+    connection.exec('ALTER TABLE crawl ADD COLUMN release TEXT')
+  connection.prepare('UPDATE crawl SET release = ?').run(RELEASE)
 }
 
 function whyOf(error: unknown): string {

@@ -239,4 +239,8 @@ test('a JOBDIR of the release before is opened, and refused by that release from
   expect(await third.queue.counts()).toMatchObject({ waiting: 2, delayed: 0 })
   await third.queue.close()
   await third.record.close()
+  formOf(3)
+  await expect(opened(dir.path)).rejects.toThrow(
+    /written by Webloom \d+\.\d+\.\d+ \(form 3; this one knows 2\); npm install webloom@\d+\.\d+\.\d+, or/,
+  )
 })

@@ -15,7 +15,7 @@ import {
   type TempDir,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { CLI, projectFolder } from '../projects/project-folder.ts'
+import { cliOf, PACKAGE, projectFolder } from '../projects/project-folder.ts'
 
 const SCALED_BIN = join(import.meta.dirname, 'scaled-webloom.ts')
 
@@ -52,24 +52,34 @@ export class ClusterFolder implements AsyncDisposable {
   readonly #dir: TempDir
   readonly #settings: Readonly<Record<string, unknown>>
   readonly #factor: number
+  readonly #cli: string
   readonly #started: StartedProcess[] = []
 
-  private constructor(dir: TempDir, settings: Readonly<Record<string, unknown>>, factor: number) {
+  private constructor(
+    dir: TempDir,
+    settings: Readonly<Record<string, unknown>>,
+    { factor, home }: { factor: number; home: string },
+  ) {
     this.#dir = dir
     this.#settings = { ...(factor !== 1 && timedSettings(factor)), ...settings }
     this.#factor = factor
+    this.#cli = factor === 1 ? cliOf(home) : SCALED_BIN
   }
 
-  /** @param factor of the protocol's times, for all that is started in the folder: see `SHORT_TIMES` */
+  /**
+   * @param factor of the protocol's times, for all that is started in the folder: see `SHORT_TIMES`
+   * @param home of the package whose command line is started: another release has its own times, so without a factor
+   */
   static async of(
     web: Pick<FakeWebTruth, 'seeds'>,
     settings: Readonly<Record<string, unknown>>,
     spider = followingSpider(web),
     factor = 1,
+    home = PACKAGE,
   ): Promise<ClusterFolder> {
-    const dir = await projectFolder()
+    const dir = await projectFolder({}, home)
     mkdirSync(dir.join('spiders'))
-    const folder = new ClusterFolder(dir, settings, factor)
+    const folder = new ClusterFolder(dir, settings, { factor, home })
     folder.writeSpider(spider)
     folder.configure({})
     return folder
@@ -96,7 +106,7 @@ export class ClusterFolder implements AsyncDisposable {
   /** `webloom <words>` in the folder. */
   start(...words: string[]): StartedProcess {
     const isScaled = this.#factor !== 1
-    const started = startProcess(process.execPath, [isScaled ? SCALED_BIN : CLI, ...words], {
+    const started = startProcess(process.execPath, [this.#cli, ...words], {
       cwd: this.#dir.path,
       ...(isScaled && { env: { PROTOCOL_TIMES_FACTOR: String(this.#factor) } }),
       timeoutMs: 300_000,
@@ -198,7 +208,7 @@ export default class Pages extends RedisSpider {
  */
 export async function expectComplete(
   web: FakeWebProcess,
-  folder: ClusterFolder,
+  folder: Pick<ClusterFolder, 'itemUrls' | 'counted'>,
   { more = 0 }: { more?: number } = {},
 ): Promise<number> {
   const hits = await web.hits()

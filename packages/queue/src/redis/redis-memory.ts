@@ -191,6 +191,11 @@ function persistenceWarnings(persistence: RedisHealth['persistence']): string[] 
           'this Redis writes snapshots only: a restart takes the crawl back to the last one, and pages since then are fetched again. Set appendonly yes to lose a second at most',
         ]
       : []),
+    ...(persistence === 'unknown'
+      ? [
+          'this Redis has no append-only file, and its user may not ask whether it writes snapshots (CONFIG GET): a restart takes the crawl back to the last one, or to nothing. Set appendonly yes to lose a second at most',
+        ]
+      : []),
   ]
 }
 

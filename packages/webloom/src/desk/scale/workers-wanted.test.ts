@@ -22,6 +22,12 @@ const wanted = (
     ...(slots && { slots }),
   })
 
+const seedsWaiting = (waiting: number) => ({ waiting, inWork: 0, invalid: 0 })
+const NOTHING_QUEUED = {
+  counts: { ...STATUS.counts, waiting: 0, delayed: 0, leased: 0 },
+  start: { cursor: 1, ended: true, worker: null },
+}
+
 describe('polite hosts', () => {
   // Four places at a site that answers after 200 ms: twenty pages a second.
   const full = { pagesPerMinute: 1200 }
@@ -67,6 +73,15 @@ test('a host without delay wants what its concurrency takes', () => {
   })
 })
 
+test('a host that answers slowly wants no more workers than its concurrency keeps in use', () => {
+  // Eight at once, each for 5 s; a worker has four places.
+  expect(wanted(working(1, { pagesPerMinute: 48 }), slotsLike(1, { waiting: 1e6 }))).toMatchObject({
+    allowedPerSecond: 1.6,
+    perWorkerPerSecond: 0.8,
+    desired: 2,
+  })
+})
+
 test('without a bound on downloads answers take as long as those under way say', () => {
   const status = { ...STATUS, seeds: null, workers: working(1, { pagesPerMinute: 1200, downloading: 4 }) }
   const slots = slotsLike(1, { waiting: 1e6 })
@@ -90,11 +105,18 @@ describe('one worker', () => {
   })
 
   test('of those that are blocked, or lost, nothing is measured', () => {
-    expect(wanted(working(3, { blocked: true }), many)).toMatchObject({
+    expect(
+      wanted([...working(1, { busy: 0.01, pagesPerMinute: 1 }), ...working(3, { lost: true })], many),
+    ).toMatchObject({
       desired: 1,
       perWorkerPerSecond: null,
     })
     expect(wanted(working(3, { lost: true }), many)).toMatchObject({ desired: 1, present: 0 })
+  })
+
+  test('less is not wanted while all are busy and no answer comes', () => {
+    expect(wanted(working(3, { blocked: true }), many).desired).toBe(3)
+    expect(wanted(working(3, { pagesPerMinute: 0 }), many).desired).toBe(3)
   })
 
   test('is enough for what is left of a crawl that runs', () => {
@@ -104,11 +126,20 @@ describe('one worker', () => {
 
 test.each([
   [{ paused: true }, 3, /paused/],
-  [{ state: 'stopped' as const }, 0, /stopped/],
+  [{ state: 'stopped' as const, finishReason: 'stopped' }, 0, /was stopped/],
+  [{ state: 'stopped' as const, finishReason: 'stopped', seeds: seedsWaiting(2) }, 0, /was stopped/],
+  [{ state: 'stopped' as const, finishReason: 'shutdown' }, 1, /told to end.*goes on/],
+  [{ state: 'stopped' as const, finishReason: 'shutdown', ...NOTHING_QUEUED }, 0, /nothing is queued/],
+  [
+    { state: 'stopped' as const, finishReason: 'shutdown', ...NOTHING_QUEUED, seeds: seedsWaiting(1) },
+    1,
+    /1 start URL waits/,
+  ],
+  [{ ...NOTHING_QUEUED, seeds: seedsWaiting(0) }, 0, /nothing is queued, and no start URL/],
   [{ state: 'finished' as const }, 0, /finished/],
-  [{ state: 'finished' as const, seeds: { waiting: 2, inWork: 0, invalid: 0 } }, 1, /2 start URLs wait/],
+  [{ state: 'finished' as const, seeds: seedsWaiting(2) }, 1, /2 start URLs wait/],
   [{ state: 'idle' as const }, 1, /begins it/],
-  [{ state: 'idle' as const, seeds: { waiting: 0, inWork: 0, invalid: 0 } }, 0, /no start URL/],
+  [{ state: 'idle' as const, seeds: seedsWaiting(0) }, 0, /no start URL/],
 ])('a crawl that is %o wants %i', (more, desired, words) => {
   const seen = wanted(working(3, { pagesPerMinute: 1200 }), slotsLike(5000, {}), more)
   expect(seen.desired).toBe(desired)

@@ -19,7 +19,7 @@ export type PacedSlot = Pick<SlotView, 'waiting' | 'leased' | 'pausedMs'> &
 export interface WorkersWantedInput {
   readonly status: Pick<
     CrawlStatus,
-    'state' | 'paused' | 'workers' | 'counts' | 'start' | 'seeds' | 'mode' | 'readAt'
+    'state' | 'finishReason' | 'paused' | 'workers' | 'counts' | 'start' | 'seeds' | 'mode' | 'readAt'
   >
   /** Each slot with how many it stands for. Absent: the queue keeps none (QUEUE_MODE=job). */
   readonly slots?: readonly { readonly slot: PacedSlot; readonly weight: number }[]
@@ -33,6 +33,8 @@ const AHEAD_S = 60
 const BUSY_FROM = 0.1
 /** A tenth of a worker is nobody. */
 const SPARE = 0.1
+/** The reason with which a worker ends that gets a signal: it was to end, and not the crawl. */
+const WORKERS_ENDED = 'shutdown'
 /** An answer takes as long as this where none was measured. */
 const ANSWER_S = 1
 
@@ -60,35 +62,57 @@ function decided(
 ): Decision {
   const resting = notRunning(status, present.length)
   if (resting) return resting
-  if (perSecond === null) return firstWorkers(present.length)
+  if (perSecond === null) return unmeasured(present)
   const desired = Math.max(1, Math.ceil(allowedPerSecond / perSecond - SPARE))
   const allowed = `${figure(allowedPerSecond)} ${allowedBecause(status)}`
   return { desired, words: `${allowed}; a worker does ${figure(perSecond)} when it is in full use` }
 }
 
-function notRunning(
-  { state, paused, seeds }: WorkersWantedInput['status'],
-  present: number,
-): Decision | undefined {
-  if (state === 'running')
-    return paused
-      ? { desired: Math.max(1, present), words: 'the crawl is paused: as many as there are' }
+function notRunning(status: WorkersWantedInput['status'], present: number): Decision | undefined {
+  const { state, finishReason, paused, seeds } = status
+  if (state === 'running') {
+    if (paused) return { desired: Math.max(1, present), words: 'the crawl is paused: as many as there are' }
+    return seeds && seeds.waiting === 0 && isDone(status)
+      ? { desired: 0, words: 'nothing is queued, and no start URL waits' }
       : undefined
-  if (state === 'stopped') return { desired: 0, words: 'the crawl was stopped' }
+  }
+  const areWorkersEnded = state === 'stopped' && finishReason === WORKERS_ENDED
+  if (state === 'stopped' && !areWorkersEnded) return { desired: 0, words: 'the crawl was stopped' }
   if (seeds && seeds.waiting > 0)
     return {
       desired: 1,
       words: `${counted(seeds.waiting, 'start URL')} ${seeds.waiting === 1 ? 'waits' : 'wait'} for a worker`,
     }
+  if (areWorkersEnded)
+    return isDone(status)
+      ? { desired: 0, words: 'its workers were told to end, and nothing is queued' }
+      : {
+          desired: 1,
+          words: 'its workers were told to end, and it is not done: the first worker goes on with it',
+        }
   if (state === 'finished') return { desired: 0, words: 'the crawl has finished' }
   return seeds
     ? { desired: 0, words: 'no crawl is begun, and no start URL waits' }
     : { desired: 1, words: 'no crawl is begun yet: the first worker begins it' }
 }
 
+function isDone({ counts, start, seeds }: WorkersWantedInput['status']): boolean {
+  return (
+    start.ended &&
+    counts.waiting + counts.delayed + counts.leased === 0 &&
+    (seeds === null || seeds.inWork === 0)
+  )
+}
+
 /** How fast a worker is, is not known before one has had something to do. */
-function firstWorkers(present: number): Decision {
-  if (present === 0) return { desired: 1, words: 'no worker is present: how much one can do is not known' }
+function unmeasured(present: readonly WorkerSeen[]): Decision {
+  if (present.length === 0)
+    return { desired: 1, words: 'no worker is present: how much one can do is not known' }
+  if (present.some(({ blocked, busy }) => blocked || busy >= BUSY_FROM))
+    return {
+      desired: present.length,
+      words: 'the workers are busy, and nothing comes of it: as many as there are',
+    }
   return { desired: 1, words: 'the workers that there are have next to nothing to do' }
 }
 
@@ -112,10 +136,7 @@ function speedOf(present: readonly WorkerSeen[], concurrency: number): Speed {
   if (busy < BUSY_FROM || perSecond === 0) return { perSecond: null, answerS: ANSWER_S }
   const downloading = working.reduce((sum, worker) => sum + worker.downloading, 0)
   // As long as a request is with a worker (Little): its places that are taken, by what comes out of them.
-  const answerS = Math.min(
-    ANSWER_S,
-    Math.min(downloading, concurrency > 0 ? busy * concurrency : downloading) / perSecond,
-  )
+  const answerS = Math.min(downloading, concurrency > 0 ? busy * concurrency : downloading) / perSecond
   return { perSecond: perSecond / busy, answerS: answerS > 0 ? answerS : ANSWER_S }
 }
 

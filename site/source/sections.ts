@@ -30,6 +30,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/own-components.md',
       'docs/connections.md',
       'docs/hostile-web.md',
+      'docs/scale.md',
       'docs/deploy.md',
       'docs/operate.md',
       'docs/from-scrapy.md',

@@ -17,6 +17,9 @@ export const RELEASE = (
   JSON.parse(readFileSync(findPackageJSON('..', import.meta.url)!, 'utf8')) as { version: string }
 ).version
 
+/** What the record of a crawl notes that is begun now. */
+export const AS_WRITTEN_NOW = { format: String(CRAWL_FORMAT), release: RELEASE }
+
 interface CrawlOnRedis {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys

@@ -71,7 +71,7 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { CRAWL_FORMAT, RELEASE, refuseOtherFormat } from './crawl-format.ts'
+import { AS_WRITTEN_NOW, refuseOtherFormat } from './crawl-format.ts'
 import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
@@ -217,8 +217,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     const asked = {
       worker: this.#workerId,
       run: this.#newRunId,
-      format: String(CRAWL_FORMAT),
-      release: RELEASE,
+      ...AS_WRITTEN_NOW,
       lostMs: this.#times.members.lostAfterMs,
       begins: this.#begins,
       wakes: this.#wakes,

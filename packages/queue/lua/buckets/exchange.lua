@@ -2,11 +2,12 @@
 -- new of slots, and which go back; what it takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; ended; of each ended: token, id or
---          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "again", "head", "quarantine", "doubt", "failed",
---          or ms), bucket, slot, priority, requests, these; told; of each, see buckets/steps/release.lua; released, the same and
---          lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to take more; of each: slot, most; slots, each, batch,
---          ahead (ms), bytes, concurrency
+--          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; bare, tokens of these: requests
+--          that are done for good, and of which nothing else is to be said; ended; of each ended: token, id or "" when it has no history,
+--          why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end",
+--          "again", "head", "quarantine", "doubt", "failed", or ms), bucket, slot, priority, requests, these; told; of each, see
+--          buckets/steps/release.lua; released, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
+--          take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
 -- Output   replies: {status, standing, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
 --          nothing is done, see buckets/steps/said.lua
 local isGrowing, said, replies, turns, started = arg() == 'grows', readSaid(), {}, {}, {}
@@ -31,10 +32,16 @@ end
 for t = 1, number() do
   local turn = { unit = unitOf(arg()), lane = arg(), generation = arg(), owner = arg() }
   turn.isMine = turn.unit['o' .. turn.lane] == turn.owner
+  local tokens = readTokens()
+  finishAll(turn, tokens)
   for _ = 1, number() do
     local ended = readEnded()
-    started[#started + 1] = startedName(turn.unit.name, turn.lane, ended.token)
+    tokens[#tokens + 1] = ended.token
     finish(turn, ended)
+  end
+  local turnName = startedName(turn.unit.name, turn.lane, '')
+  for _, token in ipairs(tokens) do
+    started[#started + 1] = turnName .. token
   end
   for _ = 1, number() do
     local told = readTold()

@@ -1,11 +1,21 @@
 -- What was in flight and is over.
 --
--- Input    readEnded(): of ARGV, see buckets/exchange.lua
---          finish(turn, ended): does nothing when it was over before; the command may be sent twice
+-- Input    readTokens(), readEnded(): of ARGV, see buckets/exchange.lua
+--          finishAll(turn, tokens): those that are done for good, and of which nothing else is to be said
+--          finish(turn, ended)
+--          Both do nothing with what was over before; the command may be sent twice
 -- Output   trimmed: how many failures were removed from the ledger, as it is full; done: how many requests are done for good, with what
 --          they brought in its place: what stays in the queue or goes to quarantine is not
 local trimmed, done = 0, 0
 local BRINGS = { ['end'] = true, doubt = true, failed = true }
+
+local function readTokens()
+  local tokens = {}
+  for n = 1, number() do
+    tokens[n] = arg()
+  end
+  return tokens
+end
 
 local function readEnded()
   local ended = { token = arg(), id = arg(), refusal = arg(), hot = arg(), groups = {} }
@@ -32,6 +42,13 @@ local function place(group, unique, refusal)
     trimmed = trimmed + keepFailure(KEYS[6], group.texts[1], whole(now))
   else
     delay(group.bucket, group.slot, group.priority, tonumber(group.place), unique, group.texts[1])
+  end
+end
+
+local function finishAll(turn, tokens)
+  if turn.isMine and #tokens > 0 then
+    local over = redis.call('HDEL', flightOf(turn), unpack(tokens))
+    moved.leased, done = moved.leased - over, done + over
   end
 end
 

@@ -3,6 +3,7 @@
 import {
   type Asked,
   asksAny,
+  type Ended,
   type SlotKnown,
   type SlotTold,
   type Standing,
@@ -27,12 +28,8 @@ export type TurnReply =
 
 export function addTurn(args: Argument[], turn: TurnSays): void {
   const { unit, lane, generation, holder, ended, told, released, asked } = turn
-  args.push(unit, lane, generation, holder, ended.length)
-  for (const { token, id = '', refusal = '', hot = '', placed } of ended) {
-    args.push(token, id, refusal, hot, placed.length)
-    for (const { place, bucket, slot, priority, texts } of placed)
-      args.push(place, bucket, slot, priority, texts.length, ...texts)
-  }
+  args.push(unit, lane, generation, holder)
+  addEnded(args, ended)
   args.push(told.length)
   for (const one of told) addTold(args, one)
   args.push(released.length)
@@ -44,6 +41,25 @@ export function addTurn(args: Argument[], turn: TurnSays): void {
   if (turn.leaves) args.push('leave')
   else if (asksAny(asked)) addAsked(args, asked)
   else args.push('')
+}
+
+/** Most pages bring no request that is new: then the token says it all. */
+function addEnded(args: Argument[], ended: readonly Ended[]): void {
+  const bare = ended.filter(isBare)
+  args.push(bare.length)
+  for (const { token } of bare) args.push(token)
+  args.push(ended.length - bare.length)
+  for (const one of ended) {
+    if (isBare(one)) continue
+    const { token, id = '', refusal = '', hot = '', placed } = one
+    args.push(token, id, refusal, hot, placed.length)
+    for (const { place, bucket, slot, priority, texts } of placed)
+      args.push(place, bucket, slot, priority, texts.length, ...texts)
+  }
+}
+
+function isBare({ id, refusal, hot, placed }: Ended): boolean {
+  return placed.length === 0 && id === undefined && refusal === undefined && hot === undefined
 }
 
 function addAsked(args: Argument[], { more, slots, each, batch, aheadMs, bytes, concurrency }: Asked): void {

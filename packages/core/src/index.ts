@@ -70,7 +70,14 @@ export { BYTES_PER_SITE, type SiteAnswer, SiteTable } from './memory/site-table.
 
 // A crawl's own vocabulary
 
-export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods } from './crawl/component.ts'
+export {
+  buildComponents,
+  fromCrawler,
+  opened,
+  type Placed,
+  requireHooks,
+  requireMethods,
+} from './crawl/component.ts'
 export type {
   ComponentClass,
   Crawler,

@@ -176,3 +176,18 @@ describe('an answer that is none of the port’s is refused with the filter’s 
     expect(await filter.requestsSeen([request, request], 'page')).toEqual(['in doubt', true])
   })
 })
+
+test('one that cannot be opened is named, with its setting and what it threw', async () => {
+  class Table {
+    open() {
+      throw new Error('no disk')
+    }
+    async requestSeen() {
+      return false
+    }
+  }
+  await expect(completeDupeFilter(new Table() as never).open()).rejects.toMatchObject({
+    code: 'WL_COMPONENT_LOAD',
+    message: 'the dupefilter Table (DUPEFILTER_CLASS) could not be opened: open threw Error: no disk',
+  })
+})

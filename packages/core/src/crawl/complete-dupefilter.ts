@@ -3,7 +3,7 @@ import { WebloomError } from '../errors/errors.ts'
 import type { DupeFilter, DupeFilterDescription, Seen } from '../ports/dupefilter.ts'
 import { redisError } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
-import { requireMethods } from './component.ts'
+import { opened, requireMethods } from './component.ts'
 
 /** The least that a user's own dupefilter must have. */
 export type SimpleDupeFilter = Pick<DupeFilter, 'requestSeen'> & Partial<DupeFilter>
@@ -25,7 +25,10 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
   requireMethods(own, ['requestSeen'], 'dupefilter', 'DUPEFILTER_CLASS')
   const knowsAskers = own.requestsSeen !== undefined && own.settled !== undefined
   const complete: EachName = {
-    open: () => told(() => own.open?.()),
+    open: () =>
+      opened(`the dupefilter ${own.constructor.name} (DUPEFILTER_CLASS)`, 'open', () =>
+        told(() => own.open?.()),
+      ),
     close: () => told(() => own.close?.()),
     clear: () => told(() => own.clear?.()),
     requestSeen: async (request, asker) =>

@@ -22,11 +22,28 @@ export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {
   } catch (cause) {
     if (cause instanceof WebloomError) throw cause
     const by = Class.fromCrawler ? 'fromCrawler' : 'its constructor'
-    const thrown = cause instanceof Error ? `${cause.name}: ${cause.message}` : valueShown(cause)
-    throw new WebloomError('WL_COMPONENT_LOAD', `${Class.name} could not be made: ${by} threw ${thrown}`, {
-      cause,
-    })
+    const message = `${Class.name} could not be made: ${by} threw ${thrownShown(cause)}`
+    throw new WebloomError('WL_COMPONENT_LOAD', message, { cause })
   }
+}
+
+/**
+ * Opens a component of a user's own. Rejects with WL_COMPONENT_LOAD, which names it, when its method throws what is not a WebloomError.
+ *
+ * @param what the component with its setting, e.g. `the item pipeline Table (ITEM_PIPELINES)`
+ */
+export async function opened(what: string, method: string, open: () => unknown): Promise<void> {
+  try {
+    await open()
+  } catch (cause) {
+    if (cause instanceof WebloomError) throw cause
+    const message = `${what} could not be opened: ${method} threw ${thrownShown(cause)}`
+    throw new WebloomError('WL_COMPONENT_LOAD', message, { cause })
+  }
+}
+
+function thrownShown(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : valueShown(thrown)
 }
 
 function made<T>(Class: ComponentClass<T>, crawler: Crawler): T {

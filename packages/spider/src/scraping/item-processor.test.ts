@@ -65,5 +65,17 @@ test('the failure of an output is thrown, whatever failed before; the others are
 
 test('a pipeline that never opens is named', async () => {
   const { items } = processor({ Hangs: { processItem, openSpider: () => new Promise<void>(() => {}) } })
-  await expect(items.open()).rejects.toThrow(/^opening pipeline Hangs took longer than COMPONENT_TIMEOUT/)
+  await expect(items.open()).rejects.toThrow(/opening pipeline Hangs took longer than COMPONENT_TIMEOUT/)
+})
+
+test('a pipeline that cannot be opened is named, with its setting and what it threw', async () => {
+  const openSpider = () => {
+    throw new TypeError('no disk')
+  }
+  const { items } = processor({ Table: { processItem, openSpider } })
+  await expect(items.open()).rejects.toMatchObject({
+    code: 'WL_COMPONENT_LOAD',
+    message:
+      'the item pipeline Table (ITEM_PIPELINES) could not be opened: openSpider threw TypeError: no disk',
+  })
 })

@@ -5,6 +5,7 @@ import {
   type ItemPipeline,
   type Logger,
   logLevel,
+  opened,
   requireMethods,
   type Signals,
   type SpiderLike,
@@ -60,7 +61,9 @@ export class ItemProcessor {
     const { feeds, pipelines } = this.#options
     for (const feed of feeds) await feed.open()
     for (const { name, component } of pipelines)
-      await this.#inTime(`opening pipeline ${name}`, () => component.openSpider?.())
+      await opened(`the item pipeline ${name} (ITEM_PIPELINES)`, 'openSpider', () =>
+        this.#inTime(`opening pipeline ${name}`, () => component.openSpider?.()),
+      )
   }
 
   /** Closes everything, whatever fails. One failure is thrown at the end, that of an output before others; the others are logged. */

@@ -120,6 +120,29 @@ test('one whose WebRTC goes past our proxy is refused, with the flag to start it
   }
 })
 
+test('one whose sockets go past our proxy is refused', async () => {
+  const elsewhere = await startElsewhere(WEBRTC_FLAG)
+  try {
+    await using browsing = await Browsing.open()
+    const browser = await chromium.connectOverCDP(elsewhere.url)
+    // Lightpanda's go another way than what else its pages ask for: our proxy does not see them.
+    const newContext = browser.newContext.bind(browser)
+    browser.newContext = async (options) => {
+      const context = await newContext(options)
+      await context.addInitScript('WebSocket = class { constructor() { setTimeout(() => this.onerror()) } }')
+      return context
+    }
+    await expect(
+      refuseOpenBrowser(browser, browsing.crawler.openEgress!, { egressHost: '127.0.0.1' }),
+    ).rejects.toMatchObject({
+      reason: 'browser_unavailable',
+      message: expect.stringMatching(/opens WebSockets past the proxy.*BROWSER_CDP_TRUSTED=true/),
+    })
+  } finally {
+    elsewhere.stop()
+  }
+})
+
 test('one that opens no page is waited for so long and no longer', async () => {
   const elsewhere = await startElsewhere()
   try {

@@ -115,8 +115,9 @@ export class DocumentGate {
   async open(): Promise<void> {
     const { session } = this.#options
     session.on('Fetch.requestPaused', (paused) => void this.#decide(paused as unknown as Paused))
-    const [{ targetInfo }] = await Promise.all([
-      session.send('Target.getTargetInfo'),
+    const [{ frameTree }] = await Promise.all([
+      // The target's own id is that of the frame in Chromium, and in no other browser.
+      session.send('Page.getFrameTree'),
       session.send('Fetch.enable', {
         patterns: (['Request', 'Response'] as const).map((requestStage) => ({
           urlPattern: '*',
@@ -125,7 +126,7 @@ export class DocumentGate {
         })),
       }),
     ])
-    this.#mainFrame = targetInfo.targetId
+    this.#mainFrame = frameTree.frame.id
   }
 
   /** Something leaves for this `host:port`. */

@@ -1,6 +1,7 @@
 /** Makes the crawl's errors of what a visit ends with. */
 
 import { DownloadError, type DownloadFailureKind, type Request, WebloomError } from '@webloom/core'
+import { unavailable } from '../chromium/find-chromium.ts'
 import { PageCrashed } from './page-visit.ts'
 
 const KINDS: readonly (readonly [RegExp, DownloadFailureKind])[] = [
@@ -36,6 +37,12 @@ export function visitError(request: Request, error: unknown, isDead: boolean): u
       },
     )
   const message = error.message.split('\n')[0]!
+  // So says Lightpanda.
+  if (/more than one browser context/.test(message))
+    return unavailable(
+      'the browser of BROWSER_CDP_URL has one page at a time. Ask for no more:  -s BROWSER_PAGES=1',
+      error,
+    )
   // It would be the same the next time.
   if (NO_SELECTOR.test(message))
     return new WebloomError('WL_REQUEST_INVALID', `meta.browser of ${request}: ${message}`, { cause: error })

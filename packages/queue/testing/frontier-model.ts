@@ -74,7 +74,12 @@ export class FrontierModel {
   }
 
   /** Throws WentBack. */
-  push({ said, asker, isNoting, groups }: Omit<PushPart, 'start'>): Stirred & { added: number } {
+  push({
+    said,
+    asker,
+    isNoting,
+    groups,
+  }: Omit<PushPart, 'start'>): Stirred & { added: number; sent?: SentGroup[] } {
     this.#hear(said)
     const step = this.#step(said.worker)
     let added = 0
@@ -85,7 +90,8 @@ export class FrontierModel {
       added += texts.length
     }
     if (isNoting) this.state.owners.set(asker, this.#nowMs + NOTED_MS)
-    return { added, ...step.stirred }
+    const sent = this.#options.isShard && { sent: step.sent }
+    return { added, ...sent, ...step.stirred }
   }
 
   begin(

@@ -1,7 +1,7 @@
 -- The doubt about some links is over: those that are new go to the ends of their slots' lines.
 --
 -- Input    ARGV[2…] as in leasing/doubts-end.lua; then groups; of each: bucket, slot, priority, requests; of each request: id, text
--- Output   {ids that were queued, woken, raised}
+-- Output   queued: ids that were queued, see buckets/steps/doubted.lua
 redis.call('HDEL', KEYS[2], '')
 local queued, gone = endDoubts(KEYS[6], function(text, why)
   quarantine(KEYS[4], KEYS[5], text, why, whole(now))
@@ -19,4 +19,3 @@ end, function(isIn)
 end)
 moved.delayed = moved.delayed - gone
 tally()
-return { queued, woken, raised }

@@ -3,7 +3,7 @@
 -- Input    ARGV[2…5] see buckets/steps/said.lua, [6] asker, [7] "1" when ids are to be noted; for elements of start() [8] where the
 --          start cursor must have come to, [9] where it goes, else ""; [10] groups; of each: place ("end" or "doubt"), bucket, slot,
 --          priority, requests; of each request: id, or number of the element, and text
--- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before. -1
+-- Output   added, see buckets/steps/pushed.lua; nothing is added for an element before the start cursor, nor for an id noted before. -1
 --          for elements that leave out others: those before them were lost with an older state. -2 when the worker's run has
 --          finished: whoever stood still meanwhile brings nothing more. Or why nothing is done, see buckets/steps/said.lua
 local NOTED_MS = 604800000
@@ -46,4 +46,3 @@ if to and to > cursor then
   redis.call('HSET', KEYS[7], 'startCursor', whole(to))
 end
 tally()
-return { added, woken, raised }

@@ -15,6 +15,7 @@ interface BucketPlacingOptions {
   readonly order: QueueOrder
   readonly slots: HostSlots
   readonly boostOf?: (slot: string) => number
+  readonly addressOf?: (slot: string, bucket: string, asker: string) => string
 }
 
 /** Says which line a request belongs to, and how a slot is named in keys and job ids. */
@@ -22,17 +23,27 @@ export class BucketPlacing {
   readonly #order: QueueOrder
   readonly #slots: HostSlots
   readonly #boostOf: (slot: string) => number
+  readonly #addressOf: (slot: string, bucket: string, asker: string) => string
 
-  /** @param options `boostOf`: by how much requests of a slot are more urgent than they say; default: not at all */
-  constructor({ order, slots, boostOf = () => 0 }: BucketPlacingOptions) {
+  /**
+   * @param options `boostOf`: by how much requests of a slot are more urgent than they say; default: not at all. `addressOf`: where
+   * they go in the name of an asker; default: to the bucket
+   */
+  constructor({
+    order,
+    slots,
+    boostOf = () => 0,
+    addressOf = (_slot, bucket) => bucket,
+  }: BucketPlacingOptions) {
     this.#order = order
     this.#slots = slots
     this.#boostOf = boostOf
+    this.#addressOf = addressOf
   }
 
   /** Returns requests by line, each line's in order; those in doubt are in a group of their own. */
-  groups(batch: readonly QueuedRequest[]): Placed[] {
-    return this.pushed(batch).map(({ requests, ...line }) => ({
+  groups(batch: readonly QueuedRequest[], asker: string): Placed[] {
+    return this.pushed(batch, () => asker).map(({ requests, ...line }) => ({
       ...line,
       texts: requests.map(({ text }) => text),
     }))
@@ -41,12 +52,15 @@ export class BucketPlacing {
   /** Returns the same with their ids, or with what else identifies them. */
   pushed<Queued extends QueuedRequest>(
     batch: readonly Queued[],
+    askerOf: (queued: Queued) => string,
     idOf: (queued: Queued) => string = ({ id }) => id,
   ): Pushed[] {
     const lines = new Map<string, Pushed & { requests: { id: string; text: string }[] }>()
     for (const queued of batch) {
-      const line = queued.inDoubt ? IN_DOUBT : { ...this.#lineOf(queued.request), place: 'end' as const }
-      const name = `${line.place}:${line.priority}:${line.slot}`
+      const line = queued.inDoubt
+        ? IN_DOUBT
+        : { ...this.#lineOf(queued.request, askerOf(queued)), place: 'end' as const }
+      const name = `${line.place}:${line.priority}:${line.slot}:${line.bucket}`
       const known = lines.get(name) ?? { ...line, requests: [] }
       lines.set(name, known)
       known.requests.push({ id: idOf(queued), text: packRequest(queued) })
@@ -58,8 +72,8 @@ export class BucketPlacing {
   retried(batch: readonly Retried[]): RetriedGroup[] {
     const lines = new Map<string, RetriedGroup & { requests: { id: string; key: string; text: string }[] }>()
     for (const { id, request, key } of batch) {
-      const line = this.#lineOf(request)
-      const name = `${line.priority}:${line.slot}`
+      const line = this.#lineOf(request, `${id}/${key}`)
+      const name = `${line.priority}:${line.slot}:${line.bucket}`
       const known = lines.get(name) ?? { ...line, requests: [] }
       lines.set(name, known)
       known.requests.push({ id, key, text: packRequest({ id, request }) })
@@ -67,20 +81,28 @@ export class BucketPlacing {
     return [...lines.values()]
   }
 
-  /** Returns the place of one request, changed or to be held back. */
-  one(queued: QueuedRequest, marks: Partial<PackedMarks>, when: RetryWhen): Placed {
+  /**
+   * Returns the place of one request, changed or to be held back. In another shard, where its slot may be by now, that is the end of
+   * its line.
+   */
+  one(
+    queued: QueuedRequest,
+    { marks, when, asker }: { marks: Partial<PackedMarks>; when: RetryWhen; asker: string },
+  ): Placed {
+    const line = this.#lineOf(queued.request, asker)
+    const isHere = line.bucket.startsWith('#')
     return {
-      ...this.#lineOf(queued.request),
-      place: when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'again',
+      ...line,
+      place: !isHere ? 'again' : when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'again',
       texts: [packRequest(queued, marks)],
     }
   }
 
-  #lineOf(request: Request): { bucket: string; slot: string; priority: number } {
+  #lineOf(request: Request, asker: string): { bucket: string; slot: string; priority: number } {
     const name = this.#slots.slotOf(request)
     const slot = slotKey(name)
     const priority = (this.#order === 'priority' ? request.priority : 0) + this.#boostOf(name)
-    return { slot, bucket: bucketOf(slot), priority }
+    return { slot, bucket: this.#addressOf(slot, bucketOf(slot), asker), priority }
   }
 }
 

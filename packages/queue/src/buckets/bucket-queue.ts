@@ -35,17 +35,17 @@ import {
   silentLogger,
   within,
 } from '@webloom/core'
-import { failureBounds } from '../failures/failure-bounds.ts'
 import type { RedisFailures } from '../failures/redis-failures.ts'
 import type { Effect } from '../frontier/frontier-effects.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
+import type { Stirred } from '../frontier/turn-protocol.ts'
 import type { Doubts } from '../leasing/doubts.ts'
 import { remarked } from '../leasing/packed-request.ts'
-import { paceOf } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
+import { slotKey } from '../politeness/slot-key.ts'
 import { asItWas } from './bucket-placing.ts'
-import type { BucketQueueOptions } from './queue-options.ts'
+import { type BucketQueueOptions, queueOptionsOf } from './queue-options.ts'
 import { type QueueParts, queueParts } from './queue-parts.ts'
 import type { WentBack } from './scripts/said-numbers.ts'
 import { HUNGRY_MS } from './turn-fetcher.ts'
@@ -85,7 +85,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   static fromCrawler(
-    { settings, stats, logger, times }: Crawler,
+    crawler: Crawler,
     {
       slots,
       ...connected
@@ -93,26 +93,12 @@ export class BucketQueue implements RequestQueue {
       readonly slots?: HostSlots
     },
   ): BucketQueue {
-    return new this({
-      ...connected,
-      order: settings.get('SCHEDULER_QUEUE_CLASS'),
-      hosts: {
-        pace: paceOf(settings),
-        namedSlots: Object.keys(settings.getDict('DOWNLOAD_SLOTS')),
-        ...(slots && { slots }),
-      },
-      givingUp: {
-        quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
-        ...failureBounds({ settings, stats }),
-      },
-      ...(times && { times }),
-      logger,
-    })
+    return new this({ ...connected, ...queueOptionsOf(crawler, slots) })
   }
 
   async open(): Promise<void> {
-    const { redis, keys } = this.#options
-    this.#parts.said.run = (await redis.hget(keys.record, 'run')) ?? ''
+    const { redis, keys, shard } = this.#options
+    this.#parts.said.run = shard ? shard.run() : ((await redis.hget(keys.record, 'run')) ?? '')
     await this.#parts.jobs.open()
     if (!this.#options.channel) await this.#parts.channel.open()
     await this.#parts.maintenance.open()
@@ -154,6 +140,11 @@ export class BucketQueue implements RequestQueue {
 
   onAskersLost(listener: (askers: readonly string[]) => void): void {
     this.#parts.queued.listen(listener)
+  }
+
+  /** A script that was run for another shard has changed what waits here. */
+  stir(stirred: Stirred): void {
+    this.#parts.jobs.stir(stirred)
   }
 
   describe(): { readonly name: string; readonly order: QueueOrder } {
@@ -228,7 +219,9 @@ export class BucketQueue implements RequestQueue {
   async steer(orders: HostOrders): Promise<void> {
     this.#parts.ordered.take(orders, this.#parts.machine)
     this.#settle()
-    await this.#parts.ordered.tell(orders, this.#parts.scripts, this.#parts.jobs)
+    const { shard } = this.#options
+    const here = shard ? new Map([...orders].filter(([slot]) => shard.has(slotKey(slot)))) : orders
+    await this.#parts.ordered.tell(here, this.#parts.scripts, this.#parts.jobs)
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {

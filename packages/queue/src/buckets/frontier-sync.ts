@@ -8,7 +8,9 @@ import { isRedisFull, type ProtocolTimes } from '@webloom/core'
 import { RunOver } from '../crawl/run-over.ts'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { Message } from '../frontier/frontier-message.ts'
+import type { Placed } from '../frontier/turn-protocol.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
+import type { SentGroup } from '../shards/outbox-entry.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { fullError } from './turn-errors.ts'
@@ -32,6 +34,8 @@ export interface FrontierSyncOptions {
   readonly onPoint: (name: 'taken') => void
   /** Called with how many failures were removed from the ledger, as it is full. */
   readonly onTrimmed: (count: number) => void
+  /** Called with what a script was given, and what of it it has written for other shards. */
+  readonly onSent?: ((groups: readonly Placed[], sent: readonly SentGroup[]) => void) | undefined
   /** Called after each answer, and when there is nothing to send for now. */
   readonly onEffects: () => void
 }
@@ -98,10 +102,10 @@ export class FrontierSync {
   }
 
   async #send(message: Message): Promise<void> {
-    const { machine, scripts, said, jobs, onPoint, onTrimmed } = this.#options
+    const { machine, scripts, said, jobs, onPoint, onTrimmed, onSent } = this.#options
     const number = said.next()
     try {
-      const { answers, trimmed, ...stirred } = await scripts.exchange(
+      const { answers, trimmed, sent, ...stirred } = await scripts.exchange(
         [...message.says.values()],
         message.isGrowing,
         number,
@@ -111,6 +115,7 @@ export class FrontierSync {
       if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) onPoint('taken')
       jobs.stir(stirred)
       if (trimmed > 0) onTrimmed(trimmed)
+      if (sent && onSent) onSent(placedIn(message), sent)
     } catch (error) {
       await this.#refused(message, error as Error)
     }
@@ -128,4 +133,8 @@ export class FrontierSync {
     } else machine.unanswered(message, nowMs, { error })
     await sleep(times.turns.retryMs)
   }
+}
+
+function placedIn(message: Message): Placed[] {
+  return [...message.says.values()].flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
 }

@@ -57,7 +57,7 @@ export class LeaseOutcomes {
       await fresh.push(children.slice(0, before), asker)
       handout.ownOf(lease)
     }
-    const placed = placing.groups(children.slice(before))
+    const placed = placing.groups(children.slice(before), own.id)
     if (failure) placed.push(...this.#failed(own, failure))
     const hasLinks = children.length > 0
     await this.#end(own, { placed, adds: children.length - before, ...(host && { news: host }) }, hasLinks)
@@ -70,7 +70,8 @@ export class LeaseOutcomes {
     const { slots, handout, placing, machine } = this.#options
     await slots.prepare([{ request }])
     const own = handout.ownOf(lease)
-    const placed = [placing.one({ id: own.id, request }, { attempt: own.attempt }, when)]
+    const asker = `${own.turn.holder}/${own.token}`
+    const placed = [placing.one({ id: own.id, request }, { marks: { attempt: own.attempt }, when, asker })]
     const ended = this.#end(own, { placed, ...(host && { news: host }) })
     // Requests that were taken ahead stood behind it.
     if (when === 'first') machine.requests.callBack(own.heldSlot, performance.now())

@@ -1,26 +1,30 @@
 import { inDoubtAsker, type QueuedRequest, type StartRequest } from '@webloom/core'
 import type { StartSpan } from '../crawl/start-span.ts'
 import type { Retried } from '../failures/redis-failures.ts'
-import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
-import type { Stirred } from '../frontier/turn-protocol.ts'
+import type { Placed, Stirred } from '../frontier/turn-protocol.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
+import type { SentGroup } from '../shards/outbox-entry.ts'
 import type { BucketPlacing } from './bucket-placing.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
-import type { PushPart } from './scripts/placed-lines.ts'
+import type { Pushed, PushPart } from './scripts/placed-lines.ts'
 import type { QueuedAskers } from './scripts/queued-askers.ts'
 import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { explained } from './turn-errors.ts'
-import type { TurnJobs } from './turn-jobs.ts'
 
 export interface NewRequestsOptions {
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
   readonly queued: QueuedAskers
-  readonly machine: FrontierMachine
-  readonly jobs: TurnJobs
   readonly slots: HostSlots
   readonly placing: BucketPlacing
+  /** Called with what a script has changed, and the lines that it was given requests for. */
+  readonly onAdded: (
+    stirred: Stirred,
+    groups: readonly Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>[],
+  ) => void
+  /** Called with what a script was given, and what of it it has written for other shards. */
+  readonly onSent?: ((groups: readonly Placed[], sent: readonly SentGroup[]) => void) | undefined
   readonly onPoint: (name: 'pushed') => void
   /** Called when Redis has done nothing of what was sent, as it has gone back. */
   readonly onWentBack: (error: WentBack) => void
@@ -46,7 +50,7 @@ export class NewRequests {
     let added = 0
     for (let from = 0; from === 0 || from < batch.length; from += MAX_REQUESTS_PER_SCRIPT) {
       const part = batch.slice(from, from + MAX_REQUESTS_PER_SCRIPT)
-      added += await this.#pushPart({ asker, isNoting: true, groups: placing.pushed(part) })
+      added += await this.#pushPart({ asker, isNoting: true, groups: placing.pushed(part, () => asker) })
     }
     if (batch.length > 0) this.#options.queued.note(asker, this.#options.said.answered)
     return added
@@ -56,7 +60,11 @@ export class NewRequests {
   async pushStart(batch: readonly StartRequest[], start: StartSpan): Promise<number> {
     const { slots, placing } = this.#options
     await slots.prepare(batch)
-    const groups = placing.pushed(batch, ({ element }) => `${element}`)
+    const groups = placing.pushed(
+      batch,
+      ({ element }) => `start/${element}`,
+      ({ element }) => `${element}`,
+    )
     const added = await this.#pushPart({ asker: 'start', isNoting: false, start, groups })
     for (const { element } of batch)
       this.#options.queued.note(`start/${element}`, this.#options.said.answered)
@@ -65,47 +73,48 @@ export class NewRequests {
 
   /** Resolves to the ids that were queued. */
   async endDoubts(args: readonly (string | number)[], requests: readonly QueuedRequest[]): Promise<string[]> {
-    const { slots, placing, scripts, machine } = this.#options
+    const { slots, placing, scripts, onAdded, onSent } = this.#options
     await slots.prepare(requests)
-    const fresh = placing.pushed(requests)
-    const { queued, ...stirred } = await scripts.endDoubts({ args, fresh })
+    const fresh = placing.pushed(requests, inDoubtAsker)
+    const { queued, sent, ...stirred } = await scripts.endDoubts({ args, fresh })
     // It has no number: what Redis has lost since the latest one may be this.
     for (const id of queued) this.#options.queued.note(inDoubtAsker({ id }), this.#options.said.answered + 1)
-    this.#options.jobs.stir(stirred)
-    machine.states.arrived(fresh, performance.now())
+    onAdded(stirred, fresh)
+    if (sent && onSent) onSent(groupsOf(fresh, new Set(queued)), sent)
     return queued
   }
 
   /** Resolves to the ids that were queued; to `ended` when the crawl has ended, and nothing was done. */
   async retryFailed(retried: readonly Retried[]): Promise<readonly string[] | 'ended'> {
-    const { slots, placing, scripts, machine } = this.#options
+    const { slots, placing, scripts, onAdded } = this.#options
     await slots.prepare(retried)
     const groups = placing.retried(retried)
     const done = await scripts.retryFailed(groups)
     if (done === 'ended') return done
     const { queued, ...stirred } = done
-    this.#options.jobs.stir(stirred)
-    machine.states.arrived(
+    onAdded(
+      stirred,
       groups.map((group) => ({ ...group, place: 'end' as const })),
-      performance.now(),
     )
     return queued
   }
 
   async #pushPart(part: Omit<PushPart, 'said'>): Promise<number> {
-    const { jobs, machine, onPoint } = this.#options
-    const done = await this.#sayPart(part)
+    const { onAdded, onSent, onPoint } = this.#options
+    const { added, sent, ...stirred } = await this.#sayPart(part)
     onPoint('pushed')
-    jobs.stir(done)
-    machine.states.arrived(part.groups, performance.now())
-    return done.added
+    onAdded(stirred, part.groups)
+    if (sent && onSent) onSent(writtenOf(part, added), sent)
+    return added
   }
 
   /**
    * Sends one part of a push. Earlier parts may be lost with an older state of Redis. Then the lease of their page is lost
    * as well, and start() finds a gap.
    */
-  async #sayPart(part: Omit<PushPart, 'said'>): Promise<Stirred & { added: number }> {
+  async #sayPart(
+    part: Omit<PushPart, 'said'>,
+  ): Promise<Stirred & { added: number; sent?: readonly SentGroup[] }> {
     const { scripts, said, onWentBack } = this.#options
     const numbers = said.next()
     try {
@@ -118,4 +127,21 @@ export class NewRequests {
       return this.#sayPart(part)
     }
   }
+}
+
+/** What was written of a push: all, or it is not known which, as some was there before. */
+function writtenOf({ groups }: Omit<PushPart, 'said'>, added: number): Placed[] {
+  const given = groups.filter(({ place }) => place === 'end')
+  const count = given.reduce((sum, { requests }) => sum + requests.length, 0)
+  return count === added ? groupsOf(given) : []
+}
+
+/** Groups as they are written, of these ids alone. */
+function groupsOf(groups: readonly Pushed[], ids?: ReadonlySet<string>): Placed[] {
+  return groups
+    .map(({ requests, ...line }) => {
+      const written = ids ? requests.filter(({ id }) => ids.has(id)) : requests
+      return { ...line, texts: written.map(({ text }) => text) }
+    })
+    .filter(({ texts }) => texts.length > 0)
 }

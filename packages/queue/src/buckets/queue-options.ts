@@ -1,10 +1,16 @@
-import type { HostPace, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
+import type { Crawler, HostPace, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { failureBounds } from '../failures/failure-bounds.ts'
+import type { Placed } from '../frontier/turn-protocol.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
 import type { LockKeeper } from '../locks/lock-keeper.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
+import { paceOf } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { Dispatching } from './request-handout.ts'
+import type { TurnWakes } from './turn-jobs.ts'
 
 export interface BucketQueueOptions {
   /** The queue's Redis, opened and closed by the caller. */
@@ -23,6 +29,8 @@ export interface BucketQueueOptions {
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
   readonly logger?: Logger
+  /** Absent: all of the crawl is here. */
+  readonly shard?: ShardOfCrawl
   /** For tests: called at each named point, where a worker may be killed. */
   readonly onPoint?: (name: BucketPoint) => void
 }
@@ -34,6 +42,47 @@ export interface QueueHosts {
   readonly pace: (slot: string) => HostPace
   /** Slots whose pace is their own: those that DOWNLOAD_SLOTS names. Default: none. */
   readonly namedSlots?: readonly string[]
+}
+
+/** What a queue is told, and tells, that is one shard of several of a crawl. */
+export interface ShardOfCrawl {
+  /** Where the crawl has what belongs to all of its shards. */
+  readonly home: CrawlRedisKeys
+  /** Returns where a slot's requests go in the name of that asker: the bucket, when the slot is in this shard. */
+  readonly addressOf: (slot: string, bucket: string, asker: string) => string
+  /** Whether a slot is in this shard. */
+  readonly has: (slot: string) => boolean
+  /** Hands out the requests of all shards. */
+  readonly dispatching: Dispatching
+  /** Waits for turns in place of BullMQ, whose connection for that would be one a shard. */
+  readonly wakes: TurnWakes
+  /** The run that this worker takes part in; '' where there is none. */
+  readonly run: () => string
+  /** How many workers the crawl has, this one too. */
+  readonly workers: () => number
+  /** Called with what a script was given, and what of it it has written for other shards. */
+  readonly onSent: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
+}
+
+/** What the settings say of a queue. */
+export function queueOptionsOf(
+  { settings, stats, logger, times }: Pick<Crawler, 'settings' | 'stats' | 'logger' | 'times'>,
+  slots: HostSlots | undefined,
+): Pick<BucketQueueOptions, 'order' | 'hosts' | 'givingUp' | 'times' | 'logger'> {
+  return {
+    order: settings.get('SCHEDULER_QUEUE_CLASS'),
+    hosts: {
+      pace: paceOf(settings),
+      namedSlots: Object.keys(settings.getDict('DOWNLOAD_SLOTS')),
+      ...(slots && { slots }),
+    },
+    givingUp: {
+      quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
+      ...failureBounds({ settings, stats }),
+    },
+    ...(times && { times }),
+    logger,
+  }
 }
 
 /** What a worker has just done. */

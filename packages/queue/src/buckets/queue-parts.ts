@@ -48,15 +48,24 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const { redis, keys, workerId, hosts, givingUp = {} } = options
   const { order = 'priority', logger = silentLogger, times = PROTOCOL_TIMES } = options
   const onPoint = (name: BucketPoint) => options.onPoint?.(name)
-  const scripts = new BucketScripts({ redis, keys, order, times })
+  const { shard } = options
+  const scripts = new BucketScripts({ redis, keys, order, times, isShard: shard !== undefined })
   const said = new SaidNumbers(workerId)
   const queued = new QueuedAskers()
   const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [])
   const slots = hosts.slots ?? SLOTS_BY_HOST
-  const placing = new BucketPlacing({ order, slots, boostOf: (slot) => ordered.boostOf(slot) })
+  const placing = new BucketPlacing({
+    order,
+    slots,
+    boostOf: (slot) => ordered.boostOf(slot),
+    ...(shard && { addressOf: shard.addressOf }),
+  })
   const channel = options.channel ?? new CrawlChannel({ redis, keys })
   const onWoken = () => onPoint('woken')
-  const jobs = new TurnJobs({ redis, keys, workerId, times, logger, onWoken })
+  const jobs = new TurnJobs({
+    ...{ redis, keys, workerId, times, logger, onWoken },
+    ...(shard && { wakes: shard.wakes }),
+  })
   const machine = new FrontierMachine({
     ...ordered.forMachine,
     times: times.turns,
@@ -77,12 +86,18 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const common = {
     ...{ redis, keys, workerId, times, logger, onPoint },
     ...{ machine, scripts, said, queued, jobs, ordered, slots, placing, channel, demand },
-    ...{ onPutBack: tellRedis, onWentBack: events.onWentBack },
+    ...{
+      onPutBack: tellRedis,
+      onWentBack: events.onWentBack,
+      onSent: shard?.onSent,
+      workers: shard?.workers,
+    },
   }
   const held = new HeldJobs({ jobs, locks, onPoint })
   const rejected = new RejectedRequests({
     ...common,
     rejectedMs: givingUp.rejectedMs ?? times.turns.rejectedMs,
+    ...(shard && { workersKey: shard.home.workers }),
     onLeft: (unit, ms) => fetcher.leave(unit, ms),
   })
   const handout = new RequestHandout({
@@ -90,8 +105,15 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     rejected,
     waitMsMax: times.engine.leaseWaitMaxMs,
     onDemand: events.serve,
+    ...(shard && { dispatching: shard.dispatching }),
   })
-  const fresh = new NewRequests(common)
+  const fresh = new NewRequests({
+    ...common,
+    onAdded: (stirred, groups) => {
+      jobs.stir(stirred)
+      machine.states.arrived(groups, performance.now())
+    },
+  })
   const fetcher = new TurnFetcher({
     ...common,
     quarantineAfter: givingUp.quarantineAfter ?? 3,

@@ -12,6 +12,8 @@ import { asItWas } from './bucket-placing.ts'
 export interface RejectedRequestsOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
+  /** Where the crawl has its workers. */
+  readonly workersKey?: string
   readonly workerId: string
   readonly machine: FrontierMachine
   readonly times: ProtocolTimes

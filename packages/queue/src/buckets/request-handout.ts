@@ -1,11 +1,25 @@
 import type { Lease } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import { BucketLease } from '../frontier/held-turn.ts'
-import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
+import {
+  type ItemDispatcher,
+  LeaseDispatcher,
+  type LeaseDispatcherOptions,
+} from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { asItWas } from './bucket-placing.ts'
 import type { RejectedRequests } from './rejected-requests.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
+
+/**
+ * Makes what requests are handed out by.
+ *
+ * @param hasSources whether more could be taken from Redis
+ */
+export type Dispatching = (
+  options: LeaseDispatcherOptions<BucketLease>,
+  hasSources: () => boolean,
+) => ItemDispatcher<BucketLease>
 
 export interface RequestHandoutOptions {
   readonly machine: FrontierMachine
@@ -16,6 +30,8 @@ export interface RequestHandoutOptions {
   readonly waitMsMax: number
   /** Called when callers wait for more. */
   readonly onDemand: () => void
+  /** Default: a dispatcher for this queue alone. */
+  readonly dispatching?: Dispatching
   /** Called when Redis must be told something. */
   readonly onPutBack: () => void
 }
@@ -23,18 +39,19 @@ export interface RequestHandoutOptions {
 /** Hands requests to the engine that may go, and knows which it has. */
 export class RequestHandout {
   readonly #options: RequestHandoutOptions
-  readonly #dispatcher: LeaseDispatcher<BucketLease>
+  readonly #dispatcher: ItemDispatcher<BucketLease>
   readonly #out = new Set<BucketLease>()
   #endedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: RequestHandoutOptions) {
-    const { scripts, workerId, waitMsMax } = options
+    const { scripts, workerId, waitMsMax, machine, dispatching = alone } = options
     this.#options = options
-    this.#dispatcher = new LeaseDispatcher({
+    const dispatched = {
       waitMsMax,
-      beginAlone: ({ id }) => scripts.beginAlone(workerId, id),
+      beginAlone: ({ id }: BucketLease) => scripts.beginAlone(workerId, id),
       endAlone: () => scripts.endAlone(workerId),
-    })
+    }
+    this.#dispatcher = dispatching(dispatched, () => machine.hasSources)
     this.#dispatcher.onDemand(options.onDemand)
   }
 
@@ -105,4 +122,8 @@ export class RequestHandout {
     onPutBack()
     return true
   }
+}
+
+function alone(options: LeaseDispatcherOptions<BucketLease>): LeaseDispatcher<BucketLease> {
+  return new LeaseDispatcher(options)
 }

@@ -24,6 +24,8 @@ const EVENTS_MAX = 100
 // BullMQ's priorities are 1 to 2 ** 21, lower first; 0 would go before all others.
 const PRIORITY_MIDDLE = 2 ** 20
 const PRIORITY_MAX = 2 ** 21
+/** A delayed job's score is its time, with room for a counter. */
+const BULL_SCORES_PER_MS = 0x1000
 
 type BullMQ = typeof import('bullmq')
 
@@ -40,6 +42,20 @@ export interface TurnJob {
   readonly job: Job
 }
 
+/** Waits for turns in place of BullMQ, where a worker looks at several queues. */
+export interface TurnWakes {
+  /**
+   * Resolves when there may be a turn that was not there when this was last called.
+   *
+   * @param due resolves to in how many milliseconds the first turn that is delayed may go; undefined: there is none
+   */
+  wait(due: Promise<number | undefined>): Promise<void>
+  /** There is a turn for whoever waits, or there will be. */
+  tell(): void
+  /** Ends all waiting, now and from now on. */
+  close(): void
+}
+
 export interface TurnJobsOptions {
   readonly redis: Redis
   readonly keys: Pick<CrawlRedisKeys, 'queueName' | 'bullPrefix'>
@@ -47,6 +63,8 @@ export interface TurnJobsOptions {
   readonly times: ProtocolTimes
   readonly logger: Logger
   readonly onWoken?: () => void
+  /** Default: BullMQ waits, over a connection of its own. */
+  readonly wakes?: TurnWakes
 }
 
 export class TurnJobs {
@@ -96,6 +114,7 @@ export class TurnJobs {
         },
       })),
     )
+    this.#options.wakes?.tell()
   }
 
   /** Makes turns that wait in BullMQ more urgent. */
@@ -129,6 +148,20 @@ export class TurnJobs {
    * cannot.
    */
   async fetch({ block }: { block: boolean }): Promise<TurnJob | undefined> {
+    const { wakes } = this.#options
+    if (wakes && block) await wakes.wait(this.#dueInMs())
+    return this.#fetch(block && !wakes)
+  }
+
+  /** In how many milliseconds the first turn that is delayed may go, by this machine's clock, which has set the delay. */
+  async #dueInMs(): Promise<number | undefined> {
+    const { redis, keys } = this.#options
+    const delayed = `${keys.bullPrefix}:${keys.queueName}:delayed`
+    const [, score] = await redis.zrange(delayed, '0', '0', 'WITHSCORES')
+    return score === undefined ? undefined : Number(score) / BULL_SCORES_PER_MS - Date.now()
+  }
+
+  async #fetch(block: boolean): Promise<TurnJob | undefined> {
     const worker = this.#worker!
     const token = `${this.#options.workerId}/${++this.#fetches}`
     const fetching = worker.getNextJob(token, { block })
@@ -156,11 +189,13 @@ export class TurnJobs {
     const wanted = priority === undefined ? job.priority : bullPriority(priority)
     if (wanted !== job.priority) await job.changePriority({ priority: wanted })
     await job.moveToDelayed(Date.now() + ms, lockToken)
+    this.#options.wakes?.tell()
   }
 
   /** Closes within some seconds, whatever the server does. A fetch under way rejects. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#options.wakes?.close()
     try {
       await within(
         CLOSE_MS_MAX,
@@ -178,7 +213,7 @@ export class TurnJobs {
   }
 
   #newWorker(): Worker {
-    const { redis, keys, times } = this.#options
+    const { redis, keys, times, wakes } = this.#options
     const { lockMs, blockMsMax, blockLateMs } = times.turns
     const bullmq = this.#bullmq!
     const worker = new bullmq.Worker(
@@ -191,8 +226,13 @@ export class TurnJobs {
         skipStalledCheck: true,
         drainDelay: blockMsMax / 1000,
       },
-      bullBackend(bullmq, keys.bullPrefix, (given, connectionName) =>
-        given.duplicate({ ...KEEPS_TRYING, socketTimeout: blockMsMax + blockLateMs, connectionName }),
+      bullBackend(
+        bullmq,
+        keys.bullPrefix,
+        wakes
+          ? undefined
+          : (given, connectionName) =>
+              given.duplicate({ ...KEEPS_TRYING, socketTimeout: blockMsMax + blockLateMs, connectionName }),
       ),
     )
     worker.on('error', (error) => this.#onError(error))

@@ -27,6 +27,8 @@ export interface TurnMaintenanceOptions {
   readonly times: ProtocolTimes
   readonly logger: Logger
   readonly demand: () => number
+  /** How many workers the crawl has. Default: as many as listen at the server. */
+  readonly workers?: (() => number) | undefined
   readonly onSwept: (swept: Swept) => void
   /** Called when the machine may have something to do. */
   readonly onTended: () => void
@@ -168,9 +170,9 @@ export class TurnMaintenance {
   }
 
   #heard(swept: Swept, isMine: boolean): void {
-    const { machine, onSwept } = this.#options
+    const { machine, onSwept, workers } = this.#options
     this.#sweptAtMs = performance.now()
-    machine.others.swept(swept)
+    machine.others.swept(workers ? { ...swept, workers: workers() } : swept)
     this.#takeCharge(isMine)
     onSwept(swept)
   }

@@ -34,6 +34,12 @@ export interface LeaseDispatcherOptions<Item> {
   readonly waitMsMax?: number
 }
 
+/** What puts items into a dispatcher, and takes them out, sees of it. */
+export type ItemDispatcher<Item extends DispatchItem> = Pick<
+  LeaseDispatcher<Item>,
+  'demand' | 'put' | 'remove' | 'ended' | 'take' | 'onDemand' | 'recheck' | 'close'
+>
+
 /** A caller of `take` that waits. */
 interface Taker<Item> {
   readonly max: number

@@ -8,6 +8,8 @@ import { historyKey } from './quarantine-history.ts'
 export interface Rejection {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
+  /** Where the crawl has its workers. Default: with the queue. */
+  readonly workersKey?: string
   readonly id: string
   /** How often it was rejected, this time included. */
   readonly rejections: number
@@ -25,13 +27,14 @@ export interface Rejection {
 export async function nobodyCanDo({
   redis,
   keys,
+  workersKey = keys.workers,
   id,
   rejections,
   workerId,
   times = PROTOCOL_TIMES,
 }: Rejection): Promise<boolean> {
   if (rejections < REJECTIONS_MAX) return false
-  const [entries, lines] = await Promise.all([redis.hgetall(keys.workers), redis.hget(historyKey(keys), id)])
+  const [entries, lines] = await Promise.all([redis.hgetall(workersKey), redis.hget(historyKey(keys), id)])
   const rejecters = new Set([workerId, ...workersIn(lines ?? '')])
   const seenAt = Object.values(entries).map((text) => readWorkerEntry(text, 0)?.seenAt.getTime() ?? 0)
   // The clock of Redis, as the latest heartbeat tells it.

@@ -27,6 +27,8 @@ export interface CrawlListener {
   onHungry?(worker: string): void
   /** A unit that a worker holds has got requests when it had none, or more urgent ones than before. */
   onNudged?(worker: string, unit: string, priority: number): void
+  /** A shard has turns for whoever waits there, or will have. */
+  onTurns?(shard: string): void
   /** A pause or stop was asked for, or may have been while this connection was down. The record has it. */
   onAsked?(): void
 }
@@ -35,39 +37,85 @@ export interface CrawlChannelOptions {
   /** Left open; a connection that listens is made of it. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
+  /** Listens for channels of several shards. Default: a connection of this channel's own. */
+  readonly listening?: ListeningConnection
+}
+
+/** One connection, and what it listens for. */
+export class ListeningConnection {
+  readonly #redis: Redis
+  readonly #channels = new Map<string, (message: string) => void>()
+  readonly #onHearing: (() => void)[] = []
+
+  /** @param redis left open; a connection that listens is made of it */
+  constructor(redis: Redis) {
+    // ioredis would subscribe again by itself, and nobody would hear when that fails: the process would end.
+    this.#redis = redis.duplicate({ lazyConnect: true, autoResubscribe: false })
+    // The crawl's own connection, to the same server, is the one that complains.
+    this.#redis.on('error', () => {})
+    this.#redis.on('message', (channel, message) => this.#channels.get(channel)?.(message))
+  }
+
+  /**
+   * Called before it is opened.
+   *
+   * @param onHearing called whenever it hears, after a time in which it may have missed something
+   */
+  add(channels: ReadonlyMap<string, (message: string) => void>, onHearing: () => void): void {
+    for (const [channel, heard] of channels) this.#channels.set(channel, heard)
+    this.#onHearing.push(onHearing)
+  }
+
+  async open(): Promise<void> {
+    await this.#subscribe()
+    this.#redis.on('ready', () => void this.#subscribe().catch(() => {}))
+  }
+
+  close(): void {
+    this.#redis.disconnect()
+  }
+
+  async #subscribe(): Promise<void> {
+    await this.#redis.subscribe(...this.#channels.keys())
+    for (const hears of this.#onHearing) hears()
+  }
 }
 
 export class CrawlChannel {
   readonly #redis: Redis
   readonly #hungryName: string
-  readonly #listening: Redis
-  readonly #channels: ReadonlyMap<string, (message: string) => void>
+  readonly #turnsName: string
+  readonly #listening: ListeningConnection
   readonly #listeners: CrawlListener[] = []
 
-  constructor({ redis, keys }: CrawlChannelOptions) {
-    this.#channels = new Map<string, (message: string) => void>([
+  constructor({ redis, keys, listening = new ListeningConnection(redis) }: CrawlChannelOptions) {
+    const channels = new Map<string, (message: string) => void>([
       [`${keys.frontier}:pauses`, (message) => this.#paused(message)],
       [`${keys.frontier}:sweeps`, (message) => this.#swept(message)],
       [`${keys.frontier}:hungry`, (worker) => this.#hungry(worker)],
       [`${keys.frontier}:nudges`, (message) => this.#nudged(message)],
+      [`${keys.frontier}:turns`, (shard) => this.#turns(shard)],
       [`${keys.record}:asked`, () => this.#asked()],
     ])
     this.#redis = redis
     this.#hungryName = `${keys.frontier}:hungry`
-    // ioredis would subscribe again by itself, and nobody would hear when that fails: the process would end.
-    this.#listening = redis.duplicate({ lazyConnect: true, autoResubscribe: false })
-    // The crawl's own connection, to the same server, is the one that complains.
-    this.#listening.on('error', () => {})
-    this.#listening.on('message', (channel, message) => this.#channels.get(channel)?.(message))
+    this.#turnsName = `${keys.frontier}:turns`
+    this.#listening = listening
+    // Whatever was asked before it heard is looked up.
+    listening.add(channels, () => this.#asked())
   }
 
-  async open(): Promise<void> {
-    await this.#subscribe()
-    this.#listening.on('ready', () => void this.#subscribe().catch(() => {}))
+  open(): Promise<void> {
+    return this.#listening.open()
   }
 
   close(): void {
-    this.#listening.disconnect()
+    this.#listening.close()
+  }
+
+  /** The channel of a shard of the crawl, over the same connection: opened and closed with this one. */
+  ofShard(keys: CrawlRedisKeys): CrawlChannel {
+    return new CrawlChannel({ redis: this.#redis, keys, listening: this.#listening })
   }
 
   /** Tells the others that this worker has nothing to do. */
@@ -75,14 +123,13 @@ export class CrawlChannel {
     void this.#redis.publish(this.#hungryName, worker).catch(() => {})
   }
 
-  listen(listener: CrawlListener): void {
-    this.#listeners.push(listener)
+  /** Tells the others that a shard has turns. */
+  turnsCame(shard: string): void {
+    void this.#redis.publish(this.#turnsName, shard).catch(() => {})
   }
 
-  /** Whatever was asked before it heard is looked up. */
-  async #subscribe(): Promise<void> {
-    await this.#listening.subscribe(...this.#channels.keys())
-    this.#asked()
+  listen(listener: CrawlListener): void {
+    this.#listeners.push(listener)
   }
 
   #paused(message: string): void {
@@ -104,6 +151,10 @@ export class CrawlChannel {
   #nudged(message: string): void {
     const [worker, priority, unit] = message.split('\n', 3)
     for (const listener of this.#listeners) listener.onNudged?.(worker!, unit!, Number(priority))
+  }
+
+  #turns(shard: string): void {
+    for (const listener of this.#listeners) listener.onTurns?.(shard)
   }
 
   #asked(): void {

@@ -19,8 +19,23 @@ import { idsOf } from '../../leasing/doubts.ts'
 import type { Renewal } from '../../locks/lock-keeper.ts'
 import type { Swept } from '../../members/crawl-channel.ts'
 import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
-import { luaScript } from '../../redis/lua.ts'
 import { type SentGroup, sentGroupsOf } from '../../shards/outbox-entry.ts'
+import {
+  aloneScript,
+  beginScript,
+  clearScript,
+  countsScript,
+  inFlightScript,
+  nudgeScript,
+  OF_SEVERAL,
+  ONE_SHARD,
+  renewScript,
+  settleScript,
+  steerScript,
+  sweepScript,
+  tidyScript,
+  watchScript,
+} from './bucket-lua.ts'
 import { keyListOf } from './key-list.ts'
 import {
   addGroup,
@@ -43,88 +58,6 @@ import {
   wakesOf,
 } from './turn-wire.ts'
 
-const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
-const BASE = [
-  ...KEYS,
-  'slots/wake.lua',
-  'slots/lines.lua',
-  'slots/record.lua',
-  'slots/ready.lua',
-  'slots/late.lua',
-] as const
-const TURN = [
-  ...BASE,
-  'slots/close.lua',
-  'leasing/quarantine.lua',
-  'buckets/steps/flight.lua',
-  'buckets/steps/standing.lua',
-] as const
-const SAYING = [
-  ...TURN,
-  'buckets/steps/said.lua',
-  'slots/news.lua',
-  'buckets/steps/release.lua',
-  'buckets/steps/take.lua',
-] as const
-const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
-const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
-const FAILURES = ['failures/ledger.lua', 'failures/take.lua'] as const
-const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
-const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
-
-const pushScript = luaScript(...BASE, 'leasing/doubts.lua', 'buckets/steps/said.lua', 'buckets/push.lua')
-const shardPushScript = luaScript(
-  ...BASE,
-  ...OUTBOX,
-  'leasing/doubts.lua',
-  'buckets/steps/said.lua',
-  'buckets/push.lua',
-)
-const endDoubtsScript = luaScript(...BASE, ...DOUBTS, 'buckets/doubts.lua')
-const shardEndDoubtsScript = luaScript(...BASE, ...OUTBOX, ...DOUBTS, 'buckets/doubts.lua')
-const failedScript = luaScript(...BASE, ...FAILURES, 'buckets/failed.lua')
-const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
-const exchangeScript = luaScript(
-  ...SAYING,
-  ...ENDING,
-  'buckets/steps/leave.lua',
-  'buckets/exchange.lua',
-  'buckets/steps/reply.lua',
-)
-const shardExchangeScript = luaScript(
-  ...SAYING,
-  ...OUTBOX,
-  ...ENDING,
-  'buckets/steps/leave.lua',
-  'outbox/full.lua',
-  'buckets/exchange.lua',
-  'outbox/reply.lua',
-)
-/** Those that differ where a crawl has several shards: what goes on in another one goes to the outbox. */
-const ONE_SHARD = { push: pushScript, endDoubts: endDoubtsScript, exchange: exchangeScript }
-const OF_SEVERAL = {
-  push: shardPushScript,
-  endDoubts: shardEndDoubtsScript,
-  exchange: shardExchangeScript,
-}
-const renewScript = luaScript(
-  ...BASE,
-  'leasing/quarantine.lua',
-  'buckets/steps/flight.lua',
-  ...BACK,
-  'buckets/renew.lua',
-)
-const settleScript = luaScript(...KEYS, 'buckets/settle.lua')
-const aloneScript = luaScript(...KEYS, 'buckets/alone.lua')
-const sweepScript = luaScript(...KEYS, 'buckets/sweep.lua')
-const watchScript = luaScript(...KEYS, 'buckets/watch.lua')
-const countsScript = luaScript(...KEYS, 'buckets/counts.lua')
-const inFlightScript = luaScript(...KEYS, 'buckets/in-flight.lua')
-const steerScript = luaScript(...BASE, 'slots/steer.lua')
-const nudgeScript = luaScript(...KEYS, 'buckets/nudge.lua')
-const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/clear.lua')
-const tidyScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/tidy.lua')
-
 const CLEAR_PAGE = 100
 /** A crawl whose workers were all lost may stand over a long weekend, and its suspects are still known: a week. */
 const STARTED_KEPT_MS = 7 * 86_400_000
@@ -133,7 +66,7 @@ const START_GAP = -1
 /** The reply to a command of a run that was cleared, or followed by another. */
 const RUN_OVER = -2
 
-type Script = ReturnType<typeof luaScript>
+type Script = (typeof ONE_SHARD)['push']
 type ExchangeReply = [TurnReply[], ...StirredReply, number, sent?: (string | number)[]]
 
 export interface BucketScriptsOptions {
@@ -163,18 +96,26 @@ export class BucketScripts {
   }
 
   /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
-  async push({ said, asker, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
+  async push({
+    said,
+    asker,
+    isNoting,
+    start,
+    groups,
+  }: PushPart): Promise<Stirred & { added: number; sent?: SentGroup[] }> {
     const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
     for (const group of groups) {
       args.push(group.place)
       addGroup(args, group)
     }
-    const reply = (await this.#run(this.#scripts.push, args)) as [number, ...StirredReply] | number
+    const reply = (await this.#run(this.#scripts.push, args)) as
+      | [number, ...StirredReply, sent?: (string | number)[]]
+      | number
     if (reply === START_GAP) throw startGap()
     if (typeof reply === 'number') throw refusalOf(reply)
-    const [added, ...stirred] = reply
-    return { added, ...stirredOf(stirred) }
+    const [added, woken, raised, sent] = reply
+    return { added, ...(sent && { sent: sentGroupsOf(sent) }), ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to why it has not begun: `gone`, it is over; `taken`, another worker has it. */
@@ -213,11 +154,16 @@ export class BucketScripts {
   }
 
   /** Resolves to the ids that were queued. */
-  async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[] }> {
+  async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[]; sent?: SentGroup[] }> {
     const all: Argument[] = [...args, fresh.length]
     for (const group of fresh) addGroup(all, group)
-    const [queued, ...stirred] = (await this.#run(this.#scripts.endDoubts, all)) as [string, ...StirredReply]
-    return { queued: idsOf(queued), ...stirredOf(stirred) }
+    const [queued, woken, raised, sent] = (await this.#run(this.#scripts.endDoubts, all)) as [
+      string,
+      ...StirredReply,
+      sent?: (string | number)[],
+    ]
+    const written = sent && { sent: sentGroupsOf(sent) }
+    return { queued: idsOf(queued), ...written, ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued; to `ended` when the crawl has ended, and nothing was done. */
@@ -227,7 +173,7 @@ export class BucketScripts {
       args.push(bucket, slot, priority, requests.length)
       for (const { id, key, text } of requests) args.push(`${id}\n${key}`, text)
     }
-    const reply = (await this.#run(failedScript, args)) as [string[], ...StirredReply] | number
+    const reply = (await this.#run(this.#scripts.failed, args)) as [string[], ...StirredReply] | number
     if (typeof reply === 'number') return 'ended'
     const [queued, ...stirred] = reply
     return { queued, ...stirredOf(stirred) }

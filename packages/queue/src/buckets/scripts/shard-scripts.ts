@@ -27,6 +27,7 @@ const applyScript = luaScript(
 const stateScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/state.lua')
 const readScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/read.lua')
 const trimScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/trim.lua')
+const clearScript = luaScript(...KEYS, 'outbox/clear.lua')
 
 export interface ShardScriptsOptions {
   readonly redis: Redis
@@ -101,6 +102,11 @@ export class ShardScripts {
   async trim(trims: readonly Pick<Trim, 'receiver' | 'upTo'>[]): Promise<number> {
     const args = trims.flatMap(({ receiver, upTo }) => [receiver, upTo.epoch, upTo.number])
     return (await this.#run(trimScript, [trims.length, ...args])) as number
+  }
+
+  /** Deletes what it has for those shards, and what it knows of the entries of others. */
+  async clear(shards: readonly string[]): Promise<void> {
+    await this.#run(clearScript, [shards.length, ...shards])
   }
 
   #run(script: ReturnType<typeof luaScript>, args: readonly Argument[]): Promise<unknown> {

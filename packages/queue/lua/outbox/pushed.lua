@@ -1,0 +1,5 @@
+-- The answer to a push where a crawl has several shards.
+--
+-- Input    added
+-- Output   as in buckets/steps/pushed.lua, and sent, see outbox/send.lua
+return { added, woken, raised, sent }

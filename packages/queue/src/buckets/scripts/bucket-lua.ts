@@ -1,0 +1,108 @@
+/** Which files of `lua/` each script of buckets is made of. */
+
+import { luaScript } from '../../redis/lua.ts'
+
+const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
+const BASE = [
+  ...KEYS,
+  'slots/wake.lua',
+  'slots/lines.lua',
+  'slots/record.lua',
+  'slots/ready.lua',
+  'slots/late.lua',
+] as const
+const TURN = [
+  ...BASE,
+  'slots/close.lua',
+  'leasing/quarantine.lua',
+  'buckets/steps/flight.lua',
+  'buckets/steps/standing.lua',
+] as const
+const SAYING = [
+  ...TURN,
+  'buckets/steps/said.lua',
+  'slots/news.lua',
+  'buckets/steps/release.lua',
+  'buckets/steps/take.lua',
+] as const
+/** The answer to a push, and with what is written for other shards. */
+const PUSHED = 'buckets/steps/pushed.lua'
+const SHARD_PUSHED = 'outbox/pushed.lua'
+const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
+const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
+const FAILURES = ['failures/ledger.lua', 'failures/take.lua'] as const
+const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
+const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
+
+const pushScript = luaScript(
+  ...BASE,
+  'leasing/doubts.lua',
+  'buckets/steps/said.lua',
+  'buckets/push.lua',
+  PUSHED,
+)
+const shardPushScript = luaScript(
+  ...BASE,
+  ...OUTBOX,
+  'leasing/doubts.lua',
+  'buckets/steps/said.lua',
+  'buckets/push.lua',
+  SHARD_PUSHED,
+)
+const endDoubtsScript = luaScript(...BASE, ...DOUBTS, 'buckets/doubts.lua', 'buckets/steps/doubted.lua')
+const shardEndDoubtsScript = luaScript(
+  ...BASE,
+  ...OUTBOX,
+  ...DOUBTS,
+  'buckets/doubts.lua',
+  'outbox/doubted.lua',
+)
+const failedScript = luaScript(...BASE, ...FAILURES, 'buckets/failed.lua')
+const shardFailedScript = luaScript(...BASE, ...OUTBOX, ...FAILURES, 'buckets/failed.lua')
+export const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
+const exchangeScript = luaScript(
+  ...SAYING,
+  ...ENDING,
+  'buckets/steps/leave.lua',
+  'buckets/exchange.lua',
+  'buckets/steps/reply.lua',
+)
+const shardExchangeScript = luaScript(
+  ...SAYING,
+  ...OUTBOX,
+  ...ENDING,
+  'buckets/steps/leave.lua',
+  'outbox/full.lua',
+  'buckets/exchange.lua',
+  'outbox/reply.lua',
+)
+/** Those that differ where a crawl has several shards: what goes on in another one goes to the outbox. */
+export const ONE_SHARD = {
+  push: pushScript,
+  endDoubts: endDoubtsScript,
+  failed: failedScript,
+  exchange: exchangeScript,
+}
+export const OF_SEVERAL = {
+  push: shardPushScript,
+  endDoubts: shardEndDoubtsScript,
+  failed: shardFailedScript,
+  exchange: shardExchangeScript,
+}
+export const renewScript = luaScript(
+  ...BASE,
+  'leasing/quarantine.lua',
+  'buckets/steps/flight.lua',
+  ...BACK,
+  'buckets/renew.lua',
+)
+export const settleScript = luaScript(...KEYS, 'buckets/settle.lua')
+export const aloneScript = luaScript(...KEYS, 'buckets/alone.lua')
+export const sweepScript = luaScript(...KEYS, 'buckets/sweep.lua')
+export const watchScript = luaScript(...KEYS, 'buckets/watch.lua')
+export const countsScript = luaScript(...KEYS, 'buckets/counts.lua')
+export const inFlightScript = luaScript(...KEYS, 'buckets/in-flight.lua')
+export const steerScript = luaScript(...BASE, 'slots/steer.lua')
+export const nudgeScript = luaScript(...KEYS, 'buckets/nudge.lua')
+export const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/clear.lua')
+export const tidyScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/tidy.lua')

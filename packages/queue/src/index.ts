@@ -22,6 +22,7 @@ export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts
 export type { GivingUp } from './leasing/giving-up.ts'
 export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
 export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-redis-keys.ts'
+export { ShardedQueue, type ShardedQueueOptions } from './sharded/sharded-queue.ts'
 
 // Requests that were given up
 
@@ -49,12 +50,10 @@ export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/hos
 
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export { CRAWL_FORMAT, keysAsStored, refuseOtherFormat } from './crawl/crawl-format.ts'
-export type { CrawlLeft } from './crawl/crawl-leaving.ts'
+export { CRAWL_LOST, type CrawlLeft, REQUESTS_LEFT } from './crawl/crawl-leaving.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {
-  CRAWL_LOST,
   type CrawlRun,
-  REQUESTS_LEFT,
   RedisCrawlRecord,
   type RedisCrawlRecordOptions,
 } from './crawl/redis-crawl-record.ts'

@@ -8,7 +8,7 @@
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -41,5 +41,11 @@ local function begin(record, asked, found)
   redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
   if found.todo or found.state or asked.flushes then
     owe(record, keepsMet(asked, found) and 'queue' or 'all', found.untilMs or '', found.holder or '')
+  elseif asked.shards then
+    -- Each shard must know of the run before anything comes to it.
+    owe(record, 'queue', '', '')
+  end
+  if asked.shards then
+    redis.call('HSET', record, 'shards', asked.shards)
   end
 end

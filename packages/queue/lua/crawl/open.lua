@@ -2,9 +2,10 @@
 --
 -- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
---          on, flushes: empty queue and filter, persists: what is met outlives the crawl}
+--          on, flushes: empty queue and filter, persists: what is met outlives the crawl, shards: how many it has, absent for one}
 --          ARGV[2] the worker's entry as JSON, without `at`
 -- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
+--          Or {"shards", how many} for a crawl that was begun with another number of them.
 --          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
 local asked = cjson.decode(ARGV[1])
 local record, workers = KEYS[1], KEYS[2]
@@ -14,6 +15,9 @@ local isOver = state == 'finished' and not asked.begins and not asked.wakes
 local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (state == 'stopped' and found.emptied)
 local others = presentBesides(asked.worker, now - asked.lostMs)
 
+if not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1') then
+  return { 'shards', found.shards or '1' }
+end
 if isNew then
   begin(record, asked, found)
   redis.call('DEL', KEYS[5])

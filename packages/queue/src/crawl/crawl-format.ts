@@ -61,3 +61,11 @@ export async function keysAsStored({ redis, keys }: CrawlOnRedis): Promise<Crawl
   const format = await crawlFormatOf({ redis, keys })
   return format === 1 ? { ...keys, frontierCounts: `${formerBase(keys)}:counts` } : keys
 }
+
+/** A crawl was begun with another number of shards: its requests are where that number says. */
+export function otherShards(keys: CrawlRedisKeys, begunWith: number, asked: number): WebloomError {
+  return new WebloomError(
+    'WL_USAGE',
+    `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear`,
+  )
+}

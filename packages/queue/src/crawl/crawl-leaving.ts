@@ -23,6 +23,33 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
+/** The finish reason of a worker whose crawl is gone from Redis though nobody cleared it. */
+export const CRAWL_LOST = 'crawl_lost'
+
+/** The finish reason of a crawl that has nothing left to do while requests of it wait where its workers do not read them. */
+export const REQUESTS_LEFT = 'requests_left'
+
+/** Finish reasons that concern one worker only; the crawl goes on with the others. */
+export const ENDS_OF_ONE_WORKER = [
+  // The record has said so, and another worker may have woken the crawl since.
+  'finished',
+  'shutdown',
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  'cleared',
+  CRAWL_LOST,
+]
+/** Finish reasons after which even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */
+export const ENDS_THAT_EMPTY_NOTHING = [
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  REQUESTS_LEFT,
+]
+
 /** What is left to do for a worker that has left. */
 export interface CrawlLeft {
   /** No other worker is present. */

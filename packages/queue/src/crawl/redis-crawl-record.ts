@@ -71,8 +71,15 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { AS_WRITTEN_NOW, refuseOtherFormat } from './crawl-format.ts'
-import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
+import { AS_WRITTEN_NOW, otherShards, refuseOtherFormat } from './crawl-format.ts'
+import {
+  type CrawlLeft,
+  ENDS_OF_ONE_WORKER,
+  ENDS_THAT_EMPTY_NOTHING,
+  leaveCrawl,
+  NOTHING_LEFT,
+  REQUESTS_LEFT,
+} from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
 import { newRunId, runNameOf } from './run-name.ts'
@@ -92,6 +99,10 @@ export interface RedisCrawlRecordOptions {
   readonly persists: boolean
   /** SCHEDULER_FLUSH_ON_START: queue and filter are emptied once in a run, before any worker begins. */
   readonly flushes?: boolean
+  /** QUEUE_SHARDS. Default: 1. */
+  readonly shards?: number
+  /** For a crawl of several shards: whether nothing is left in any of them, nor between them. Asked before it is finished. */
+  readonly isOver?: () => Promise<boolean>
   /** Counts requests of this crawl that wait where its workers do not read them. If there are any, the crawl ends as REQUESTS_LEFT. */
   readonly requestsElsewhere?: () => Promise<number>
   /** Returns false when start() is known to have ended, so that Redis need not be asked. Default: Redis is asked each time. */
@@ -113,33 +124,6 @@ export interface CrawlRun {
 }
 
 const FINISH_ANSWER_MS_MAX = 10_000
-
-/** The finish reason of a worker whose crawl is gone from Redis though nobody cleared it. */
-export const CRAWL_LOST = 'crawl_lost'
-
-/** The finish reason of a crawl that has nothing left to do while requests of it wait where its workers do not read them. */
-export const REQUESTS_LEFT = 'requests_left'
-
-/** Finish reasons that concern one worker only; the crawl goes on with the others. */
-const ENDS_OF_ONE_WORKER = [
-  // The record has said so, and another worker may have woken the crawl since.
-  'finished',
-  'shutdown',
-  'memusage_exceeded',
-  'internal_error',
-  'output_failed',
-  'not_opened',
-  'cleared',
-  CRAWL_LOST,
-]
-/** Finish reasons after which even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */
-const ENDS_THAT_EMPTY_NOTHING = [
-  'memusage_exceeded',
-  'internal_error',
-  'output_failed',
-  'not_opened',
-  REQUESTS_LEFT,
-]
 
 const START_ENDED = -1
 const START_TAKEN = -2
@@ -168,6 +152,8 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #wakes: boolean
   readonly #persists: boolean
   readonly #flushes: boolean
+  readonly #shards: number
+  readonly #isOver: RedisCrawlRecordOptions['isOver']
   readonly #requestsElsewhere: () => Promise<number>
   readonly #mayStart: () => boolean
   /** True when the last answer said that start() has ended. */
@@ -191,6 +177,8 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#wakes = options.wakes ?? false
     this.#persists = options.persists
     this.#flushes = options.flushes ?? false
+    this.#shards = options.shards ?? 1
+    this.#isOver = options.isOver
     this.#requestsElsewhere = options.requestsElsewhere ?? (async () => 0)
     this.#logger = options.logger ?? silentLogger
     this.#mayStart = options.mayStart ?? (() => true)
@@ -223,6 +211,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       wakes: this.#wakes,
       flushes: this.#flushes,
       persists: this.#persists,
+      ...(this.#shards > 1 && { shards: String(this.#shards) }),
     }
     const reply = await openScript.run(
       this.#redis,
@@ -236,6 +225,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
     )
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = reply as (string | number)[]
+    if (state === 'shards') throw otherShards(this.#keys, Number(id), this.#shards)
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }
@@ -286,6 +276,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async #finish(runId: string): Promise<boolean | string> {
+    if (this.#isOver && !(await this.#isOver())) return false
     const isLeft = (await this.#requestsElsewhere()) > 0
     const args = [runId, isLeft ? REQUESTS_LEFT : '']
     const keys = [...stateKeys(this.#keys), this.#keys.alone]

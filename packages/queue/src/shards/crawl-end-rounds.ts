@@ -27,7 +27,7 @@ export class CrawlEndRounds {
 }
 
 /** Nothing is left in any shard, and nothing is under way between two of them, if all that was read is of one moment. */
-function isNothingLeft(round: Round): boolean {
+export function isNothingLeft(round: Round): boolean {
   for (const [sender, { sent, waiting, delayed, leased }] of round) {
     if (waiting + delayed + leased > 0) return false
     for (const [receiver, list] of sent) {

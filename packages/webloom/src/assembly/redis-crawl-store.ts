@@ -1,5 +1,6 @@
 /** The store of a crawl that is on Redis, where other workers share it. Names concrete queues, as crawl-store.ts does. */
 
+import { hash } from 'node:crypto'
 import {
   type Crawler,
   type CrawlRun,
@@ -38,6 +39,7 @@ import {
   RedisStartHosts,
   readHostOrders,
   redisHealth,
+  ShardedQueue,
   staleTooSoon,
   type WholeTotals,
   WorkerHeartbeat,
@@ -66,18 +68,20 @@ interface RedisStoreParts {
   readonly slots: HostSlots
   readonly queueRedis: Redis
   readonly workerId: string
+  /** How many shards the crawl has. */
+  readonly shards?: number
 }
 
 /** On Redis, shared with other workers. */
 export async function redisStore(
   crawler: Crawler,
-  { spider, folder, part, controls, servers, slots, queueRedis, workerId }: RedisStoreParts,
+  { spider, folder, part, controls, servers, slots, queueRedis, workerId, shards = 1 }: RedisStoreParts,
 ): Promise<CrawlStore> {
   const { settings, stats, logger, hostLists } = crawler
   const times = crawler.times && { times: crawler.times }
   const name = crawlNameOf(settings, spider.name)
   const keys = crawlRedisKeys(name)
-  const redisRunId = () => runIdOf(queueRedis, keys)
+  const redisRunId = () => (shards > 1 ? runIdOfAll(queueRedis) : runIdOf(queueRedis, keys))
   const run: CrawlRun = {
     name: () => record.runName,
     redisRunId,
@@ -88,7 +92,20 @@ export async function redisStore(
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
   const mayDoubt = () => heartbeat.mayDoubt
-  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, channel, slots, mayDoubt })
+  const sharded =
+    shards > 1
+      ? ShardedQueue.fromCrawler(crawler, {
+          redis: queueRedis,
+          name,
+          shards,
+          workerId,
+          keeper,
+          channel,
+          slots,
+        })
+      : undefined
+  const queue =
+    sharded ?? requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, channel, slots, mayDoubt })
   const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
@@ -99,6 +116,7 @@ export async function redisStore(
     wakes: isRedisSpider(spider),
     persists: settings.getBool('SCHEDULER_PERSIST'),
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+    ...(sharded && { shards, isOver: () => sharded.isOver() }),
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,
@@ -318,4 +336,17 @@ async function runIdOf(redis: Redis, { record }: CrawlRedisKeys): Promise<string
     new WebloomError('WL_REDIS_AWAY', `the queue’s Redis has not told its run for ${RUN_ID_MS_MAX} ms`)
   const info = await withDeadline(RUN_ID_MS_MAX, infoOf(redis, record, 'server'), late)
   return /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'
+}
+
+/** The same of all servers that have shards: another one after each start of any, and when another one has become a master. */
+async function runIdOfAll(redis: Redis): Promise<string> {
+  const late = () =>
+    new WebloomError('WL_REDIS_AWAY', `the queue’s Redis has not told its runs for ${RUN_ID_MS_MAX} ms`)
+  const infos = await withDeadline(
+    RUN_ID_MS_MAX,
+    Promise.all(mastersOf(redis).map((server) => server.info('server'))),
+    late,
+  )
+  const ids = infos.map((info) => /^run_id:(\S+)/m.exec(info)?.[1] ?? '-')
+  return hash('sha1', ids.sort().join(' '))
 }

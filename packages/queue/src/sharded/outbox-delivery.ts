@@ -1,0 +1,99 @@
+/**
+ * Brings to a shard what this worker has written for it, from its memory. What gathers for a shard goes with one script. A delivery that
+ * fails is left to whoever tends the outboxes.
+ */
+
+import type { Logger } from '@webloom/core'
+import type { Stirred } from '../frontier/turn-protocol.ts'
+import type { Delivery } from '../shards/outbox-entry.ts'
+
+/** How long entries for one shard gather. */
+const GATHER_MS = 5
+/** A script with more is sent in parts, so that its server serves others in between. */
+const MAX_ENTRIES_PER_SCRIPT = 500
+
+export interface OutboxDeliveryOptions {
+  readonly logger: Logger
+  /** Applies deliveries in a shard. Resolves to what that has changed there, and to how many entries are lost for good. */
+  readonly apply: (
+    shard: string,
+    deliveries: readonly Delivery[],
+  ) => Promise<Stirred & { readonly lost: number }>
+  /** Called when a shard has got requests. */
+  readonly onStirred: (shard: string, stirred: Stirred) => void
+}
+
+export class OutboxDelivery {
+  readonly #options: OutboxDeliveryOptions
+  readonly #gathered = new Map<string, Delivery[]>()
+  readonly #delivering = new Set<Promise<void>>()
+
+  constructor(options: OutboxDeliveryOptions) {
+    this.#options = options
+  }
+
+  /** Delivers soon, with what else comes for the same shards. */
+  gather(deliveries: ReadonlyMap<string, readonly Delivery[]>): void {
+    for (const [shard, some] of deliveries) {
+      const gathered = this.#gathered.get(shard)
+      if (gathered) gathered.push(...some)
+      else {
+        this.#gathered.set(shard, [...some])
+        setTimeout(() => this.#flush(shard), GATHER_MS)
+      }
+    }
+  }
+
+  /** Delivers now. Resolves when it is done, or has failed. */
+  deliver(shard: string, deliveries: readonly Delivery[]): Promise<void> {
+    const delivering = this.#deliver(shard, deliveries).finally(() => this.#delivering.delete(delivering))
+    this.#delivering.add(delivering)
+    return delivering
+  }
+
+  /** Resolves when all that has gathered is delivered, or has failed. */
+  async settled(): Promise<void> {
+    for (const shard of [...this.#gathered.keys()]) this.#flush(shard)
+    await Promise.all(this.#delivering)
+  }
+
+  #flush(shard: string): void {
+    const gathered = this.#gathered.get(shard)
+    this.#gathered.delete(shard)
+    if (gathered) void this.deliver(shard, gathered)
+  }
+
+  async #deliver(shard: string, deliveries: readonly Delivery[]): Promise<void> {
+    const { apply, onStirred, logger } = this.#options
+    try {
+      for (const part of partsOf(deliveries)) {
+        const { lost, ...stirred } = await apply(shard, part)
+        if (lost > 0) logger.warn({ shard, links: lost }, LOST)
+        onStirred(shard, stirred)
+      }
+    } catch (error) {
+      logger.debug(
+        { err: error, shard },
+        'links for another shard are not delivered now; they are sent again',
+      )
+    }
+  }
+}
+
+const LOST =
+  'a shard of the crawl has lost links that were known to it, longer ago than they are kept for that; they are not fetched unless another page has them. Replicas that lag, or a disk that is written late, may be the reason: min-replicas-max-lag 1, appendfsync everysec'
+
+function* partsOf(deliveries: readonly Delivery[]): Generator<Delivery[]> {
+  let part: Delivery[] = []
+  let size = 0
+  for (const one of deliveries) {
+    if (size > 0 && size + one.entries.length > MAX_ENTRIES_PER_SCRIPT) {
+      yield part
+      part = []
+      size = 0
+    }
+    part.push(one)
+    size += one.entries.length
+  }
+  if (size > 0) yield part
+}

@@ -1,0 +1,64 @@
+import type { TurnWakes } from '../buckets/turn-jobs.ts'
+
+/** A message may be lost: a worker looks for turns that often. */
+const LOOKS_EVERY_MS = 1000
+/** A shard's turns are told of no more often. */
+const TELLS_EVERY_MS = 20
+
+/** Lets a worker wait for turns of one shard without a connection for that: who brings one tells all. */
+export class ShardWakes implements TurnWakes {
+  readonly #publish: () => void
+  #isTold = false
+  #isClosed = false
+  #telling: NodeJS.Timeout | undefined
+  #wake: (() => void) | undefined
+
+  /** @param publish tells all workers, this one too */
+  constructor(publish: () => void) {
+    this.#publish = publish
+  }
+
+  async wait(due: Promise<number | undefined>): Promise<void> {
+    if (!this.#isTold && !this.#isClosed) await this.#untilTold(due)
+    this.#isTold = false
+  }
+
+  tell(): void {
+    if (this.#isClosed) return
+    this.heard()
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined
+      this.#publish()
+    }, TELLS_EVERY_MS)
+  }
+
+  /** A worker has told that there are turns. */
+  heard(): void {
+    this.#isTold = true
+    this.#wake?.()
+  }
+
+  close(): void {
+    if (this.#telling) {
+      clearTimeout(this.#telling)
+      this.#publish()
+    }
+    this.#isClosed = true
+    this.#wake?.()
+  }
+
+  async #untilTold(due: Promise<number | undefined>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    let timer = setTimeout(resolve, LOOKS_EVERY_MS)
+    const hasDue = (ms: number | undefined) => {
+      if (ms === undefined || ms >= LOOKS_EVERY_MS || this.#wake !== resolve) return
+      clearTimeout(timer)
+      timer = setTimeout(resolve, Math.max(1, Math.ceil(ms)))
+    }
+    due.then(hasDue, () => {})
+    await promise
+    this.#wake = undefined
+    clearTimeout(timer)
+  }
+}

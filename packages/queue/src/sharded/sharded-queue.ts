@@ -1,0 +1,301 @@
+/**
+ * The queue of a crawl that is spread over several shards of a Redis Cluster: a `BucketQueue` for each, and a home for what belongs to
+ * the crawl as a whole. docs/decisions/shards.md says what lives where, and why it holds.
+ *
+ *     SharedDispatcher   hands out the requests of all shards
+ *     ShardsHome         requests of start() and of seeds, the run, how many workers there are
+ *     OutboxDelivery     brings to a shard what was written for it in another
+ *     ShardsTending      outboxes of lost workers, and whether the crawl is over
+ *     ShardWakes         when a worker looks for turns of a shard
+ *
+ * Each lease belongs to the shard that its slot is in; which one that is, is asked of the queue that has handed it out.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type CommitOptions,
+  type Crawler,
+  type CrawlName,
+  type HostOrders,
+  type InFlight,
+  type Lease,
+  type Logger,
+  PROTOCOL_TIMES,
+  type QueueCounts,
+  type QueuedRequest,
+  type QueuedSlot,
+  type QueueHeld,
+  type QueueOrder,
+  type Request,
+  type RequestQueue,
+  type RetryWhen,
+  type StartRequest,
+  silentLogger,
+} from '@webloom/core'
+import { BucketQueue } from '../buckets/bucket-queue.ts'
+import { type BucketQueueOptions, queueOptionsOf } from '../buckets/queue-options.ts'
+import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
+import type { Stirred } from '../frontier/turn-protocol.ts'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import type { CrawlChannel } from '../members/crawl-channel.ts'
+import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
+import { BOOST } from '../politeness/ordered-hosts.ts'
+import { deliveriesOf } from '../shards/outbox-entry.ts'
+import { CrawlShards, HOME } from './crawl-shards.ts'
+import { OutboxDelivery } from './outbox-delivery.ts'
+import { ShardWakes } from './shard-wakes.ts'
+import { ShardedDoubts } from './sharded-doubts.ts'
+import { ShardedFailures } from './sharded-failures.ts'
+import { ShardsHome } from './shards-home.ts'
+import { ShardsTending } from './shards-tending.ts'
+import { SharedDispatcher } from './shared-dispatcher.ts'
+
+/** How long a beginning waits until replicas have that a shard is empty; without one nothing is waited for. */
+const REPLICA_MS_MAX = 5000
+const REPLICA_LOOK_MS = 20
+
+export interface ShardedQueueOptions extends Omit<BucketQueueOptions, 'keys' | 'channel' | 'shard'> {
+  readonly name: CrawlName
+  /** QUEUE_SHARDS. */
+  readonly shards: number
+  /** The home's, opened and closed by the caller, after this queue is made. */
+  readonly channel: CrawlChannel
+}
+
+export class ShardedQueue implements RequestQueue {
+  readonly #options: ShardedQueueOptions
+  readonly #logger: Logger
+  readonly #shards: CrawlShards
+  readonly #queues = new Map<string, BucketQueue>()
+  readonly #scripts: ReadonlyMap<string, ShardScripts>
+  readonly #dispatcher: SharedDispatcher
+  readonly #home: ShardsHome
+  readonly #delivery: OutboxDelivery
+  readonly #tending: ShardsTending
+  readonly #handedOutBy = new WeakMap<Lease, BucketQueue>()
+  readonly doubts: ShardedDoubts
+  readonly failures: ShardedFailures
+  #orders: HostOrders = new Map()
+  #isClosed = false
+
+  constructor(options: ShardedQueueOptions) {
+    const { name, shards, redis, workerId, order = 'priority', hosts, channel, ...rest } = options
+    const { logger = silentLogger, times = PROTOCOL_TIMES } = options
+    this.#options = options
+    this.#logger = logger
+    this.#shards = new CrawlShards(name, shards)
+    this.#dispatcher = new SharedDispatcher(times.engine.leaseWaitMaxMs)
+    const all = [...this.#shards.names, HOME]
+    this.#scripts = new Map(
+      all.map((shard) => [shard, new ShardScripts({ redis, keys: this.#shards.keysOf(shard), order })]),
+    )
+    this.#delivery = new OutboxDelivery({
+      logger,
+      // Nobody is the caller: whoever holds a bucket is told, this worker too.
+      apply: (shard, deliveries) => this.#scripts.get(shard)!.apply('', this.#home.run, deliveries),
+      onStirred: (shard, stirred) => this.#stir(shard, stirred),
+    })
+    const onSent =
+      (shard: string): NonNullable<BucketQueueOptions['shard']>['onSent'] =>
+      (groups, sent) => {
+        if (sent.length > 0) this.#delivery.gather(deliveriesOf(shard, groups, sent))
+      }
+    const slots = hosts.slots ?? SLOTS_BY_HOST
+    this.#home = new ShardsHome({
+      ...{ redis, shards: this.#shards, workerId, order, slots, times, logger },
+      boostOf: (slot) => (this.#orders.get(slot)?.isBoosted ? BOOST : 0),
+      onSent: onSent(HOME),
+    })
+    const wakes = new Map<string, ShardWakes>()
+    for (const shard of this.#shards.names) {
+      const keys = this.#shards.keysOf(shard)
+      const wakesOf = new ShardWakes(() => channel.turnsCame(shard))
+      wakes.set(shard, wakesOf)
+      const queue: BucketQueue = new BucketQueue({
+        ...{ ...rest, redis, keys, workerId, order, hosts, channel: channel.ofShard(keys) },
+        shard: {
+          home: this.#shards.home,
+          addressOf: this.#shards.addressing(shard),
+          has: (slot) => this.#shards.shardOf(slot) === shard,
+          dispatching: this.#dispatcher.of((lease) => void this.#handedOutBy.set(lease, queue)),
+          wakes: wakesOf,
+          run: () => this.#home.run,
+          workers: () => this.#home.workers,
+          onSent: onSent(shard),
+        },
+      })
+      this.#queues.set(shard, queue)
+    }
+    channel.listen({ onTurns: (shard) => wakes.get(shard)?.heard() })
+    this.#tending = new ShardsTending({
+      ...{ scripts: this.#scripts, home: this.#home, delivery: this.#delivery, logger },
+    })
+    const queues = [...this.#queues.values()]
+    this.doubts = new ShardedDoubts([this.#home.doubts, ...queues.map((queue) => queue.doubts)])
+    this.failures = new ShardedFailures(queues.map((queue) => queue.failures))
+  }
+
+  static fromCrawler(
+    crawler: Crawler,
+    {
+      slots,
+      ...connected
+    }: Pick<ShardedQueueOptions, 'redis' | 'workerId' | 'keeper' | 'name' | 'shards' | 'channel'> & {
+      readonly slots?: HostSlots
+    },
+  ): ShardedQueue {
+    return new this({ ...connected, ...queueOptionsOf(crawler, slots) })
+  }
+
+  async open(): Promise<void> {
+    await this.#home.open()
+    await Promise.all(this.#all((queue) => queue.open()))
+    this.#tending.open()
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#tending.close()
+    await Promise.all(this.#all((queue) => queue.close()))
+    await this.#delivery.settled()
+    await this.#home.scripts.leave(this.#options.workerId)
+  }
+
+  /** Each shard knows the crawl's run first, so that nothing of another run comes to it any more. */
+  async clear(): Promise<void> {
+    const { redis } = this.#options
+    const [run, state] = await redis.hmget(this.#shards.home.record, 'run', 'state')
+    for (const shard of this.#shards.names) {
+      const { record } = this.#shards.keysOf(shard)
+      if (run && state === 'running') await redis.hset(record, 'run', run, 'done', 0)
+      else await redis.unlink(record)
+    }
+    await Promise.all([...this.#all((queue) => queue.clear()), this.#home.scripts.clear()])
+    await Promise.all([...this.#scripts.values()].map((one) => one.clear(this.#shards.names)))
+    if (state === 'running') await this.#untilReplicated()
+  }
+
+  async crawlEnded(): Promise<void> {
+    await Promise.all(this.#all((queue) => queue.crawlEnded()))
+  }
+
+  onAskersLost(listener: (askers: readonly string[]) => void): void {
+    this.#home.onAskersLost(listener)
+    for (const queue of this.#queues.values()) queue.onAskersLost(listener)
+  }
+
+  describe(): { readonly name: string; readonly order: QueueOrder } {
+    return { name: 'turns', order: this.#options.order ?? 'priority' }
+  }
+
+  push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
+    return this.#home.push(batch, asker)
+  }
+
+  pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    return this.#home.pushStart(batch, from, to)
+  }
+
+  settled(asker: string): Promise<void> {
+    return this.#home.settled(asker)
+  }
+
+  lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    return this.#dispatcher.take(max, signal, () => this.isEmpty())
+  }
+
+  confirm(lease: Lease): (() => Promise<void>) | undefined {
+    return this.#of(lease).confirm(lease)
+  }
+
+  async commit(lease: Lease, options: CommitOptions = {}): Promise<void> {
+    await this.#of(lease).commit(lease, options)
+  }
+
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: CommitOptions['host']): Promise<void> {
+    await this.#of(lease).retry(lease, request, when, host)
+  }
+
+  async requeue(lease: Lease): Promise<void> {
+    await this.#of(lease).requeue(lease)
+  }
+
+  async reject(lease: Lease, reason: string): Promise<void> {
+    await this.#of(lease).reject(lease, reason)
+  }
+
+  async inFlight(): Promise<readonly InFlight[]> {
+    return (await Promise.all(this.#all((queue) => queue.inFlight()))).flat()
+  }
+
+  /** What is on its way from one shard to another is counted in neither. */
+  async counts(): Promise<QueueCounts> {
+    const all = await Promise.all([this.#home.scripts.counts(), ...this.#all((queue) => queue.counts())])
+    const sum = (of: keyof QueueCounts) => all.reduce((total, one) => total + one[of], 0)
+    return {
+      waiting: sum('waiting'),
+      delayed: sum('delayed'),
+      leased: sum('leased'),
+      quarantined: sum('quarantined'),
+    }
+  }
+
+  async steer(orders: HostOrders): Promise<void> {
+    this.#orders = orders
+    await Promise.all(this.#all((queue) => queue.steer(orders)))
+  }
+
+  mostQueued(most: number): readonly QueuedSlot[] {
+    return [...this.#queues.values()]
+      .flatMap((queue) => queue.mostQueued(most))
+      .sort((a, b) => b.waiting - a.waiting)
+      .slice(0, most)
+  }
+
+  held(): QueueHeld {
+    const all = [...this.#queues.values()].map((queue) => queue.held())
+    const longest = all.reduce((a, b) => (b.longestMs > a.longestMs ? b : a))
+    return { ...longest, heldHosts: all.reduce((sum, one) => sum + one.heldHosts, 0) }
+  }
+
+  /** Shards are asked one by one, as most say no: then what is between them is looked for. */
+  async isEmpty(): Promise<boolean> {
+    for (const queue of this.#queues.values()) if (!(await queue.isEmpty())) return false
+    return this.#tending.isNothingLeft()
+  }
+
+  /** Resolves to whether nothing can come any more, whatever a server may still lose. The record asks before it says finished. */
+  isOver(): Promise<boolean> {
+    return this.#tending.isOver()
+  }
+
+  #of(lease: Lease): BucketQueue {
+    const queue = this.#handedOutBy.get(lease)
+    if (!queue) throw leaseLost(lease.request, 'this queue has not handed it out')
+    return queue
+  }
+
+  #all<T>(act: (queue: BucketQueue) => T): T[] {
+    return [...this.#queues.values()].map(act)
+  }
+
+  #stir(shard: string, stirred: Stirred): void {
+    this.#queues.get(shard)!.stir(stirred)
+  }
+
+  /** A replica that took its master's place with an older state would bring back what was there before. */
+  async #untilReplicated(): Promise<void> {
+    const until = performance.now() + REPLICA_MS_MAX
+    const first = await Promise.all([...this.#scripts.values()].map((one) => one.shardState()))
+    for (const [n, one] of [...this.#scripts.values()].entries())
+      while (performance.now() < until) {
+        const { replid, replicaOffset } = await one.shardState()
+        if (replicaOffset === undefined || replid !== first[n]!.replid || replicaOffset >= first[n]!.offset)
+          break
+        await sleep(REPLICA_LOOK_MS)
+      }
+    if (performance.now() >= until)
+      this.#logger.warn('replicas lag: one that takes its master’s place just now may know of an earlier run')
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * What a worker does at the home of a crawl of several shards: requests of start(), of seeds and of imports come in here, and go on from
+ * the home's outbox; here it learns of its run and of other workers.
+ */
+
+import type { Logger, ProtocolTimes, QueuedRequest, QueueOrder, StartRequest } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { BucketPlacing } from '../buckets/bucket-placing.ts'
+import { NewRequests } from '../buckets/new-requests.ts'
+import { BucketScripts } from '../buckets/scripts/bucket-scripts.ts'
+import { QueuedAskers } from '../buckets/scripts/queued-askers.ts'
+import { SaidNumbers, type WentBack } from '../buckets/scripts/said-numbers.ts'
+import type { Placed } from '../frontier/turn-protocol.ts'
+import { Doubts } from '../leasing/doubts.ts'
+import { readPresence } from '../outside/crawl-view.ts'
+import type { HostSlots } from '../politeness/host-slots.ts'
+import type { SentGroup } from '../shards/outbox-entry.ts'
+import { type CrawlShards, HOME } from './crawl-shards.ts'
+
+/** As in shards, whose sweeps do it there. */
+const HEARD_KEPT_MS = 86_400_000
+
+export interface ShardsHomeOptions {
+  readonly redis: Redis
+  readonly shards: CrawlShards
+  readonly workerId: string
+  readonly order: QueueOrder
+  readonly slots: HostSlots
+  /** By how much requests of a slot are more urgent than they say. */
+  readonly boostOf: (slot: string) => number
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  readonly onSent: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
+}
+
+export class ShardsHome {
+  readonly #options: ShardsHomeOptions
+  readonly #fresh: NewRequests
+  readonly #said: SaidNumbers
+  readonly #queued = new QueuedAskers()
+  readonly scripts: BucketScripts
+  readonly doubts: Doubts
+  #workers = 1
+
+  constructor(options: ShardsHomeOptions) {
+    const { redis, shards, workerId, order, slots, boostOf, times, logger, onSent } = options
+    this.#options = options
+    this.#said = new SaidNumbers(workerId)
+    this.scripts = new BucketScripts({ redis, keys: shards.home, order, times, isShard: true })
+    const placing = new BucketPlacing({ order, slots, boostOf, addressOf: shards.addressing(HOME) })
+    this.#fresh = new NewRequests({
+      ...{ scripts: this.scripts, said: this.#said, queued: this.#queued, slots, placing, onSent },
+      onAdded: () => {},
+      onPoint: () => {},
+      onWentBack: (error) => this.#onWentBack(error),
+    })
+    this.doubts = new Doubts({
+      ...{ redis, keys: shards.home, times, logger },
+      end: (args, requests) => this.#fresh.endDoubts(args, requests),
+    })
+  }
+
+  /** The run that this worker takes part in; '' where there is no record of one. */
+  get run(): string {
+    return this.#said.run
+  }
+
+  /** How many workers the crawl had when this worker last looked, this one too. */
+  get workers(): number {
+    return this.#workers
+  }
+
+  async open(): Promise<void> {
+    const { redis, shards } = this.#options
+    this.#said.run = (await redis.hget(shards.home.record, 'run')) ?? ''
+    await this.look()
+  }
+
+  /** Looks how many workers there are. */
+  async look(): Promise<void> {
+    const { redis, shards } = this.#options
+    const { present } = await readPresence({ redis, keys: shards.home })
+    this.#workers = Math.max(1, present.length)
+  }
+
+  push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
+    return this.#fresh.push(batch, asker)
+  }
+
+  pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    return this.#fresh.pushStart(batch, { from, to })
+  }
+
+  async settled(asker: string): Promise<void> {
+    await this.scripts.settled(asker)
+  }
+
+  onAskersLost(listener: (askers: readonly string[]) => void): void {
+    this.#queued.listen(listener)
+  }
+
+  async isStartEnded(): Promise<boolean> {
+    const { redis, shards } = this.#options
+    return (await redis.hget(shards.home.record, 'startEnded')) === '1'
+  }
+
+  /** Resolves to true in one worker of all, for so long. */
+  async takeTending(ms: number): Promise<boolean> {
+    const { redis, shards, workerId } = this.#options
+    const key = `${shards.home.frontier}:tender`
+    if ((await redis.set(key, workerId, 'PX', ms, 'NX')) === 'OK') return true
+    if ((await redis.get(key)) !== workerId) return false
+    await redis.pexpire(key, ms)
+    return true
+  }
+
+  /** Keeps what workers have told the home, and forgets askers that nobody settles. */
+  async keep(): Promise<void> {
+    const { redis, shards } = this.#options
+    const { frontier } = shards.home
+    await Promise.all([
+      redis.pexpire(`${frontier}:heard`, HEARD_KEPT_MS),
+      redis.zremrangebyscore(`${frontier}:owners`, '-inf', String(Date.now() - HEARD_KEPT_MS)),
+    ])
+  }
+
+  #onWentBack(error: WentBack): void {
+    if (!this.#said.wentBack(error)) return
+    this.#options.logger.warn(
+      'the Redis of the crawl’s home has come back with an older state; what start() and seeds brought in the time that it has lost is looked for again',
+    )
+    this.#queued.wentBack(error.heard)
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Looks after the outboxes of all shards, and tells when nothing is left in any of them.
+ *
+ *     every two seconds   one worker of all reads the state of all shards, has sent again what is lacking, and deletes what is safe
+ *     at the end          whoever finds nothing to do looks again and again, until two looks say that the crawl is over
+ *
+ * What is looked for, and why two looks suffice: outbox-tender.ts, crawl-end-rounds.ts.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@webloom/core'
+import type { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
+import { CrawlEndRounds, isNothingLeft } from '../shards/crawl-end-rounds.ts'
+import { OutboxTender, type Resend, type Trim } from '../shards/outbox-tender.ts'
+import type { Round } from '../shards/shard-state.ts'
+import type { OutboxDelivery } from './outbox-delivery.ts'
+import type { ShardsHome } from './shards-home.ts'
+
+const LOOKS_EVERY_MS = 2000
+/** Between two looks at a crawl that may be over. */
+const SOON_MS = 150
+/** Longer than it takes where there is no replica: then five seconds must have gone. */
+const ENDS_MS_MAX = 8000
+/** How many entries are read at once, and how often for one pair of shards at one look. */
+const READ_MAX = 500
+const READS_PER_LOOK_MAX = 40
+
+export interface ShardsTendingOptions {
+  /** Of all shards and of the home, by name. */
+  readonly scripts: ReadonlyMap<string, ShardScripts>
+  readonly home: ShardsHome
+  readonly delivery: OutboxDelivery
+  readonly logger: Logger
+}
+
+export class ShardsTending {
+  readonly #options: ShardsTendingOptions
+  readonly #tender = new OutboxTender()
+  readonly #closing = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: ShardsTendingOptions) {
+    this.#options = options
+  }
+
+  open(): void {
+    this.#running = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+  }
+
+  /** Whether nothing waits, is held back or is leased in any shard, or on its way to one: at most moments, none is. */
+  async isNothingLeft(): Promise<boolean> {
+    return isNothingLeft(await this.#round())
+  }
+
+  /** Resolves to whether the crawl is over, which takes as long as it is not sure. */
+  async isOver(): Promise<boolean> {
+    const rounds = new CrawlEndRounds()
+    const until = performance.now() + ENDS_MS_MAX
+    while (performance.now() < until && !this.#closing.signal.aborted) {
+      const said = rounds.look(await this.#round(), await this.#options.home.isStartEnded())
+      if (said !== 'soon') return said === 'over'
+      await sleep(SOON_MS)
+    }
+    return false
+  }
+
+  async #run(): Promise<void> {
+    const { home, logger } = this.#options
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await sleep(LOOKS_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
+      if (signal.aborted) return
+      try {
+        await home.look()
+        if (await home.takeTending(2 * LOOKS_EVERY_MS + LOOKS_EVERY_MS / 2)) await this.#tend()
+      } catch (error) {
+        logger.debug({ err: error }, 'the shards of the crawl could not be looked after; trying again')
+      }
+    }
+  }
+
+  async #tend(): Promise<void> {
+    const { home } = this.#options
+    const round = await this.#round()
+    const { resends, trims } = this.#tender.look(round)
+    await Promise.all([...resends.map((one) => this.#resend(one)), this.#trim(trims), home.keep()])
+  }
+
+  async #resend({ sender, receiver, from }: Resend): Promise<void> {
+    const { scripts, delivery } = this.#options
+    let next = from.number
+    for (let reads = 0; reads < READS_PER_LOOK_MAX; reads++) {
+      const deliveries = await scripts.get(sender)!.read(sender, receiver, next, READ_MAX)
+      const count = deliveries.reduce((sum, { entries }) => sum + entries.length, 0)
+      if (count === 0) return
+      await delivery.deliver(receiver, deliveries)
+      if (count < READ_MAX) return
+      next = Number.parseInt(deliveries.at(-1)!.entries.at(-1)!, 10) + 1
+    }
+  }
+
+  async #trim(trims: readonly Trim[]): Promise<void> {
+    const { scripts } = this.#options
+    for (const [sender, some] of Map.groupBy(trims, (one) => one.sender))
+      await scripts.get(sender)!.trim(some)
+  }
+
+  async #round(): Promise<Round> {
+    const states = [...this.#options.scripts].map(
+      async ([name, one]) => [name, await one.shardState()] as const,
+    )
+    return new Map(await Promise.all(states))
+  }
+}

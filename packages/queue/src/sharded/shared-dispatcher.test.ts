@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import type { BucketLease } from '../frontier/held-turn.ts'
+import { SharedDispatcher } from './shared-dispatcher.ts'
+
+const lease = (id: string, { suspect = false } = {}) => ({ id, priority: 0, suspect }) as BucketLease
+const something = async () => false
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+function twoShards() {
+  const shared = new SharedDispatcher(1000)
+  const said: string[] = []
+  const has = { a: true, b: true }
+  const shardOf = (name: 'a' | 'b') =>
+    shared.of((one) => said.push(`${name} puts ${one.id}`))(
+      {
+        beginAlone: async ({ id }) => void said.push(`${name} begins ${id}`),
+        endAlone: async ({ id }) => void said.push(`${name} ends ${id}`),
+      },
+      () => has[name],
+    )
+  const take = (max: number) => shared.take(max, undefined, something)
+  return { a: shardOf('a'), b: shardOf('b'), has, said, take }
+}
+
+test('of what is wanted each shard with something to take takes a part, and one that is alone takes all', async () => {
+  const { a, b, has, take } = twoShards()
+  const waiting = take(9)
+  expect([a.demand, b.demand]).toEqual([5, 5])
+  has.a = false
+  expect(b.demand).toBe(9)
+  b.put(lease('1'))
+  expect(await waiting).toMatchObject([{ id: '1' }])
+  expect([a.demand, b.demand]).toEqual([0, 0])
+})
+
+test('no shard is served first each time', async () => {
+  const { a, b, take } = twoShards()
+  const first: string[] = []
+  let served: string[] = []
+  a.onDemand(() => served.push('a'))
+  b.onDemand(() => served.push('b'))
+  for (let n = 0; n < 4; n++) {
+    served = []
+    const waiting = take(1)
+    first.push(served[0]!)
+    a.put(lease(`${n}`))
+    const [taken] = await waiting
+    a.ended(taken!)
+  }
+  expect(new Set(first)).toEqual(new Set(['a', 'b']))
+})
+
+test('a suspect of one shard waits for the requests of all, and its own shard notes it', async () => {
+  const { a, b, said, take } = twoShards()
+  const one = lease('one')
+  const suspect = lease('suspect', { suspect: true })
+  a.put(one)
+  expect(await take(1)).toEqual([one])
+  b.put(suspect)
+  const waiting = take(5)
+  await turn()
+  expect(said).toEqual(['a puts one', 'b puts suspect'])
+  expect([a.demand, b.demand]).toEqual([0, 0])
+  a.ended(one)
+  expect(await waiting).toEqual([suspect])
+  b.ended(suspect)
+  await turn()
+  expect(said.slice(2)).toEqual(['b begins suspect', 'b ends suspect'])
+})

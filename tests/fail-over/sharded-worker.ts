@@ -1,0 +1,34 @@
+/** A worker of a crawl over several shards, as a process of its own: its order is its argument, as JSON. It says how it ended. */
+
+import { Spider } from '@webloom/spider'
+import { pino } from 'pino'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
+
+export interface ShardedWorkerOrder {
+  readonly startUrls: readonly string[]
+  readonly shards: number
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+const { startUrls, shards, settings } = JSON.parse(process.argv[2]!) as ShardedWorkerOrder
+
+class Pages extends Spider {
+  override readonly name = 'pages'
+  override readonly startUrls = startUrls
+  override *parse(response: import('@webloom/spider').Response) {
+    yield* response.followAll()
+  }
+}
+
+const logger = pino({ level: 'info' }, process.stderr)
+const crawl = await assemble(Pages, {
+  folder: import.meta.dirname,
+  layers: { command: settings },
+  createLogger: () => logger,
+  part: { begins: false, isWorker: true },
+  shards,
+})
+const { finishReason } = await crawl.run()
+console.log(finishReason)
+// Connections that were lost may still try to come back.
+process.exit(0)

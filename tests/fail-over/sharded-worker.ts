@@ -1,6 +1,6 @@
 /** A worker of a crawl over several shards, as a process of its own: its order is its argument, as JSON. It says how it ended. */
 
-import { Spider } from '@webloom/spider'
+import { type Response, Spider } from '@webloom/spider'
 import { pino } from 'pino'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 
@@ -14,8 +14,8 @@ const { startUrls, shards, settings } = JSON.parse(process.argv[2]!) as ShardedW
 
 class Pages extends Spider {
   override readonly name = 'pages'
-  override readonly startUrls = startUrls
-  override *parse(response: import('@webloom/spider').Response) {
+  override startUrls = [...startUrls]
+  override *parse(response: Response) {
     yield* response.followAll()
   }
 }

@@ -43,7 +43,7 @@ local function begin(record, asked, found)
     owe(record, keepsMet(asked, found) and 'queue' or 'all', found.untilMs or '', found.holder or '')
   elseif asked.shards then
     -- Each shard must know of the run before anything comes to it.
-    owe(record, 'queue', '', '')
+    owe(record, 'shards', '', '')
   end
   if asked.shards then
     redis.call('HSET', record, 'shards', asked.shards)

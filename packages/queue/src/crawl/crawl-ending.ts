@@ -82,6 +82,7 @@ export class CrawlEnding {
 
   async #do(todo: Todo): Promise<void> {
     const { queue, filter, startHosts, pageForms } = this.#options
+    if (todo === 'shards') return queue.clear()
     if (todo === 'owners') {
       await queue.crawlEnded?.()
       return filter.crawlEnded?.()

@@ -11,6 +11,8 @@ import type { Delivery } from '../shards/outbox-entry.ts'
 const GATHER_MS = 5
 /** A script with more is sent in parts, so that its server serves others in between. */
 const MAX_ENTRIES_PER_SCRIPT = 500
+/** For a shard that does not answer no more are kept here: they are in the outbox. */
+const KEPT_ENTRIES_MAX = 20_000
 
 export interface OutboxDeliveryOptions {
   readonly logger: Logger
@@ -27,6 +29,8 @@ export class OutboxDelivery {
   readonly #options: OutboxDeliveryOptions
   readonly #gathered = new Map<string, Delivery[]>()
   readonly #delivering = new Set<Promise<void>>()
+  /** By shard: how many entries have gathered, or are on their way. */
+  readonly #kept = new Map<string, number>()
 
   constructor(options: OutboxDeliveryOptions) {
     this.#options = options
@@ -35,6 +39,9 @@ export class OutboxDelivery {
   /** Delivers soon, with what else comes for the same shards. */
   gather(deliveries: ReadonlyMap<string, readonly Delivery[]>): void {
     for (const [shard, some] of deliveries) {
+      const kept = this.#kept.get(shard) ?? 0
+      if (kept > KEPT_ENTRIES_MAX) continue
+      this.#kept.set(shard, kept + entriesIn(some))
       const gathered = this.#gathered.get(shard)
       if (gathered) gathered.push(...some)
       else {
@@ -60,7 +67,9 @@ export class OutboxDelivery {
   #flush(shard: string): void {
     const gathered = this.#gathered.get(shard)
     this.#gathered.delete(shard)
-    if (gathered) void this.deliver(shard, gathered)
+    if (!gathered) return
+    const count = entriesIn(gathered)
+    void this.deliver(shard, gathered).then(() => this.#kept.set(shard, this.#kept.get(shard)! - count))
   }
 
   async #deliver(shard: string, deliveries: readonly Delivery[]): Promise<void> {
@@ -82,6 +91,10 @@ export class OutboxDelivery {
 
 const LOST =
   'a shard of the crawl has lost links that were known to it, longer ago than they are kept for that; they are not fetched unless another page has them. Replicas that lag, or a disk that is written late, may be the reason: min-replicas-max-lag 1, appendfsync everysec'
+
+function entriesIn(deliveries: readonly Delivery[]): number {
+  return deliveries.reduce((sum, { entries }) => sum + entries.length, 0)
+}
 
 function* partsOf(deliveries: readonly Delivery[]): Generator<Delivery[]> {
   let part: Delivery[] = []

@@ -31,6 +31,7 @@ import {
   type RetryWhen,
   type StartRequest,
   silentLogger,
+  within,
 } from '@webloom/core'
 import { BucketQueue } from '../buckets/bucket-queue.ts'
 import { type BucketQueueOptions, queueOptionsOf } from '../buckets/queue-options.ts'
@@ -53,6 +54,7 @@ import { SharedDispatcher } from './shared-dispatcher.ts'
 /** How long a beginning waits until replicas have that a shard is empty; without one nothing is waited for. */
 const REPLICA_MS_MAX = 5000
 const REPLICA_LOOK_MS = 20
+const CLOSE_MS_MAX = 3000
 
 export interface ShardedQueueOptions extends Omit<BucketQueueOptions, 'keys' | 'channel' | 'shard'> {
   readonly name: CrawlName
@@ -156,10 +158,16 @@ export class ShardedQueue implements RequestQueue {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    await this.#tending.close()
+    this.#tending.close()
     await Promise.all(this.#all((queue) => queue.close()))
-    await this.#delivery.settled()
-    await this.#home.scripts.leave(this.#options.workerId)
+    try {
+      await within(CLOSE_MS_MAX, 'delivering links', this.#leave())
+    } catch (error) {
+      this.#logger.debug(
+        { err: error },
+        'links for other shards are not delivered; another worker sends them',
+      )
+    }
   }
 
   /** Each shard knows the crawl's run first, so that nothing of another run comes to it any more. */
@@ -268,6 +276,11 @@ export class ShardedQueue implements RequestQueue {
   /** Resolves to whether nothing can come any more, whatever a server may still lose. The record asks before it says finished. */
   isOver(): Promise<boolean> {
     return this.#tending.isOver()
+  }
+
+  async #leave(): Promise<void> {
+    await this.#delivery.settled()
+    await this.#home.scripts.leave(this.#options.workerId)
   }
 
   #of(lease: Lease): BucketQueue {

@@ -37,19 +37,18 @@ export class ShardsTending {
   readonly #options: ShardsTendingOptions
   readonly #tender = new OutboxTender()
   readonly #closing = new AbortController()
-  #running: Promise<void> = Promise.resolve()
 
   constructor(options: ShardsTendingOptions) {
     this.#options = options
   }
 
   open(): void {
-    this.#running = this.#run()
+    void this.#run()
   }
 
-  async close(): Promise<void> {
+  /** What is under way goes on: a shard that is away would hold it up. */
+  close(): void {
     this.#closing.abort()
-    await this.#running
   }
 
   /** Whether nothing waits, is held back or is leased in any shard, or on its way to one: at most moments, none is. */

@@ -18,3 +18,12 @@ test('counts are added, of largest and earliest ones each is kept, and one reaso
   })
   expect(mergedStats([])).toEqual({})
 })
+
+test('a field of items is counted whatever its name', () => {
+  const names = ['price_max', 'price_min', 'max', 'min', 'size/max', 'title']
+  const counts = Object.fromEntries(names.map((name) => [`item_field_count/${name}`, 3]))
+  const merged = Object.values(mergedStats([counts, counts]))
+  expect(merged).toEqual(names.map(() => 6))
+  const pages = (page: string) => ({ 'monitors/pages/price_min': JSON.stringify([page]) })
+  expect(mergedStats([pages('a'), pages('b')])).toEqual(pages('b'))
+})

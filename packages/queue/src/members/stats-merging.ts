@@ -6,8 +6,11 @@ export type Merging = 'sum' | 'max' | 'min' | 'last'
 
 /** Where the largest counts, beside keys that end with `max`. */
 const LARGEST = new Set(['elapsed_time_seconds', 'memusage/startup', 'finish_time'])
+/** What follows is a name of the user's, which may end as it likes: an item's field `price_max` is counted as any other. */
+const NAMED = /^(?:item_field_count|monitors\/pages)\//
 
 export function mergingOf(key: string, value: StatValue): Merging {
+  if (NAMED.test(key)) return typeof value === 'number' ? 'sum' : 'last'
   if (/(^|[/_])max$/.test(key) || LARGEST.has(key)) return 'max'
   if (/(^|[/_])min$/.test(key) || key === 'start_time') return 'min'
   return typeof value === 'number' && Number.isFinite(value) ? 'sum' : 'last'

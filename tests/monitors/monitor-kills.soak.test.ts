@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { ClusterFolder, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 
 const ROUNDS = Number(process.env.MONITOR_KILLS ?? 100)
-const ALARMS = 4
+const ALERTS = 4
 
 test(`${ROUNDS} rounds in which the worker that judges is killed: nothing is missed, nothing told twice`, async () => {
   await using server = await startRedis()
@@ -32,8 +32,8 @@ test(`${ROUNDS} rounds in which the worker that judges is killed: nothing is mis
     // Those that live learn what was found.
     expect(codes.filter((code) => code === 4).length, `codes ${codes.join()}`).toBeGreaterThanOrEqual(2)
     const told = [...hook.told.values()].flat()
-    if (new Set(told).size < ALARMS) missed++
-    if (told.length > ALARMS) double++
+    if (new Set(told).size < ALERTS) missed++
+    if (told.length > ALERTS) double++
     if (hook.killed() > 0) takenOver++
   }
   console.log({ rounds: ROUNDS, killed: takenOver, missed, double })
@@ -43,7 +43,7 @@ test(`${ROUNDS} rounds in which the worker that judges is killed: nothing is mis
 
 /** Kills the worker that sends the first message: before it is taken in even rounds, in odd ones when it was, before its answer. */
 async function receiver(redisUrl: string, notesKey: string, round: number) {
-  /** By id of a message: the alarms in it. One that is sent again under its id is the same message. */
+  /** By id of a message: the alerts in it. One that is sent again under its id is the same message. */
   const told = new Map<string, string[]>()
   let killed = 0
   const redis = new Redis(redisUrl)
@@ -54,10 +54,10 @@ async function receiver(redisUrl: string, notesKey: string, round: number) {
       const isFirst = killed === 0
       if (isFirst) killed += await killSender(redis, notesKey)
       if (!isFirst || round % 2 === 1) {
-        const { id, alarms } = JSON.parse(text) as { id: string; alarms: { id: string }[] }
+        const { id, alerts } = JSON.parse(text) as { id: string; alerts: { id: string }[] }
         told.set(
           id,
-          alarms.map((alarm) => alarm.id),
+          alerts.map((alert) => alert.id),
         )
       }
       response.end()

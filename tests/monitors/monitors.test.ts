@@ -59,12 +59,12 @@ async function run(settings: object) {
 
 test('a crawl that brings too little tells a webhook in one signed message, tried again, without secrets', async () => {
   await using hook = await receiver()
-  const { alarms, stats } = await run({
+  const { alerts, stats } = await run({
     MONITOR_WEBHOOKS: [hook.url],
     MONITOR_WEBHOOK_SECRET: 'key',
     PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.1'],
   })
-  expect(alarms.map(({ id }) => id)).toEqual(['items/min', 'coverage/price'])
+  expect(alerts.map(({ id }) => id)).toEqual(['items/min', 'coverage/price'])
   expect(hook.told).toHaveLength(1)
   expect(hook.told[0]!.signature).toMatch(/^t=\d+,v1=/)
   expect(hook.told[0]!.text).not.toContain('hush')
@@ -72,15 +72,15 @@ test('a crawl that brings too little tells a webhook in one signed message, trie
     spider: 'shop',
     items: 2,
     finishReason: 'finished',
-    alarms,
+    alerts,
   })
-  expect(stats.get('monitors/notice_count/sent')).toBe(1)
+  expect(stats.get('monitors/notification_count/sent')).toBe(1)
 })
 
 test('a webhook on a private address is told nothing unless settings allow it', async () => {
   await using hook = await receiver()
-  const { alarms, stats } = await run({ MONITOR_WEBHOOKS: [hook.url], PRIVATE_ADDRESSES_ALLOWED: [] })
-  expect([alarms.length, hook.asked(), stats.get('monitors/notice_count/lost')]).toEqual([2, 0, 1])
+  const { alerts, stats } = await run({ MONITOR_WEBHOOKS: [hook.url], PRIVATE_ADDRESSES_ALLOWED: [] })
+  expect([alerts.length, hook.asked(), stats.get('monitors/notification_count/lost')]).toEqual([2, 0, 1])
 })
 
 test('mail without nodemailer, and an address that is none, are told before anything is fetched', async () => {
@@ -104,7 +104,7 @@ test('two workers on Redis: one judges the totals of both, one message is sent, 
     PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8'],
   }
   const crawls = await Promise.all([run(settings), run(settings)])
-  expect(crawls.map(({ alarms }) => alarms.map(({ id }) => id))).toEqual([
+  expect(crawls.map(({ alerts }) => alerts.map(({ id }) => id))).toEqual([
     ['items/min', 'coverage/price'],
     ['items/min', 'coverage/price'],
   ])

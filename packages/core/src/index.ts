@@ -138,6 +138,7 @@ export { failureSignature, OTHER_FAILURES } from './failures/failure-signature.t
 // Ports
 
 export { completeDupeFilter, type SimpleDupeFilter } from './crawl/complete-dupefilter.ts'
+export { MONITOR_NAMES, type MonitorName } from './desk/monitor-names.ts'
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {
   type BodyTo,
@@ -215,7 +216,18 @@ export type {
   VisitStore,
   VisitTotals,
 } from './ports/visit-store.ts'
-export { type MonitorNotes, NO_NOTES, type RunLog, type RunLook, type RunMark } from './runs/run-log.ts'
+export {
+  type MonitorNotes,
+  NO_NOTES,
+  type Notification,
+  type OutgoingMessage,
+  type PastRun,
+  type RunCheckpoint,
+  type RunClock,
+  type RunLog,
+  type RunLook,
+  type RunState,
+} from './runs/run-log.ts'
 
 // A crawl as it is seen from outside
 
@@ -247,7 +259,7 @@ export type {
   ResponseSnapshot,
 } from './desk/failures-seen.ts'
 export type { FilterSeen, KnownSeen, SettingSeen } from './desk/filter-seen.ts'
-export type { AlarmSeen, HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
+export type { AlertSeen, HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
 export type {
   HostChange,
   HostsSeen,

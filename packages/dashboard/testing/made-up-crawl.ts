@@ -1,7 +1,7 @@
 /** A crawl that is made up: every view has something to show, and some of it is hostile. */
 
 import {
-  type AlarmSeen,
+  type AlertSeen,
   type CrawlStatus,
   type FailureGroup,
   type HistorySample,
@@ -183,7 +183,7 @@ export const SAMPLES: readonly HistorySample[] = Array.from({ length: 361 }, (_,
   }
 })
 
-const ALARMS: readonly AlarmSeen[] = [
+const ALERTS: readonly AlertSeen[] = [
   {
     id: 'coverage/price',
     words: 'price: 0 % of the last 412 items have it; at least 95 % must',
@@ -209,7 +209,7 @@ export const RUNS: readonly RunSeen[] = [0, 1, 2, 3].map((n) => ({
   bytes: 9.4 * 2 ** 30,
   statuses: { 200: 391_002, 404: 2210, 301: 812, 503: 61 },
   fields: { title: 201_944, price: n === 0 ? 118_210 : 320_010, isbn: 20_012 },
-  ...(n === 0 && { alarms: ALARMS }),
+  ...(n === 0 && { alerts: ALERTS }),
 }))
 
 const FAILED = { method: 'GET', attempts: 3, worker: 'crawler-1:40211:1', id: 'a1', at: at(4000) }

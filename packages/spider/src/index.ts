@@ -61,9 +61,9 @@ export type { MonitorAnswer, MonitoredRun, Monitors } from './monitor-rules.ts'
 export { CrawlMonitors, type CrawlMonitorsOptions } from './monitors/crawl-monitors.ts'
 export { ExamplePages } from './monitors/example-pages.ts'
 export { readMonitors } from './monitors/read-monitors.ts'
-export { mailOf } from './notices/mail.ts'
-export { type Notice, type NoticeChannel, NoticeRefused } from './notices/notice.ts'
-export { signature, Webhook, type WebhookOptions } from './notices/webhook.ts'
+export { mailOf } from './notifications/mail.ts'
+export { type NotificationChannel, NotificationRefused } from './notifications/notification.ts'
+export { signature, Webhook, type WebhookOptions } from './notifications/webhook.ts'
 
 // Items
 

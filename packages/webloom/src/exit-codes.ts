@@ -7,7 +7,7 @@ export const EXIT = {
   usage: 2,
   redisUnreachable: 3,
   /** The crawl did what it was asked to, and its monitors found something wrong with what it brought. */
-  alarms: 4,
+  alerts: 4,
   interrupted: 130,
   terminated: 143,
 } as const

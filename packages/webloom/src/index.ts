@@ -85,7 +85,7 @@ export { defineConfig, type WebloomConfig } from './loading/config.ts'
 // Signals and stats
 
 export {
-  type AlarmSeen,
+  type AlertSeen,
   type Moment,
   type RunSeen,
   type SignalPayloads,

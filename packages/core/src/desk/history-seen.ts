@@ -36,7 +36,7 @@ export interface RunSeen {
   readonly pages: number
   /** Items that were written. */
   readonly items: number
-  /** Lines of the log at level ERROR. */
+  /** Lines of the log at level ERROR, without those that tell of alerts. */
   readonly errors: number
   /** Lines at level CRITICAL. This, and those below that may be absent, an earlier release did not keep. */
   readonly criticals?: number
@@ -64,18 +64,20 @@ export interface RunSeen {
   readonly fields: Readonly<Record<string, number>>
   /** `download`, `callback`, `queue` → how long those took together. Absent where METRICS_TIMES was off. */
   readonly times?: Readonly<Record<string, { readonly seconds: number; readonly count: number }>>
-  /** What the monitors of the run have told, in order. Absent: nothing. */
-  readonly alarms?: readonly AlarmSeen[]
+  /** What the monitors of the run have found, in order. Absent: nothing. */
+  readonly alerts?: readonly AlertSeen[]
 }
 
-/** Something that a monitor found wrong with a run. It is told once a run. */
-export interface AlarmSeen {
+/** Something that a monitor found wrong with a run. It is told once, and once more when it is over while the run goes on. */
+export interface AlertSeen {
   /** Which monitor it is of, and what about: `items/min`, `coverage/price`. */
   readonly id: string
   /** A sentence with the figures that it follows from. */
   readonly words: string
   /** When it was found. */
   readonly at: Moment
+  /** When it was over. Absent: it stands. */
+  readonly resolvedAt?: Moment
   /** Pages that show it, where there are any; without secrets. */
   readonly pages?: readonly string[]
 }

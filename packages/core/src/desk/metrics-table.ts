@@ -11,6 +11,7 @@
 import type { DownloadFailureKind } from '../errors/errors.ts'
 import type { ProtectionReason } from '../errors/protection-reason.ts'
 import type { FailureReason } from '../ports/failure-ledger.ts'
+import { MONITOR_NAMES } from './monitor-names.ts'
 
 /** Every series of one crawl: those of this table, and what is read besides (`docs/operate.md`). */
 export const SERIES_PER_CRAWL_MAX = 400
@@ -64,24 +65,6 @@ const FAILURES: Record<Exclude<FailureReason, 'quarantined'>, true> = {
   callback: true,
   middleware: true,
 }
-
-/** Keys of a spider's `monitors`. */
-const MONITORS = [
-  'items',
-  'coverage',
-  'statuses',
-  'errors',
-  'warnings',
-  'criticals',
-  'exceptions',
-  'retries',
-  'requests',
-  'invalidItems',
-  'successes',
-  'finishReasons',
-  'maxMinutes',
-  'custom',
-]
 
 const PROTECTIONS: Record<ProtectionReason, true> = {
   metadata_address: true,
@@ -151,18 +134,18 @@ export const STAT_METRICS: readonly StatMetric[] = [
     from: [{ stat: 'failed/reason_count/<reason>' }],
   },
   {
-    name: 'webloom_monitor_alarms_total',
+    name: 'webloom_monitor_alerts_total',
     help: 'What monitors have found in this run, by monitor.',
     label: 'monitor',
-    values: MONITORS,
-    from: [{ stat: 'monitors/alarm_count/<monitor>' }],
+    values: MONITOR_NAMES,
+    from: [{ stat: 'monitors/alert_count/<monitor>' }],
   },
   {
-    name: 'webloom_monitor_notices_total',
+    name: 'webloom_monitor_notifications_total',
     help: 'Messages about that, by what became of them.',
     label: 'outcome',
     values: ['sent', 'lost'],
-    from: [{ stat: 'monitors/notice_count/<outcome>' }],
+    from: [{ stat: 'monitors/notification_count/<outcome>' }],
   },
   {
     name: 'webloom_protection_total',
@@ -278,6 +261,7 @@ export const NO_METRIC: Readonly<Record<string, string>> = {
   request_depth_max: 'the largest of all, not a sum',
   'item_dropped_reasons_count/<class>': 'in webloom_items_dropped_total',
   'monitors/pages/<field>': 'a text',
+  'monitors/log_count/<level>': 'in webloom_log_lines_total',
   'item_field_count/<field>': 'as many as an item has fields',
   'file_status_count/<status>': 'in webloom_files_total',
   'spider_exceptions/<class>': 'in webloom_spider_exceptions_total',

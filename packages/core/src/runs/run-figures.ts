@@ -5,7 +5,7 @@ import type { RunSeen } from '../desk/history-seen.ts'
 import { statHistograms } from '../desk/time-histograms.ts'
 
 /** All of a run that is counted. */
-export type RunFigures = Omit<RunSeen, 'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'alarms'>
+export type RunFigures = Omit<RunSeen, 'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'alerts'>
 
 /** Kept of what a server may invent. */
 const STATUSES_MAX = 50
@@ -16,9 +16,10 @@ export function runFigures(stats: Readonly<Record<string, StatValue>>): RunFigur
     requests: count('downloader/request_count'),
     pages: count('response_received_count'),
     items: count('item_scraped_count'),
-    errors: count('log_count/ERROR'),
+    // A line that tells of an alert is one of the log, too: of it no monitor may make another.
+    errors: count('log_count/ERROR') - count('monitors/log_count/ERROR'),
     criticals: count('log_count/CRITICAL'),
-    warnings: count('log_count/WARNING'),
+    warnings: count('log_count/WARNING') - count('monitors/log_count/WARNING'),
     givenUp: count('failed/count'),
     retries: count('retry/count'),
     exhausted: count('retry/max_reached'),

@@ -4,11 +4,14 @@
  */
 
 import type { StatValue } from '../crawl/stats.ts'
-import type { AlarmSeen, RunSeen } from '../desk/history-seen.ts'
+import type { Moment } from '../desk/crawl-status.ts'
+import type { AlertSeen, RunSeen } from '../desk/history-seen.ts'
 
 export interface RunLog {
   /** Resolves to how the run stands, by the totals of all its workers; undefined before it has begun. */
   look(): Promise<RunLook | undefined>
+  /** Resolves to whether the run goes on; undefined before it has begun. It reads little: whoever waits for the end asks it again and again. */
+  state(): Promise<RunState | undefined>
   /**
    * Changes what is noted of a run, in one step: no other change comes between what `change` is given and what it returns. `change` may
    * be called several times, and must do nothing but return. Notes that it returns as they were are not written. Resolves to what it
@@ -22,39 +25,86 @@ export interface RunLog {
   ): Promise<T>
 }
 
-export interface RunLook {
-  readonly run: RunSeen
-  /** Runs that are over, the latest first. */
-  readonly past: readonly RunSeen[]
-  readonly stats: Readonly<Record<string, StatValue>>
-  /** By the clock of where the crawl is kept; that of `change`. */
-  readonly atMs: number
+export interface RunState extends Pick<RunSeen, 'run' | 'state' | 'endedAt' | 'finishReason'> {
   /** False: a worker is there that may still count something. */
   readonly isWhole: boolean
 }
 
+export interface RunLook {
+  readonly run: RunSeen
+  /** Runs that are over, the latest first. */
+  readonly past: readonly PastRun[]
+  readonly stats: Readonly<Record<string, StatValue>>
+  /** By the clock of where the crawl is kept; that of `change`. */
+  readonly atMs: number
+  /** When the run began, or went on the last time. */
+  readonly runningSinceMs: number
+}
+
+/** A run that is over, with what its monitors have noted for those after it. */
+export interface PastRun extends RunSeen {
+  readonly worst?: MonitorNotes['worst']
+}
+
 /** What monitors have noted of one run. */
 export interface MonitorNotes {
-  /** Raised in this run, in order; each id once. */
-  readonly alarms: readonly AlarmSeen[]
-  /** Ids of those that people have been told, or cannot be told. */
-  readonly told: readonly string[]
-  /** The run was judged at its end. */
-  readonly isJudged: boolean
+  /** Raised in this run, in order; of each id the latest. */
+  readonly alerts: readonly AlertSeen[]
+  /** Messages that are not sent yet, in order, as they are to be sent: whoever sends one again sends the same under the same id. */
+  readonly outbox: readonly OutgoingMessage[]
+  /** The end that was judged, and what was raised there. A run that goes on is judged again at its next end. */
+  readonly judgedEnd?: { readonly at: Moment; readonly alerts: readonly string[] }
   /** How the run stood before, the oldest first: what changes shows between two of them. */
-  readonly marks: readonly RunMark[]
-  /** The worker that judges or tells now. Another one does when this one has not let go by `untilMs`. */
-  readonly busy?: { readonly by: string; readonly untilMs: number }
-  /** The message that is being sent, with the alarms that it tells of. Whoever sends it again sends it under the same id. */
-  readonly sending?: { readonly id: string; readonly alarms: readonly string[] }
+  readonly checkpoints: readonly RunCheckpoint[]
+  /** For how long it was crawled. */
+  readonly clock?: RunClock
+  /** Id of an alert that stands → since when looks have not found it. */
+  readonly cleanSince?: Readonly<Record<string, number>>
+  /** Field → of its stretches of items the least probable one, as the logarithm to base 10 of its probability. */
+  readonly worst?: Readonly<Record<string, number>>
+  /** Who judges or tells now; another one does when it has not let go, nor renewed it, by `untilMs`. */
+  readonly hold?: { readonly token: string; readonly untilMs: number }
 }
 
 /** Items, and those with each field that a monitor watches, at one moment. */
-export interface RunMark {
+export interface RunCheckpoint {
   readonly atMs: number
   readonly items: number
   readonly fields: Readonly<Record<string, number>>
 }
 
+export interface RunClock {
+  /** `runningSinceMs` of the latest look: another one tells that the run was resumed. */
+  readonly sinceMs: number
+  readonly lookedAtMs: number
+  /** Together, without the time in which it was stopped or paused. */
+  readonly ranMs: number
+  /** How many items there were, and for how long of `ranMs` no other has come. */
+  readonly items: number
+  readonly quietMs: number
+}
+
+/** What people are told: alerts of one run. */
+export interface Notification {
+  /** The same when it is sent again, by this worker or another. */
+  readonly id: string
+  readonly spider: string
+  readonly run: string
+  /** Raised. */
+  readonly alerts: readonly AlertSeen[]
+  /** Those of earlier messages that are over, while the run goes on. */
+  readonly resolved?: readonly AlertSeen[]
+  readonly pages: number
+  readonly items: number
+  /** Absent while the run goes on. */
+  readonly finishReason?: string
+}
+
+export interface OutgoingMessage {
+  readonly notification: Notification
+  /** Names of the channels on which it is still to be sent. */
+  readonly to: readonly string[]
+}
+
 /** Of a run of which nothing is noted. */
-export const NO_NOTES: MonitorNotes = { alarms: [], told: [], isJudged: false, marks: [] }
+export const NO_NOTES: MonitorNotes = { alerts: [], outbox: [], checkpoints: [] }

@@ -1,7 +1,7 @@
 /** What a crawl has kept, as schemas: filter, items, settings, failures, samples and runs. */
 
 import type {
-  AlarmSeen,
+  AlertSeen,
   FailedRequest,
   FailureGroup,
   FailuresSeen,
@@ -135,8 +135,11 @@ export const RUN = object<RunSeen>(
     statuses: recordOf(count()),
     fields: recordOf(count()),
     times: recordOf(object<{ seconds: unknown; count: unknown }>({ seconds: number(), count: count() })),
-    alarms: listOf(
-      object<AlarmSeen>({ id: text(), words: text(), at: moment(), pages: listOf(text()) }, ['pages']),
+    alerts: listOf(
+      object<AlertSeen>(
+        { id: text(), words: text(), at: moment(), resolvedAt: moment(), pages: listOf(text()) },
+        ['resolvedAt', 'pages'],
+      ),
     ),
   },
   [
@@ -150,6 +153,6 @@ export const RUN = object<RunSeen>(
     'dropped',
     'invalid',
     'times',
-    'alarms',
+    'alerts',
   ],
 )

@@ -1,6 +1,6 @@
 /** The crawl's last runs, each beside the one before: a spider that brings less than it did is seen here first. */
 
-import type { AlarmSeen, RunSeen } from '@webloom/core'
+import type { AlertSeen, RunSeen } from '@webloom/core'
 import type { Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
@@ -15,7 +15,7 @@ export const runs: CrawlView = { path: 'runs', title: 'Runs', regions }
 const NOT_KEPT = 'Not known: this crawl keeps none.'
 const FIELDS_MAX = 100
 const STATUSES_MAX = 6
-const ALARMS_MAX = 50
+const ALERTS_MAX = 50
 /** A field that so many of a hundred items less have than before. */
 const FALLEN = 0.1
 
@@ -45,7 +45,7 @@ async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
         </Card>
       ),
     },
-    { id: 'run-alarms', isWide: true, node: <Alarms runs={seen} /> },
+    { id: 'run-alerts', isWide: true, node: <Alerts runs={seen} /> },
     { id: 'run-fields', isWide: true, node: <Fields {...rows[0]!} /> },
   ]
 }
@@ -61,10 +61,10 @@ const COLUMNS: readonly Column<RunRow>[] = [
   { name: 'Begun', cell: ({ run }) => <When at={run.begunAt} /> },
   {
     name: 'End',
-    cell: ({ run: { state, finishReason, alarms = [] } }) => (
+    cell: ({ run: { state, finishReason, alerts = [] } }) => (
       <>
         <Pill tone={TONES[state]}>{shown(finishReason ?? state, 40)}</Pill>
-        {alarms.length > 0 && <Pill tone="bad">{counted(alarms.length, 'alarm')}</Pill>}
+        {alerts.length > 0 && <Pill tone="bad">{counted(alerts.length, 'alert')}</Pill>}
       </>
     ),
   },
@@ -117,35 +117,35 @@ function changeWords(now: number, before: number): string {
   return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
 }
 
-interface AlarmRow {
+interface AlertRow {
   readonly run: RunSeen
-  readonly alarm: AlarmSeen
+  readonly alert: AlertSeen
 }
 
-const ALARM_COLUMNS: readonly Column<AlarmRow>[] = [
-  { name: 'Told', cell: ({ alarm }) => <When at={alarm.at} /> },
+const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
+  { name: 'Told', cell: ({ alert }) => <When at={alert.at} /> },
   { name: 'Run begun', cell: ({ run }) => <When at={run.begunAt} /> },
-  { name: 'Monitor', cell: ({ alarm }) => <code>{shown(alarm.id, 80)}</code> },
+  { name: 'Monitor', cell: ({ alert }) => <code>{shown(alert.id, 80)}</code> },
   {
     name: 'What it found',
-    cell: ({ alarm }) => (
+    cell: ({ alert }) => (
       <>
-        {shown(alarm.words, 400)}
-        {alarm.pages && <small>{alarm.pages.map((page) => shown(page, 120)).join(' ')}</small>}
+        {shown(alert.words, 400)}
+        {alert.pages && <small>{alert.pages.map((page) => shown(page, 120)).join(' ')}</small>}
       </>
     ),
   },
 ]
 
 /** What monitors have told of these runs. */
-function Alarms({ runs }: { readonly runs: readonly RunSeen[] }) {
-  const rows = runs.flatMap((run) => (run.alarms ?? []).map((alarm) => ({ run, alarm }))).slice(0, ALARMS_MAX)
+function Alerts({ runs }: { readonly runs: readonly RunSeen[] }) {
+  const rows = runs.flatMap((run) => (run.alerts ?? []).map((alert) => ({ run, alert }))).slice(0, ALERTS_MAX)
   return (
     <Card title="What monitors found" aside="of all these runs, the latest first">
       {rows.length === 0 ? (
         <Nothing>Nothing. Which monitors there are is set by the spider’s `monitors`.</Nothing>
       ) : (
-        <Table caption="What monitors found" columns={ALARM_COLUMNS} rows={rows} />
+        <Table caption="What monitors found" columns={ALERT_COLUMNS} rows={rows} />
       )}
     </Card>
   )

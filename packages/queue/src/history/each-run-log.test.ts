@@ -24,6 +24,10 @@ runLogContract(
       const keys = bench.nextKeys()
       const log = () => new RedisRunLog({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
       let worker: Awaited<ReturnType<CrawlBench['join']>> | undefined
+      const join = async () => {
+        worker = await bench.join(keys)
+        await worker.record.takeStart(new AbortController().signal)
+      }
       return {
         one: log(),
         other: log(),
@@ -35,9 +39,9 @@ runLogContract(
               statsKey: bench.statsKey(keys),
               clear: async () => {},
             })
-          worker = await bench.join(keys)
-          await worker.record.takeStart(new AbortController().signal)
+          await join()
         },
+        resume: join,
         scrape: async (items) => {
           worker!.stats.inc('item_scraped_count', items)
           worker!.heartbeat.stat('item_scraped_count')
@@ -46,8 +50,10 @@ runLogContract(
             .toBe(items)
         },
         end: async (reason) => {
-          await worker!.record.startEnded(0)
-          await worker!.record.finish()
+          if (reason === 'finished') {
+            await worker!.record.startEnded(0)
+            await worker!.record.finish()
+          }
           await worker!.heartbeat.close()
           await worker!.record.ended(reason)
           await worker!.record.leave()
@@ -74,12 +80,14 @@ runLogContract(
       const folder = await mkdtemp(join(tmpdir(), 'webloom-runs-'))
       const crawl = () => {
         const stats = new MemoryStatsCollector()
-        return { stats, log: new FileRunLog({ folder: join(folder, 'quotes'), stats }) }
+        const jobDir = join(folder, 'job')
+        return { stats, log: new FileRunLog({ folder: join(folder, 'quotes'), jobDir, stats }) }
       }
       let now = crawl()
       const first = now
       const log = {
         look: () => now.log.look(),
+        state: () => now.log.state(),
         change: (...given: Parameters<FileRunLog['change']>) => now.log.change(...given),
       } as FileRunLog
       return {
@@ -88,6 +96,10 @@ runLogContract(
         begin: async () => {
           if (now !== first || (await now.log.look())) now = crawl()
           await now.log.begin()
+        },
+        resume: async () => {
+          now = crawl()
+          await now.log.begin(true)
         },
         scrape: async (items) => now.stats.inc('item_scraped_count', items),
         end: (reason) => now.log.ended(reason),

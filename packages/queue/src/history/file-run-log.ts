@@ -19,10 +19,12 @@ import {
   type MonitorNotes,
   makeFolder,
   NO_NOTES,
+  type PastRun,
   type RunFigures,
   type RunLog,
   type RunLook,
   type RunSeen,
+  type RunState,
   runFigures,
   type StatsCollector,
   type StatValue,
@@ -39,7 +41,7 @@ export interface FileRunLogOptions {
   readonly logger?: Logger
 }
 
-interface StoredRun extends Omit<RunSeen, 'alarms'> {
+interface StoredRun extends Omit<RunSeen, 'alerts'> {
   readonly form: number
   readonly writtenAt: string
   readonly process: { readonly host: string; readonly pid: number }
@@ -58,7 +60,7 @@ const FILE_NAME = /^[\w.-]+\.json$/
 export class FileRunLog implements RunLog {
   readonly #options: FileRunLogOptions
   readonly #logger: Logger
-  #run: { readonly id: string; readonly begunAt: string } | undefined
+  #run: { readonly id: string; readonly begunAt: string; readonly sinceMs: number } | undefined
   /** Of the run before it was resumed. */
   #before: RunFigures | undefined
   #end: { readonly state: RunSeen['state']; readonly reason: string; readonly at: string } | undefined
@@ -75,13 +77,14 @@ export class FileRunLog implements RunLog {
   /** @param isResumed the crawl goes on where an earlier process has left it */
   async begin(isResumed = false): Promise<void> {
     const earlier = isResumed ? await this.#resumed() : undefined
+    const sinceMs = Date.now()
     if (earlier) {
-      this.#run = { id: earlier.run, begunAt: earlier.begunAt }
+      this.#run = { id: earlier.run, begunAt: earlier.begunAt, sinceMs }
       this.#before = figuresOf(earlier)
       this.#notes = earlier.notes ?? NO_NOTES
     } else {
-      const begunAt = new Date().toISOString()
-      this.#run = { id: `${begunAt.replaceAll(/[:.]/g, '-')}-${process.pid}`, begunAt }
+      const begunAt = new Date(sinceMs).toISOString()
+      this.#run = { id: `${begunAt.replaceAll(/[:.]/g, '-')}-${process.pid}`, begunAt, sinceMs }
     }
     await this.#write()
     if (this.#options.folder === undefined) return
@@ -101,13 +104,24 @@ export class FileRunLog implements RunLog {
   async look(): Promise<RunLook | undefined> {
     if (!this.#run) return undefined
     const { folder, stats } = this.#options
-    const past = folder === undefined ? [] : await readFileRuns(folder)
+    const past = folder === undefined ? [] : await storedRuns(folder)
     return {
       run: seen(this.#stored()),
-      past: past.filter(({ run, state }) => run !== this.#run?.id && state !== 'running'),
+      past: past.map(pastRun).filter(({ run, state }) => run !== this.#run?.id && state !== 'running'),
       stats: stats.snapshot(),
       atMs: Date.now(),
-      isWhole: this.#end !== undefined,
+      runningSinceMs: this.#run.sinceMs,
+    }
+  }
+
+  async state(): Promise<RunState | undefined> {
+    if (!this.#run) return undefined
+    const end = this.#end
+    return {
+      run: this.#run.id,
+      state: end?.state ?? 'running',
+      ...(end && { endedAt: end.at, finishReason: end.reason }),
+      isWhole: end !== undefined,
     }
   }
 
@@ -233,8 +247,13 @@ function seen(stored: StoredRun): RunSeen {
   return {
     ...run,
     ...(run.state === 'running' && !isThere(stored) && { state: 'lost' as const }),
-    ...(notes && notes.alarms.length > 0 && { alarms: notes.alarms }),
+    ...(notes && notes.alerts.length > 0 && { alerts: notes.alerts }),
   }
+}
+
+function pastRun(stored: StoredRun): PastRun {
+  const worst = stored.notes?.worst
+  return { ...seen(stored), ...(worst && { worst }) }
 }
 
 function isThere({ process: { host, pid }, writtenAt }: StoredRun): boolean {

@@ -6,12 +6,19 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type MonitorNotes, NO_NOTES, type RunLog, type RunLook, WebloomError } from '@webloom/core'
+import {
+  type MonitorNotes,
+  NO_NOTES,
+  type RunLog,
+  type RunLook,
+  type RunState,
+  WebloomError,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { readCrawl } from '../outside/crawl-view.ts'
+import { readCrawl, readPresence } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { keepRun, readRuns, seenRun } from './run-records.ts'
+import { keepRun, pastRun, presentRun, readNotedRuns } from './run-records.ts'
 
 export interface RedisRunLogOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
@@ -36,18 +43,37 @@ export class RedisRunLog implements RunLog {
 
   async look(): Promise<RunLook | undefined> {
     const { redis, keys } = this.#options
-    const view = await readCrawl(this.#options)
-    if (view.run === null) return undefined
-    await keepRun(redis, keys, view)
-    const runs = (await readRuns(redis, keys)).map(seenRun)
-    const run = runs.find((one) => one.run === view.run)
+    const [view, since] = await Promise.all([
+      readCrawl(this.#options),
+      redis.hget(keys.record, 'runningSince'),
+    ])
+    if (view.run === null || view.begunAt === null) return undefined
+    // While it runs, each sample writes it down. Who looks at its end is the one that judges it.
+    if (view.state !== 'running') await keepRun(redis, keys, view)
+    const all = await readNotedRuns(redis, keys)
+    const text = await redis.hget(keys.monitors, view.run)
+    return {
+      run: presentRun(view, view.run, view.begunAt, notesIn(text)),
+      past: all.filter(({ run }) => run.run !== view.run && run.state !== 'running').map(pastRun),
+      stats: view.stats,
+      atMs: view.readAt.getTime(),
+      runningSinceMs: Number(since ?? view.begunAt.getTime()),
+    }
+  }
+
+  async state(): Promise<RunState | undefined> {
+    const { redis, keys } = this.#options
+    const [[run, state, endedAt, finishReason], { present }] = await Promise.all([
+      redis.hmget(keys.record, 'run', 'state', 'endedAt', 'finishReason'),
+      readPresence({ redis, keys }),
+    ])
     if (!run) return undefined
     return {
       run,
-      past: runs.filter((one) => one !== run && one.state !== 'running'),
-      stats: view.stats,
-      atMs: view.readAt.getTime(),
-      isWhole: !view.workers.some(({ lost }) => !lost),
+      state: (state ?? 'lost') as RunState['state'],
+      ...(endedAt && { endedAt: new Date(Number(endedAt)).toISOString() }),
+      ...(finishReason && { finishReason }),
+      isWhole: state !== 'running' && present.length === 0,
     }
   }
 
@@ -58,7 +84,7 @@ export class RedisRunLog implements RunLog {
     const { redis, keys } = this.#options
     for (let n = 0; n < CHANGES_MAX; n++) {
       const [text, [seconds, micros]] = await Promise.all([redis.hget(keys.monitors, run), redis.time()])
-      const notes = text === null ? NO_NOTES : (JSON.parse(text) as MonitorNotes)
+      const notes = notesIn(text)
       const [changed, result] = change(notes, Number(seconds) * 1000 + Math.floor(Number(micros) / 1000))
       if (changed === notes) return result
       const written = await noteScript.run(redis, [keys.monitors], [run, text ?? '', JSON.stringify(changed)])
@@ -70,4 +96,8 @@ export class RedisRunLog implements RunLog {
       `what monitors note of run ${run} was changed by others ${CHANGES_MAX} times in a row; it is tried again with the next look`,
     )
   }
+}
+
+function notesIn(text: string | null): MonitorNotes {
+  return text === null ? NO_NOTES : (JSON.parse(text) as MonitorNotes)
 }

@@ -5,7 +5,7 @@
  * last worker that leaves. So one whose workers were all killed is missing what they did in their last ten seconds, and no more.
  */
 
-import { type MonitorNotes, type RunSeen, runFigures } from '@webloom/core'
+import { type MonitorNotes, NO_NOTES, type PastRun, type RunSeen, runFigures } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -34,17 +34,42 @@ export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlVie
   if (isNew === 1 && (await redis.hlen(keys.runs)) > RUNS_MAX) await dropOldest(redis, keys)
 }
 
+/** A run, and what monitors have noted of it. */
+export interface NotedRun {
+  readonly run: RunRecord
+  readonly notes: MonitorNotes
+}
+
 /** Resolves to the runs that are kept, the latest first. */
 export async function readRuns(redis: Redis, keys: CrawlRedisKeys): Promise<RunRecord[]> {
-  const [texts, current, notes] = await Promise.all([
+  return (await readNotedRuns(redis, keys)).map(({ run }) => run)
+}
+
+export async function readNotedRuns(redis: Redis, keys: CrawlRedisKeys): Promise<NotedRun[]> {
+  const [texts, current, noted] = await Promise.all([
     redis.hvals(keys.runs),
     redis.hmget(keys.record, 'run', 'state', 'endedAt', 'finishReason'),
     redis.hgetall(keys.monitors),
   ])
   return texts
     .flatMap((text) => runOf(text) ?? [])
-    .map((run) => withAlarms(asItStands(run, current), notes[run.run]))
-    .sort((a, b) => b.begunAt.getTime() - a.begunAt.getTime())
+    .map((run) => {
+      const text = noted[run.run]
+      const notes = text === undefined ? NO_NOTES : (JSON.parse(text) as MonitorNotes)
+      return { run: withAlerts(asItStands(run, current), notes), notes }
+    })
+    .sort((a, b) => b.run.begunAt.getTime() - a.run.begunAt.getTime())
+}
+
+/** The run that the crawl is in, as it was seen. */
+export function presentRun(seen: CrawlView, run: string, begunAt: Date, notes: MonitorNotes): RunSeen {
+  const { form, begunAt: _ms, endedAt, ...figures } = storedRun(seen, run, begunAt)
+  const record = { ...figures, begunAt, ...(endedAt !== undefined && { endedAt: new Date(endedAt) }) }
+  return seenRun(withAlerts(record, notes))
+}
+
+export function pastRun({ run, notes: { worst } }: NotedRun): PastRun {
+  return { ...seenRun(run), ...(worst && { worst }) }
 }
 
 async function dropOldest(redis: Redis, keys: CrawlRedisKeys): Promise<void> {
@@ -53,10 +78,8 @@ async function dropOldest(redis: Redis, keys: CrawlRedisKeys): Promise<void> {
   await Promise.all([redis.hdel(keys.runs, ...old), redis.hdel(keys.monitors, ...old)])
 }
 
-/** @param notes what monitors have noted of it, as text */
-function withAlarms(run: RunRecord, notes: string | undefined): RunRecord {
-  const alarms = notes === undefined ? [] : (JSON.parse(notes) as MonitorNotes).alarms
-  return alarms.length === 0 ? run : { ...run, alarms }
+function withAlerts(run: RunRecord, { alerts }: MonitorNotes): RunRecord {
+  return alerts.length === 0 ? run : { ...run, alerts }
 }
 
 function storedRun(

@@ -189,6 +189,10 @@ export class Engine {
     this.#pulse.fire()
   }
 
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
   /** Leases and begins nothing until `resume`; what is in flight goes on. */
   pause(): void {
     this.#isPaused = true

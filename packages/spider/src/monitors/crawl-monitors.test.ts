@@ -1,13 +1,15 @@
 import {
+  type Logger,
   MemoryStatsCollector,
   type MonitorNotes,
   NO_NOTES,
+  type Notification,
   type RunLog,
   type RunSeen,
   silentLogger,
 } from '@webloom/core'
 import { expect, test, vi } from 'vitest'
-import { type Notice, NoticeRefused } from '../notices/notice.ts'
+import { NotificationRefused } from '../notifications/notification.ts'
 import { CrawlMonitors, type CrawlMonitorsOptions } from './crawl-monitors.ts'
 
 const FIGURES = {
@@ -29,10 +31,29 @@ class SharedRun implements RunLog {
   isWhole = false
   notes: MonitorNotes = NO_NOTES
   looks = 0
+  states = 0
 
   async look() {
     this.looks++
-    return { run: this.run, past: [], stats: this.stats as never, atMs: Date.now(), isWhole: this.isWhole }
+    return {
+      run: this.run,
+      past: [],
+      stats: this.stats as never,
+      atMs: Date.now(),
+      runningSinceMs: Date.parse(RUN.begunAt),
+    }
+  }
+
+  async state() {
+    this.states++
+    const { run, state, endedAt, finishReason } = this.run
+    return {
+      run,
+      state,
+      ...(endedAt && { endedAt }),
+      ...(finishReason && { finishReason }),
+      isWhole: this.isWhole,
+    }
   }
 
   async change<T>(_run: string, change: (notes: MonitorNotes, nowMs: number) => readonly [MonitorNotes, T]) {
@@ -52,16 +73,21 @@ class SharedRun implements RunLog {
     }
     this.isWhole = true
   }
+
+  resume() {
+    this.run = RUN
+    this.isWhole = false
+  }
 }
 
 /** A receiver, and workers that tell it. */
 function crawl(options: Partial<CrawlMonitorsOptions> = {}) {
   const log = new SharedRun()
-  const got: Notice[] = []
+  const got: Notification[] = []
   const stats = new MemoryStatsCollector()
   const receiver = {
     name: 'test',
-    send: async (notice: Notice) => void got.push(notice),
+    send: async (notification: Notification) => void got.push(notification),
     close: async () => {},
   }
   const worker = (name: string, more: Partial<CrawlMonitorsOptions> = {}) => {
@@ -89,9 +115,12 @@ test('of five workers that leave at once one judges, and tells in one message; a
   const { log, got, stats, worker } = crawl()
   log.end()
   const found = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => worker(name).ended()))
-  expect(got.map(({ alarms }) => alarms.map(({ id }) => id))).toEqual([['items/min', 'coverage/price']])
-  expect(new Set(found.map((alarms) => alarms.length))).toEqual(new Set([2]))
-  expect(stats.snapshot()).toMatchObject({ 'monitors/alarm_count/items': 1, 'monitors/notice_count/sent': 1 })
+  expect(got.map(({ alerts }) => alerts.map(({ id }) => id))).toEqual([['items/min', 'coverage/price']])
+  expect(new Set(found.map((alerts) => alerts.length))).toEqual(new Set([2]))
+  expect(stats.snapshot()).toMatchObject({
+    'monitors/alert_count/items': 1,
+    'monitors/notification_count/sent': 1,
+  })
 })
 
 test('the run is judged when the last worker has left, and not before', async () => {
@@ -99,7 +128,7 @@ test('the run is judged when the last worker has left, and not before', async ()
   log.end()
   log.isWhole = false
   const ended = worker('a').ended()
-  await vi.waitUntil(() => log.looks > 1)
+  await vi.waitUntil(() => log.states > 1)
   expect(got).toEqual([])
   log.run = { ...log.run, items: 200, fields: { price: 200 } }
   log.isWhole = true
@@ -109,19 +138,27 @@ test('the run is judged when the last worker has left, and not before', async ()
 test('one that dies while it tells is followed by another, which tells the same under the same id', async () => {
   const { log, got, worker, receiver } = crawl()
   log.end()
-  const sent = Promise.withResolvers<Notice>()
+  const sent = Promise.withResolvers<Notification>()
+  const silence = new Promise<never>(() => {})
+  let isDead = false
+  const runLog: RunLog = {
+    look: () => log.look(),
+    state: () => log.state(),
+    change: (run, change) => (isDead ? silence : log.change(run, change)),
+  }
   const dies = {
     ...receiver,
-    send: (notice: Notice) => {
-      sent.resolve(notice)
-      return new Promise<never>(() => {})
+    send: (notification: Notification) => {
+      isDead = true
+      sent.resolve(notification)
+      return silence
     },
   }
-  void worker('dies', { channels: [dies] }).ended()
+  void worker('dies', { channels: [dies], runLog }).ended()
   const first = await sent.promise
   await worker('next').ended()
   expect(got.map(({ id }) => id)).toEqual([first.id])
-  expect(log.notes.told).toEqual(['items/min', 'coverage/price'])
+  expect(log.notes.outbox).toEqual([])
 })
 
 test('what is found while the run goes on is told at once, with pages that show it, and not again at its end', async () => {
@@ -131,11 +168,11 @@ test('what is found while the run goes on is told at once, with pages that show 
   log.stats = { 'monitors/pages/price': '["https://shop.example/9"]' }
   await monitors.look()
   await monitors.look()
-  expect(got).toMatchObject([{ alarms: [{ id: 'coverage/price', pages: ['https://shop.example/9'] }] }])
+  expect(got).toMatchObject([{ alerts: [{ id: 'coverage/price', pages: ['https://shop.example/9'] }] }])
   expect(got[0]!.finishReason).toBeUndefined()
   log.end('finished', 50)
   expect((await monitors.ended()).map(({ id }) => id)).toEqual(['coverage/price', 'items/min'])
-  expect(got[1]).toMatchObject({ alarms: [{ id: 'items/min' }], finishReason: 'finished' })
+  expect(got[1]).toMatchObject({ alerts: [{ id: 'items/min' }], finishReason: 'finished' })
 })
 
 test('a crawl that was interrupted goes on later, and one that others go on with is not over: neither is judged', async () => {
@@ -146,21 +183,24 @@ test('a crawl that was interrupted goes on later, and one that others go on with
   expect(got).toEqual([])
 })
 
-test('a receiver that fails is tried again; one that refuses is not, and the alarms are known all the same', async () => {
+test('a receiver that fails is tried again; one that refuses is not, and the alerts are known all the same', async () => {
   const { log, got, stats, worker, receiver } = crawl()
   log.end()
   let tries = 0
   const shaky = {
     ...receiver,
-    send: async (notice: Notice) => {
+    send: async (notification: Notification) => {
       if (++tries < 3) throw new Error('it answers 503')
-      got.push(notice)
+      got.push(notification)
     },
   }
-  const refuses = { ...receiver, send: () => Promise.reject(new NoticeRefused('it answers 404')) }
+  const refuses = { ...receiver, send: () => Promise.reject(new NotificationRefused('it answers 404')) }
   expect(await worker('a', { channels: [shaky, refuses] }).ended()).toHaveLength(2)
   expect([tries, got.length]).toEqual([3, 1])
-  expect(stats.snapshot()).toMatchObject({ 'monitors/notice_count/sent': 1, 'monitors/notice_count/lost': 1 })
+  expect(stats.snapshot()).toMatchObject({
+    'monitors/notification_count/sent': 1,
+    'monitors/notification_count/lost': 1,
+  })
 })
 
 test('a monitor of one’s own is asked once, by one worker; what it throws is told, and the others are heard', async () => {
@@ -173,7 +213,7 @@ test('a monitor of one’s own is asked once, by one worker; what it throws is t
   log.end()
   await Promise.all(['a', 'b', 'c'].map((name) => worker(name).ended()))
   expect(asked).toBe(1)
-  expect(got[0]!.alarms.map(({ id, words }) => [id, words])).toEqual([
+  expect(got[0]!.alerts.map(({ id, words }) => [id, words])).toEqual([
     ['items/min', '1 items; at least 100 must be'],
     ['custom', 'the monitor custom threw: past is empty'],
   ])
@@ -208,4 +248,141 @@ test('a process that comes to a crawl that was judged long ago has nothing to te
     timeoutMs: 1000,
   })
   expect(await late.ended()).toEqual([])
+})
+
+test('a run that goes on after its end is judged again at the next: what was found is told again where it still holds, else gone', async () => {
+  const { log, got, worker } = crawl()
+  log.end('closespider_timeout')
+  expect(await worker('a').ended()).toHaveLength(2)
+  log.resume()
+  await worker('b').look()
+  expect(log.notes.alerts).toEqual([])
+  // Two ends are told apart by their time, in milliseconds.
+  await new Promise((resolve) => setTimeout(resolve, 2))
+  log.end('closespider_timeout')
+  expect(await worker('b').ended()).toHaveLength(2)
+  expect(got).toHaveLength(2)
+  // As above.
+  await new Promise((resolve) => setTimeout(resolve, 2))
+  log.end('finished', 200)
+  log.run = { ...log.run, fields: { price: 200 } }
+  expect(await worker('c').ended()).toEqual([])
+})
+
+test('a run that somebody stopped is not judged, whoever it was', async () => {
+  for (const reason of ['shutdown', 'stopped', 'cleared', 'crawl_lost']) {
+    const { log, got, worker } = crawl()
+    log.end(reason)
+    expect([await worker('a').ended(), got]).toEqual([[], []])
+  }
+})
+
+test('a run log that does not answer keeps no worker, and what was found is known all the same', async () => {
+  const { log, worker } = crawl({ answerMs: 20 })
+  const monitors = worker('a')
+  log.end()
+  log.state = () => new Promise(() => {})
+  expect(await monitors.ended()).toEqual([])
+  const other = crawl({ answerMs: 20 })
+  other.log.end()
+  const send = async () => {
+    other.log.change = () => new Promise(() => {})
+  }
+  const channels = [{ ...other.receiver, send }]
+  expect(await other.worker('a', { channels }).ended()).toHaveLength(2)
+})
+
+test('a worker that is told to leave waits neither for the others nor for the next try, and another sends what it has not', async () => {
+  const { log, got, worker, receiver } = crawl({ holdMs: 60_000 })
+  log.end()
+  log.isWhole = false
+  const leaving = new AbortController()
+  const waits = worker('waits').ended(leaving.signal)
+  await vi.waitUntil(() => log.states > 1)
+  leaving.abort()
+  expect(await waits).toEqual([])
+  log.isWhole = true
+  const failed = Promise.withResolvers<void>()
+  const away = {
+    ...receiver,
+    send: async () => {
+      failed.resolve()
+      throw new Error('it answers 503')
+    },
+  }
+  const leavingNow = new AbortController()
+  const pauses = worker('pauses', { channels: [away], firstPauseMs: 60_000 }).ended(leavingNow.signal)
+  await failed.promise
+  leavingNow.abort()
+  expect(await pauses).toHaveLength(2)
+  expect(await worker('next').ended()).toHaveLength(2)
+  expect(got).toHaveLength(1)
+})
+
+test('a channel that has told is not told again while another is away, and the log has each alert once', async () => {
+  const { log, got, stats, worker, receiver } = crawl()
+  const logger: Logger = {
+    ...silentLogger,
+    error: () => stats.inc('log_count/ERROR'),
+    warn: () => stats.inc('log_count/WARNING'),
+  }
+  let tries = 0
+  const away = {
+    ...receiver,
+    name: 'away',
+    send: () => Promise.reject(new Error(`it answers 503 (${++tries})`)),
+  }
+  const monitors = worker('a', { logger, channels: [receiver, away] })
+  log.run = { ...RUN, items: 50 }
+  for (let n = 0; n < 3; n++) await monitors.look()
+  expect([tries, got.length]).toEqual([3, 1])
+  expect(stats.snapshot()).toMatchObject({
+    'log_count/ERROR': 1,
+    'monitors/log_count/ERROR': 1,
+    'log_count/WARNING': 3,
+    'monitors/log_count/WARNING': 3,
+  })
+})
+
+test('of two looks at once one is made', async () => {
+  const { log, worker } = crawl()
+  const monitors = worker('a')
+  await Promise.all([monitors.look(), monitors.look()])
+  expect(log.looks).toBe(1)
+  await monitors.look()
+  expect(log.looks).toBe(2)
+})
+
+test('what a monitor of one’s own says is told without the secrets of addresses', async () => {
+  const custom = () => 'https://me:hush@shop.example/?token=hush is slow'
+  const { log, got, worker } = crawl({ monitors: { custom } })
+  log.end()
+  await worker('a').ended()
+  expect(JSON.stringify(got)).not.toContain('hush')
+})
+
+test('of more alerts than are kept it is told how many there are', async () => {
+  const coverage = Object.fromEntries(Array.from({ length: 62 }, (_, n) => [`f${n}`, 1]))
+  const { log, worker } = crawl({ monitors: { coverage } })
+  log.end()
+  const alerts = await worker('a').ended()
+  expect([alerts.length, alerts.at(-1)?.words]).toEqual([
+    51,
+    'and 12 others (coverage/f50, coverage/f51, coverage/f52, coverage/f53, coverage/f54, …); 50 alerts are kept of a run',
+  ])
+})
+
+test('what takes longer than a hold keeps it', async () => {
+  const { log, got, worker, receiver } = crawl({ holdMs: 60 })
+  log.end()
+  const slow = {
+    ...receiver,
+    send: async (notification: Notification) => {
+      // Three times as long as a hold.
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      got.push(notification)
+    },
+  }
+  await Promise.all(['a', 'b', 'c'].map((name) => worker(name, { channels: [slow] }).ended()))
+  expect(got).toHaveLength(1)
 })

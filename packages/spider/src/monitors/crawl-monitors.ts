@@ -1,23 +1,33 @@
 /**
  * Judges a run while it goes on and at its end, and sees to it that people are told.
  *
- *     look ─► hold ─► judge ─► raise: once a run of each id ─► tell: under one message id ─► let go
+ *     look ─► hold (run-hold.ts) ─► judge (judge.ts): alerts and messages noted in one step ─► tell (teller.ts) ─► let go
  *
  * All workers of a crawl have monitors, and what they note of a run is shared (`RunLog`). While the run goes on, one worker of all looks about
  * every ten seconds, whichever it is. At its end each worker waits until one has judged the whole of it and has told: so when that one is
- * killed, another goes on where it was. What was raised is told though its judge died, and what was sent is sent again under the same id only
- * when its sender died before it could note that.
+ * killed, another goes on where it was. A run that goes on after its end is judged again at the next one.
+ *
+ * A worker that leaves is not kept: each question to Redis has a deadline, and a signal cuts all waits short.
  */
 
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AlarmSeen, Logger, MonitorNotes, RunLog, RunLook, StatsCollector } from '@webloom/core'
+import {
+  type AlertSeen,
+  type Logger,
+  type RunLog,
+  type RunState,
+  type StatsCollector,
+  unlessAborted,
+  within,
+} from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
-import { type NoticeChannel, NoticeRefused } from '../notices/notice.ts'
-import { thrownMessage } from '../scraping/error-kinds.ts'
-import { inTime } from '../scraping/in-time.ts'
-import { PAGES_STAT } from './example-pages.ts'
-import { type Finding, judgeEnd, judgeNow, markOf, withMark } from './judging.ts'
+import type { NotificationChannel } from '../notifications/notification.ts'
+import { Judge } from './judge.ts'
+import { LogChannel } from './log-channel.ts'
+import { endOf } from './notes.ts'
+import { OwnLines } from './own-lines.ts'
+import { HoldLost, RunHold } from './run-hold.ts'
+import { Teller } from './teller.ts'
 
 export interface CrawlMonitorsOptions {
   readonly monitors: Monitors
@@ -25,66 +35,86 @@ export interface CrawlMonitorsOptions {
   /** Tells this process from all others of the crawl. */
   readonly worker: string
   readonly spider: string
-  readonly channels: readonly NoticeChannel[]
+  readonly channels: readonly NotificationChannel[]
   readonly stats: StatsCollector
   readonly logger: Logger
   /** COMPONENT_TIMEOUT in milliseconds, for a monitor of the spider's own. */
   readonly timeoutMs: number
-  /** After so long another worker goes on where a silent one was. Longer than a message takes. */
+  /** Nobody begins a request now. Default: never. */
+  readonly isPaused?: () => boolean
+  /** After so long another worker goes on where a silent one was. */
   readonly holdMs?: number
   /** The pause before the second try to send a message at the end; each further one is twice as long. */
   readonly firstPauseMs?: number
+  /** The run log is waited for no longer. */
+  readonly answerMs?: number
+  /** A worker that leaves waits no longer for the others. */
+  readonly endWaitMs?: number
 }
 
-const ALARMS_MAX = 50
-const WORDS_CHARS_MAX = 500
-const MARKS_MAX = 40
-const SEND_MS_MAX = 10_000
 /** Together half a minute of pauses. While the run goes on each look is a try. */
 const END_TRIES_MAX = 6
-const HOLD_MS = 15_000
 const POLL_MS = 300
-/** A worker that leaves waits no longer for the others. */
-const END_WAIT_MS_MAX = 120_000
-/** Whoever stops a crawl knows it, and it goes on later: it is not judged as one that is over. */
-const GOES_ON = ['shutdown', 'cleared', 'crawl_lost']
+/** Whoever is asked at the end and does not answer so often is away. */
+const MISSES_MAX = 3
+/**
+ * Ends after which a run goes on: somebody has stopped it (Ctrl-C, SIGTERM, `webloom stop`) or cleared it, who knows that it is not whole,
+ * or its Redis has lost it.
+ */
+const GOES_ON = ['shutdown', 'stopped', 'cleared', 'crawl_lost']
+const DEFAULTS = {
+  isPaused: () => false,
+  holdMs: 15_000,
+  firstPauseMs: 1000,
+  answerMs: 4000,
+  endWaitMs: 120_000,
+}
 
 export class CrawlMonitors {
   readonly #options: Required<CrawlMonitorsOptions>
+  readonly #channels: ReadonlyMap<string, NotificationChannel>
+  readonly #lines: OwnLines
+  readonly #judge: Judge
+  readonly #teller: Teller
   #wasThere = false
+  #looking: Promise<void> | undefined
+  #acts = 0
+  /** What was found when the run log answered last. */
+  #known: readonly AlertSeen[] = []
 
   constructor(options: CrawlMonitorsOptions) {
-    this.#options = { holdMs: HOLD_MS, firstPauseMs: 1000, ...options }
+    this.#options = { ...DEFAULTS, ...options }
+    const { monitors, spider, stats, logger, timeoutMs, isPaused, firstPauseMs } = this.#options
+    this.#lines = new OwnLines(logger, stats)
+    this.#channels = byName([new LogChannel(this.#lines, stats), ...options.channels])
+    const audience = { spider, channels: [...this.#channels.keys()] }
+    this.#judge = new Judge({ monitors, audience, timeoutMs, isPaused })
+    this.#teller = new Teller({ channels: this.#channels, stats, lines: this.#lines, firstPauseMs })
   }
 
-  /** Judges the run as it stands, and tells. Never rejects. */
-  async look(): Promise<void> {
-    try {
-      const look = await this.#options.runLog.look()
-      if (look?.run.state !== 'running') return
-      await this.#holding(look.run.run, async () => {
-        const { monitors } = this.#options
-        const marks = await this.#options.runLog.change(look.run.run, (notes) => [notes, notes.marks])
-        await this.#raise(look, judgeNow(monitors, look, marks), (notes) => ({
-          ...notes,
-          marks: withMark(notes.marks, markOf(monitors, look), MARKS_MAX),
-        }))
-        await this.#tell(look, 1)
-      })
-    } catch (err) {
-      this.#options.logger.warn({ err }, 'the monitors could not look at the run; they look again soon')
-    }
+  /** Judges the run as it stands, and tells; nothing while an earlier look is not done. Never rejects. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
   }
 
-  /** Called when this process has left the crawl. Resolves to what was found in the run when it is over, else to nothing. Never rejects. */
-  async ended(): Promise<readonly AlarmSeen[]> {
+  /**
+   * Called when this process has left the crawl. Resolves to what was found in the run when it is over, else to nothing. Never rejects.
+   *
+   * @param leaving fires when this process is told to end: then it waits for nothing more
+   */
+  async ended(leaving: AbortSignal = new AbortController().signal): Promise<readonly AlertSeen[]> {
+    const over = AbortSignal.any([leaving, AbortSignal.timeout(this.#options.endWaitMs)])
     try {
-      return await this.#ended()
+      await unlessAborted(over, this.#looking ?? Promise.resolve())
+      return await this.#ended(over)
     } catch (err) {
-      this.#options.logger.error({ err }, 'the monitors could not judge this run')
-      return []
+      this.#lines.error({ err }, 'the monitors could not judge this run')
+      return this.#known
     } finally {
-      await Promise.allSettled(this.#options.channels.map((channel) => channel.close()))
+      await Promise.allSettled([...this.#channels.values()].map((channel) => channel.close()))
     }
   }
 
@@ -93,179 +123,86 @@ export class CrawlMonitors {
     this.#wasThere = true
   }
 
-  async #ended(): Promise<readonly AlarmSeen[]> {
-    const { runLog, holdMs, logger } = this.#options
-    const deadline = performance.now() + END_WAIT_MS_MAX + holdMs
-    for (let isFirst = true; ; isFirst = false) {
-      const look = await runLog.look()
-      const { state, finishReason = '', run } = look?.run ?? {}
-      if (!look || run === undefined || state === 'running' || GOES_ON.includes(finishReason)) return []
-      const notes = await runLog.change(run, (notes) => [notes, notes])
-      // Judged long ago: this process came to a crawl that was over.
-      if (notes.isJudged && untold(notes).length === 0) return isFirst && !this.#wasThere ? [] : notes.alarms
-      if (performance.now() > deadline) {
-        logger.error('another worker has not judged this run in time, or has not told what was found')
-        return notes.alarms
-      }
-      if (!look.isWhole || !(await this.#holding(run, () => this.#end(look)))) await sleep(POLL_MS)
-    }
-  }
-
-  async #end(look: RunLook): Promise<void> {
-    const { monitors, runLog } = this.#options
-    const isJudged = await runLog.change(look.run.run, (notes) => [notes, notes.isJudged])
-    if (!isJudged) {
-      const findings = [...judgeEnd(monitors, look), ...(await this.#custom(look))]
-      await this.#raise(look, findings, (notes) => ({ ...notes, isJudged: true }))
-    }
-    await this.#tell(look, END_TRIES_MAX)
-  }
-
-  /** What a monitor of the spider's own finds; that it throws is such a thing, too. */
-  async #custom(look: RunLook): Promise<Finding[]> {
-    const { custom } = this.#options.monitors
-    if (!custom) return []
+  async #look(): Promise<void> {
+    const { runLog, answerMs } = this.#options
     try {
-      const run = { ...look.run, stats: look.stats, hasEnded: true }
-      const asked = async () => custom(run, look.past)
-      const answer: unknown = await inTime('the monitor custom', asked, this.#options.timeoutMs)
-      if (answer === undefined || answer === null || answer === true || answer === '') return []
-      if (answer === false) return [{ id: 'custom', words: 'custom says that something is wrong' }]
-      return [answer]
-        .flat()
-        .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: String(words) }))
-    } catch (error) {
-      return [{ id: 'custom', words: `the monitor custom threw: ${thrownMessage(error)}` }]
-    }
-  }
-
-  /** Notes what was not found before in this run. */
-  async #raise(
-    look: RunLook,
-    findings: readonly Finding[],
-    also: (notes: MonitorNotes) => MonitorNotes,
-  ): Promise<void> {
-    const { runLog, stats } = this.#options
-    const raised = await runLog.change(look.run.run, (notes, nowMs) => {
-      const known = new Set(notes.alarms.map(({ id }) => id))
-      const room = ALARMS_MAX - known.size
-      const fresh = findings.filter(({ id }) => !known.has(id)).slice(0, room)
-      const alarms = fresh.map((finding) => alarmOf(finding, look, nowMs))
-      return [also({ ...notes, alarms: [...notes.alarms, ...alarms] }), alarms]
-    })
-    for (const { id } of raised) stats.inc(`monitors/alarm_count/${id.split('/')[0]}`)
-  }
-
-  /** Sends what nobody was told of yet. What cannot be sent in so many tries stays for the next look; at the end it is given up. */
-  async #tell(look: RunLook, triesMax: number): Promise<void> {
-    const { runLog, channels, logger } = this.#options
-    const sending = await runLog.change(look.run.run, (notes) => {
-      if (notes.sending) return [notes, { ...notes.sending, all: notes.alarms }]
-      const alarms = untold(notes)
-      if (alarms.length === 0) return [notes, undefined]
-      const next = { id: randomUUID(), alarms }
-      return [
-        { ...notes, sending: next },
-        { ...next, all: notes.alarms },
-      ]
-    })
-    if (!sending) return
-    const alarms = sending.all.filter(({ id }) => sending.alarms.includes(id))
-    const isEnd = look.run.endedAt !== undefined
-    const notice = {
-      id: sending.id,
-      spider: this.#options.spider,
-      run: look.run.run,
-      alarms,
-      pages: look.run.pages,
-      items: look.run.items,
-      ...(isEnd && { finishReason: look.run.finishReason ?? look.run.state }),
-    }
-    for (const { id, words, pages } of alarms)
-      logger.error({ monitor: id, ...(pages && { pages }) }, `monitor ${id}: ${words}`)
-    const sent = await Promise.all(channels.map((channel) => this.#send(channel, notice, triesMax)))
-    if (!isEnd && sent.includes(false)) return
-    await runLog.change(look.run.run, ({ sending: done, ...notes }) => [
-      { ...notes, told: [...notes.told, ...sending.alarms] },
-      undefined,
-    ])
-  }
-
-  /** False when it may be sent later. */
-  async #send(
-    channel: NoticeChannel,
-    notice: Parameters<NoticeChannel['send']>[0],
-    triesMax: number,
-  ): Promise<boolean> {
-    const { logger, stats, firstPauseMs } = this.#options
-    for (let tries = 1; ; tries++) {
-      try {
-        await channel.send(notice, AbortSignal.timeout(SEND_MS_MAX))
-        stats.inc('monitors/notice_count/sent')
-        return true
-      } catch (error) {
-        const reason = thrownMessage(error)
-        const isRefused = error instanceof NoticeRefused
-        if (isRefused || (tries >= triesMax && triesMax > 1)) {
-          stats.inc('monitors/notice_count/lost')
-          logger.error(
-            { channel: channel.name, reason },
-            'this could not be told; the alarms are in the log and in webloom runs',
-          )
-          return true
-        }
-        logger.warn({ channel: channel.name, reason }, 'this could not be told now; it is tried again')
-        if (tries >= triesMax) return false
-        await this.#hold(notice.run)
-        await sleep(firstPauseMs * 2 ** (tries - 1))
-        await this.#hold(notice.run)
-      }
-    }
-  }
-
-  /** Resolves to false when another worker is at it. */
-  async #holding(run: string, act: () => Promise<void>): Promise<boolean> {
-    if (!(await this.#hold(run))) return false
-    try {
-      await act()
-    } finally {
-      const { runLog, worker } = this.#options
-      await runLog.change(run, (notes) => {
-        if (notes.busy?.by !== worker) return [notes, undefined]
-        const { busy: _done, ...rest } = notes
-        return [rest, undefined]
+      const look = await within(answerMs, 'how the run stands', runLog.look())
+      if (look?.run.state !== 'running') return
+      await this.#holding(look.run.run, async (hold) => {
+        await this.#judge.now(hold, look)
+        await this.#teller.tell({ hold, triesMax: 1, isEnd: false, leaving: hold.lost })
       })
+    } catch (err) {
+      this.#lines.warn({ err }, 'the monitors could not look at the run; they look again soon')
     }
-    return true
   }
 
-  #hold(run: string): Promise<boolean> {
-    const { runLog, worker, monitors, holdMs, timeoutMs } = this.#options
-    const forMs = holdMs + (monitors.custom && Number.isFinite(timeoutMs) ? timeoutMs : 0)
-    return runLog.change(run, (notes, nowMs) => {
-      const { busy } = notes
-      // A clock that was set back must not lock everybody out.
-      const isOthers = busy && busy.by !== worker && busy.untilMs > nowMs && busy.untilMs - nowMs <= 2 * forMs
-      if (isOthers) return [notes, false]
-      return [{ ...notes, busy: { by: worker, untilMs: nowMs + forMs } }, true]
-    })
+  async #ended(over: AbortSignal): Promise<readonly AlertSeen[]> {
+    let misses = 0
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        const found = await this.#endOnce(isFirst, over)
+        if (found) return found
+        misses = 0
+      } catch (error) {
+        if (++misses >= MISSES_MAX || over.aborted) throw error
+      }
+      if (over.aborted) {
+        this.#lines.warn({}, 'this worker leaves before the run was judged, or all was told that was found')
+        return this.#known
+      }
+      await sleep(POLL_MS, undefined, { signal: over }).catch(() => {})
+    }
+  }
+
+  /** Resolves to what was found when the run is judged and told of, or is not over; undefined when it is to be seen again. */
+  async #endOnce(isFirst: boolean, leaving: AbortSignal): Promise<readonly AlertSeen[] | undefined> {
+    const { runLog, answerMs } = this.#options
+    const state = await within(answerMs, 'whether the run has ended', runLog.state())
+    if (!state || state.state === 'running' || GOES_ON.includes(state.finishReason ?? '')) return []
+    const reading = runLog.change(state.run, (notes) => [notes, notes])
+    const notes = await within(answerMs, 'what monitors have noted of the run', reading)
+    this.#known = notes.alerts
+    const isDone = notes.judgedEnd?.at === endOf(state) && notes.outbox.length === 0
+    // Judged long ago: this process came to a crawl that was over.
+    if (isDone) return isFirst && !this.#wasThere ? [] : notes.alerts
+    if (state.isWhole) await this.#holding(state.run, (hold) => this.#end(hold, state, leaving))
+    return undefined
+  }
+
+  async #end(hold: RunHold, state: RunState, leaving: AbortSignal): Promise<void> {
+    const { runLog, answerMs } = this.#options
+    const look = await within(answerMs, 'what the run came to', runLog.look())
+    // Somebody goes on with it.
+    if (look?.run.run !== state.run || endOf(look.run) !== endOf(state)) return
+    this.#known = await this.#judge.end(hold, look)
+    await this.#teller.tell({ hold, triesMax: END_TRIES_MAX, isEnd: true, leaving })
+  }
+
+  /** Does nothing when another act has the run. */
+  async #holding(run: string, act: (hold: RunHold) => Promise<void>): Promise<void> {
+    const { runLog, worker, holdMs, answerMs } = this.#options
+    const token = `${worker}#${++this.#acts}`
+    const hold = await RunHold.take({ runLog, run, token, holdMs, answerMs })
+    if (!hold) return
+    try {
+      await act(hold)
+    } catch (error) {
+      // Whoever has it goes on where this act was.
+      if (!(error instanceof HoldLost)) throw error
+    } finally {
+      await hold.letGo()
+    }
   }
 }
 
-function untold({ alarms, told }: MonitorNotes): string[] {
-  return alarms.map(({ id }) => id).filter((id) => !told.includes(id))
-}
-
-function alarmOf({ id, words, field }: Finding, look: RunLook, nowMs: number): AlarmSeen {
-  const pages = field === undefined ? [] : pagesOf(look.stats[`${PAGES_STAT}${field}`])
-  return {
-    id,
-    words: words.slice(0, WORDS_CHARS_MAX),
-    at: new Date(nowMs).toISOString(),
-    ...(pages.length > 0 && { pages }),
+/** Of channels with one name, such as two webhooks of one host, the second has another. */
+function byName(channels: readonly NotificationChannel[]): Map<string, NotificationChannel> {
+  const named = new Map<string, NotificationChannel>()
+  for (const channel of channels) {
+    let name = channel.name
+    for (let n = 2; named.has(name); n++) name = `${channel.name} (${n})`
+    named.set(name, channel)
   }
-}
-
-function pagesOf(stat: unknown): string[] {
-  return typeof stat === 'string' ? (JSON.parse(stat) as string[]) : []
+  return named
 }

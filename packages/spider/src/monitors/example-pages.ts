@@ -10,7 +10,7 @@ const NOTED_EVERY_MS = 2000
 /** Begins the stat of a field: the latest pages whose item lacks it, as JSON. */
 export const PAGES_STAT = 'monitors/pages/'
 
-/** Remembers pages whose items lack a field that a monitor watches, so that an alarm can show some. */
+/** Remembers pages whose items lack a field that a monitor watches, so that an alert can show some. */
 export class ExamplePages {
   readonly #stats: StatsCollector
   readonly #fields: readonly {

@@ -1,7 +1,8 @@
-import type { RunLook, RunMark, RunSeen } from '@webloom/core'
+import type { AlertSeen, PastRun, RunCheckpoint, RunLook, RunSeen } from '@webloom/core'
 import { expect, test } from 'vitest'
 import type { Monitors } from '../monitor-rules.ts'
-import { judgeEnd, judgeNow, markOf, withMark } from './judging.ts'
+import { checkpointOf, judgeEnd, judgeNow, withCheckpoint } from './judging.ts'
+import { clockAt } from './run-clock.ts'
 
 const BEGUN = Date.parse('2026-11-26T00:00:00.000Z')
 
@@ -24,13 +25,21 @@ function run(figures: Partial<RunSeen> = {}): RunSeen {
 }
 
 function look(figures: Partial<RunSeen>, past: readonly Partial<RunSeen>[] = [], minutes = 0): RunLook {
-  return { run: run(figures), past: past.map(run), stats: {}, atMs: BEGUN + minutes * 60_000, isWhole: true }
+  return {
+    run: run(figures),
+    past: past.map(run),
+    stats: {},
+    atMs: BEGUN + minutes * 60_000,
+    runningSinceMs: BEGUN,
+  }
 }
 
+const clockOf = (seen: RunLook) => clockAt(undefined, seen, false)
+
 const atEnd = (monitors: Monitors, ...given: Parameters<typeof look>) =>
-  judgeEnd(monitors, look(...given)).map(({ id }) => id)
-const now = (monitors: Monitors, seen: RunLook, marks: readonly RunMark[] = []) =>
-  judgeNow(monitors, seen, marks).map(({ id }) => id)
+  judgeEnd(monitors, look(...given), clockOf(look(...given))).map(({ id }) => id)
+const now = (monitors: Monitors, seen: RunLook, clock = clockOf(seen)) =>
+  judgeNow(monitors, seen, { checkpoints: [], clock, alerts: [] }).findings.map(({ id }) => id)
 
 test.each<[string, Monitors, Partial<RunSeen>, string[]]>([
   ['too few items', { items: { min: 100 } }, { items: 99 }, ['items/min']],
@@ -99,26 +108,36 @@ test('a field that falls below what runs before had is told of; a dip within the
   expect(atEnd(monitors, { items: 1000, fields: { price: 900 } }, past)).toEqual(['coverage/title'])
 })
 
+const alert = (id: string, resolvedAt?: string): AlertSeen => ({
+  id,
+  words: '',
+  at: '',
+  ...(resolvedAt && { resolvedAt }),
+})
+
 /** A crawl of an item a second, looked at every ten seconds, whose items have a price as `has` says of the nth. */
-function firstAlarm(has: (n: number) => boolean, items: number): { at: number; words: string } | undefined {
+function watched(has: (n: number) => boolean, items: number, past: readonly PastRun[] = []) {
   const monitors = { coverage: { price: 0.95 } }
-  let marks: readonly RunMark[] = []
+  let checkpoints: readonly RunCheckpoint[] = []
   let price = 0
+  let worst = 0
   for (let n = 1; n <= items; n++) {
     if (has(n)) price++
     if (n % 10 !== 0) continue
-    const seen = look({ items: n, fields: { price }, state: 'running' })
-    const [finding] = judgeNow(monitors, seen, marks)
-    if (finding) return { at: n, words: finding.words }
-    marks = withMark(marks, markOf(monitors, seen), 40)
+    const seen = { ...look({ items: n, fields: { price }, state: 'running' }), past }
+    const judged = judgeNow(monitors, seen, { checkpoints, clock: clockOf(seen), alerts: [] })
+    worst = Math.min(worst, judged.worst.price!)
+    const [finding] = judged.findings
+    if (finding) return { at: n, words: finding.words, worst }
+    checkpoints = withCheckpoint(checkpoints, checkpointOf(monitors, seen), 40)
   }
-  return undefined
+  return { at: undefined, words: '', worst }
 }
 
 test('a layout that changes at item 5000 is told of within a minute, with the share of the latest items', () => {
-  const alarm = firstAlarm((n) => n < 5000, 6000)!
-  expect(alarm.at - 5000).toBeLessThanOrEqual(60)
-  expect(alarm.words).toMatch(
+  const { at, words } = watched((n) => n < 5000, 6000)
+  expect(at! - 5000).toBeLessThanOrEqual(60)
+  expect(words).toMatch(
     /^price: 0 % of the last \d\d items have it, and 100 % of the [\d,]+ before; at least 95 % must$/,
   )
 })
@@ -129,7 +148,7 @@ test('items that lack a field by chance, within what is allowed, are not told of
     seed = (seed * 48_271) % 2_147_483_647
     return seed / 2_147_483_647
   }
-  expect(firstAlarm(() => random() < 0.96, 100_000)).toBeUndefined()
+  expect(watched(() => random() < 0.96, 100_000).at).toBeUndefined()
 })
 
 test('while the run goes on, what only its end can tell is not judged', () => {
@@ -141,19 +160,75 @@ test('a run that takes long, and one that brings nothing for minutes, are told o
   const monitors = { maxMinutes: 30, items: { everyMinutes: 5 } }
   expect(now(monitors, look({ state: 'running' }, [], 4))).toEqual([])
   expect(now(monitors, look({ state: 'running' }, [], 31))).toEqual(['maxMinutes', 'items/everyMinutes'])
-  const mark = { atMs: BEGUN + 60_000, items: 9, fields: {} }
-  expect(now(monitors, look({ state: 'running', items: 9 }, [], 7), [mark])).toEqual(['items/everyMinutes'])
-  expect(now(monitors, look({ state: 'running', items: 10 }, [], 7), [mark])).toEqual([])
+  const first = clockAt(undefined, look({ state: 'running', items: 9 }, [], 1), false)
+  const later = (items: number) => {
+    const seen = look({ state: 'running', items }, [], 7)
+    return now(monitors, seen, clockAt(first, seen, false))
+  }
+  expect([later(9), later(10)]).toEqual([['items/everyMinutes'], []])
 })
 
-test('the line that tells of an alarm is no error of the crawl', () => {
-  const seen = { ...look({ errors: 2 }), stats: { 'monitors/alarm_count/items': 2 } }
-  expect(judgeEnd({ errors: 0 }, seen)).toEqual([])
+test('the time in which nobody crawled is no time without items, and none that the run took', () => {
+  const at = (minutes: number, since = 0) => ({
+    ...look({ items: 9 }, [], minutes),
+    runningSinceMs: BEGUN + since * 60_000,
+  })
+  const stopped = clockAt(undefined, at(10), false)
+  // Resumed after a night.
+  const resumed = clockAt(stopped, at(602, 600), false)
+  expect([resumed.ranMs / 60_000, resumed.quietMs / 60_000]).toEqual([12, 2])
+  const paused = clockAt(resumed, at(702, 600), true)
+  expect([paused.ranMs / 60_000, paused.quietMs / 60_000]).toEqual([12, 2])
 })
 
-test('marks are bounded, and keep the first moments of a long run', () => {
-  let marks: readonly RunMark[] = []
-  for (let n = 0; n < 1000; n++) marks = withMark(marks, { atMs: n, items: n, fields: {} }, 40)
-  expect(marks.length).toBeLessThanOrEqual(41)
-  expect([marks[0]?.items, marks.at(-1)?.items]).toEqual([0, 999])
+test('a run that stays broken is told of again: a broken run is not what is usual', () => {
+  const well = { items: 1000, fields: { price: 1000 } }
+  const brokenItems = { items: 100, fields: { price: 100 }, alerts: [alert('items/drop')] }
+  expect(atEnd({ items: { drop: 0.3 } }, { items: 100 }, [brokenItems, well])).toEqual(['items/drop'])
+  const brokenField = { items: 1000, fields: {}, alerts: [alert('coverage/price')] }
+  expect(atEnd({ coverageDrop: 0.1 }, { items: 1000 }, [brokenField, brokenField, well])).toEqual([
+    'coverage/price',
+  ])
+})
+
+test('a dip as improbable as one of the runs before is not told of; one that is more so is', () => {
+  const dip = (n: number) => n < 5000 || n >= 5030
+  const first = watched(dip, 10_000)
+  expect(first.at).toBeLessThanOrEqual(5030)
+  const whole = watched(dip, 10_000, [{ ...run({ items: 10_000 }), worst: { price: -300 } }])
+  const before = {
+    ...run({ items: 10_000 }),
+    worst: { price: whole.worst },
+    alerts: [alert('coverage/price', 'later')],
+  }
+  expect(watched(dip, 10_000, [before]).at).toBeUndefined()
+  expect(watched((n) => n < 5000, 10_000, [before]).at! - 5000).toBeLessThanOrEqual(60)
+  // One that stayed broken is no measure.
+  const broken = { ...before, alerts: [alert('coverage/price')] }
+  expect(watched(dip, 10_000, [broken]).at).toBe(first.at)
+})
+
+test('an alert of coverage stands until the latest items are well, and is found again in later items alone', () => {
+  const monitors = { coverage: { price: 0.9 } }
+  const found = (alerts: AlertSeen[], figures: Partial<RunSeen>, checkpoints: readonly RunCheckpoint[]) => {
+    const seen = look({ state: 'running', ...figures })
+    return judgeNow(monitors, seen, { checkpoints, clock: clockOf(seen), alerts }).findings.length
+  }
+  const checkpoint = (atMs: number, items: number, price: number) => ({ atMs, items, fields: { price } })
+  const broken = [checkpoint(1000, 100, 100), checkpoint(2000, 200, 100)]
+  const standing = [alert('coverage/price')]
+  expect(found(standing, { items: 220, fields: { price: 101 } }, broken)).toBe(1)
+  expect(found(standing, { items: 220, fields: { price: 120 } }, broken)).toBe(0)
+  expect(found([], { items: 220, fields: { price: 120 } }, broken)).toBe(1)
+  const over = [alert('coverage/price', new Date(2000).toISOString())]
+  expect(found(over, { items: 220, fields: { price: 120 } }, broken)).toBe(0)
+  expect(found(over, { items: 220, fields: { price: 100 } }, broken)).toBe(1)
+})
+
+test('checkpoints are bounded, and keep the first moments of a long run', () => {
+  let checkpoints: readonly RunCheckpoint[] = []
+  for (let n = 0; n < 1000; n++)
+    checkpoints = withCheckpoint(checkpoints, { atMs: n, items: n, fields: {} }, 40)
+  expect(checkpoints.length).toBeLessThanOrEqual(41)
+  expect([checkpoints[0]?.items, checkpoints.at(-1)?.items]).toEqual([0, 999])
 })

@@ -62,6 +62,14 @@ test('the spider’s own come before those of the project, and those of the comm
   expect(read({ errors: 2 }, { command: { MONITORS: { errors: 3 } } })).toEqual({ errors: 3 })
 })
 
+test('a setting with spidermon’s name that is typed comes before what the spider says, and leaves the rest of it', () => {
+  const own = { items: { min: 100, drop: 0.3 }, errors: 2 }
+  expect(read(own, { command: { SPIDERMON_MIN_ITEMS: 5 }, config: { SPIDERMON_MAX_ERRORS: 9 } })).toEqual({
+    items: { min: 5, drop: 0.3 },
+    errors: 2,
+  })
+})
+
 test('what is misspelt or no bound is told, all at once, with what may have been meant', () => {
   const wrong = {
     itms: { min: 1 },

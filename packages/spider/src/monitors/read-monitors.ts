@@ -1,6 +1,13 @@
 /** Which monitors a crawl has: those of its spider and of its settings, each looked at before anything is fetched. */
 
-import { didYouMean, type Settings, SettingsError, valueShown } from '@webloom/core'
+import {
+  didYouMean,
+  type MonitorName,
+  type SettingName,
+  type Settings,
+  SettingsError,
+  valueShown,
+} from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 
 /** What is wrong with a value; undefined when it is right. */
@@ -27,11 +34,11 @@ type Rules = { readonly [key: string]: Check | Rules }
 
 const ITEMS: Rules = { min: count, drop: share, everyMinutes: minutes }
 const STATUS: Rules = { max: count, share }
-const CHECKS: { readonly [Key in keyof Required<Monitors>]: Check | Rules } = {
+const CHECKS: Readonly<Record<MonitorName, Check | Rules>> = {
   items: ITEMS,
-  coverage: (value) => eachOf(value, share),
+  coverage: (value: unknown) => eachOf(value, share),
   coverageDrop: share,
-  statuses: (value) =>
+  statuses: (value: unknown) =>
     eachOf(value, (one) => (typeof one === 'number' ? count(one) : problemsOf(one, STATUS, '')[0])),
   errors: count,
   warnings: count,
@@ -44,46 +51,76 @@ const CHECKS: { readonly [Key in keyof Required<Monitors>]: Check | Rules } = {
   finishReasons: texts,
   maxMinutes: minutes,
   custom: callable,
-}
+} satisfies Record<keyof Required<Monitors>, unknown>
 
 /** The monitors of a spider and its settings; undefined: there are none. Throws `SettingsError` with every problem. */
 export function readMonitors(spider: object, settings: Settings): Monitors | undefined {
   if (!settings.getBool('SPIDERMON_ENABLED')) return undefined
   const own: unknown = (spider.constructor as { readonly monitors?: unknown }).monitors
   const set = settings.getDict('MONITORS')
+  const [ofProject, ofCall] = [byName(settings, false), byName(settings, true)]
   const problems = [
     ...(own === undefined ? [] : problemsOf(own, CHECKS, `static monitors of ${spider.constructor.name}`)),
     ...problemsOf(set, CHECKS, 'MONITORS'),
-    ...problemsOf(byName(settings), CHECKS, 'SPIDERMON_…'),
+    ...problemsOf(merged(ofProject, ofCall), CHECKS, 'SPIDERMON_…'),
   ]
   if (problems.length > 0) throw new SettingsError(problems)
-  const isOfThisCall = ['environment', 'command'].includes(settings.source('MONITORS') ?? '')
-  const layers = [byName(settings), set, (own ?? {}) as Monitors, isOfThisCall ? set : {}]
-  const all: Monitors = Object.assign({}, ...layers)
+  const isSetNow = isOfThisCall(settings, 'MONITORS')
+  const all = [
+    ofProject,
+    isSetNow ? {} : set,
+    (own ?? {}) as Monitors,
+    ofCall,
+    (isSetNow ? set : {}) as Monitors,
+  ].reduce(merged, {})
   return Object.keys(all).length === 0 ? undefined : all
 }
 
-/** Those that settings with spidermon's names ask for. */
-function byName(settings: Settings): Monitors {
-  const min = bound(settings.get('SPIDERMON_MIN_ITEMS'))
-  const kept = bound(settings.get('SPIDERMON_JOBS_COMPARISON_THRESHOLD'))
+/** Key by key; `items` has keys of its own. */
+function merged(one: Monitors, other: Monitors): Monitors {
+  const items = { ...one.items, ...other.items }
+  return { ...one, ...other, ...(Object.keys(items).length > 0 && { items }) }
+}
+
+/** Said by whoever starts the crawl, in the environment or on the command line: it comes before what is written in files. */
+function isOfThisCall(settings: Settings, name: SettingName): boolean {
+  return ['environment', 'command'].includes(settings.source(name) ?? '')
+}
+
+/** Those that settings with spidermon's names ask for: of this call, or of files. */
+function byName(settings: Settings, isAskedNow: boolean): Monitors {
+  const isMeant = (name: SettingName) => isOfThisCall(settings, name) === isAskedNow
+  const most = (name: SettingName, value: number | null) => (isMeant(name) ? bound(value) : undefined)
+  const min = most('SPIDERMON_MIN_ITEMS', settings.get('SPIDERMON_MIN_ITEMS'))
+  const kept = most(
+    'SPIDERMON_JOBS_COMPARISON_THRESHOLD',
+    settings.get('SPIDERMON_JOBS_COMPARISON_THRESHOLD'),
+  )
   const items = { ...(min !== undefined && { min }), ...(kept !== undefined && { drop: 1 - kept }) }
-  const reasons = settings.getList('SPIDERMON_EXPECTED_FINISH_REASONS').map(String)
-  const seconds = bound(settings.get('SPIDERMON_MAX_EXECUTION_TIME'))
+  const reasons = isMeant('SPIDERMON_EXPECTED_FINISH_REASONS')
+    ? settings.getList('SPIDERMON_EXPECTED_FINISH_REASONS').map(String)
+    : []
+  const seconds = most('SPIDERMON_MAX_EXECUTION_TIME', settings.get('SPIDERMON_MAX_EXECUTION_TIME'))
   const given = {
     items: some(items),
-    errors: bound(settings.get('SPIDERMON_MAX_ERRORS')),
-    warnings: bound(settings.get('SPIDERMON_MAX_WARNINGS')),
-    criticals: bound(settings.get('SPIDERMON_MAX_CRITICALS')),
-    exceptions: bound(settings.get('SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS')),
-    retries: bound(settings.get('SPIDERMON_MAX_RETRIES')),
-    successes: bound(settings.get('SPIDERMON_MIN_SUCCESSFUL_REQUESTS')),
-    requests: bound(settings.get('SPIDERMON_MAX_REQUESTS_ALLOWED')),
-    invalidItems: bound(settings.get('SPIDERMON_MAX_ITEM_VALIDATION_ERRORS')),
+    errors: most('SPIDERMON_MAX_ERRORS', settings.get('SPIDERMON_MAX_ERRORS')),
+    warnings: most('SPIDERMON_MAX_WARNINGS', settings.get('SPIDERMON_MAX_WARNINGS')),
+    criticals: most('SPIDERMON_MAX_CRITICALS', settings.get('SPIDERMON_MAX_CRITICALS')),
+    exceptions: most(
+      'SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS',
+      settings.get('SPIDERMON_MAX_DOWNLOADER_EXCEPTIONS'),
+    ),
+    retries: most('SPIDERMON_MAX_RETRIES', settings.get('SPIDERMON_MAX_RETRIES')),
+    successes: most('SPIDERMON_MIN_SUCCESSFUL_REQUESTS', settings.get('SPIDERMON_MIN_SUCCESSFUL_REQUESTS')),
+    requests: most('SPIDERMON_MAX_REQUESTS_ALLOWED', settings.get('SPIDERMON_MAX_REQUESTS_ALLOWED')),
+    invalidItems: most(
+      'SPIDERMON_MAX_ITEM_VALIDATION_ERRORS',
+      settings.get('SPIDERMON_MAX_ITEM_VALIDATION_ERRORS'),
+    ),
     finishReasons: reasons.length > 0 ? reasons : undefined,
     maxMinutes: seconds === undefined ? undefined : seconds / 60,
-    statuses: some(statusesOf(settings)),
-    coverage: some(coverageOf(settings)),
+    statuses: isMeant('SPIDERMON_UNWANTED_HTTP_CODES') ? some(statusesOf(settings)) : undefined,
+    coverage: isMeant('SPIDERMON_FIELD_COVERAGE_RULES') ? some(coverageOf(settings)) : undefined,
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Monitors
 }

@@ -3,8 +3,8 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Settings, UsageError } from '@webloom/core'
-import { type Notice, type NoticeChannel, noticeText, noticeTitle } from './notice.ts'
+import { type Notification, type Settings, UsageError } from '@webloom/core'
+import { type NotificationChannel, notificationText, notificationTitle } from './notification.ts'
 
 /** What is used of nodemailer. */
 interface Transport {
@@ -24,7 +24,7 @@ interface Nodemailer {
 
 const ANSWER_MS_MAX = 10_000
 
-export class Mail implements NoticeChannel {
+export class Mail implements NotificationChannel {
   readonly name: string
   readonly #transport: Transport
   readonly #from: string
@@ -37,14 +37,14 @@ export class Mail implements NoticeChannel {
     this.name = `mail to ${to.join(', ')}`
   }
 
-  async send(notice: Notice): Promise<void> {
+  async send(notification: Notification): Promise<void> {
     await this.#transport.sendMail({
       from: this.#from,
       to: this.#to,
-      subject: `[webloom] ${noticeTitle(notice)}`,
-      text: `${noticeText(notice)}\n`,
+      subject: `[webloom] ${notificationTitle(notification)}`,
+      text: `${notificationText(notification)}\n`,
       // A mail that is sent again is shown once by most readers.
-      messageId: `<${notice.id}@webloom>`,
+      messageId: `<${notification.id}@webloom>`,
     })
   }
 

@@ -1,44 +1,48 @@
-import type { AlarmSeen } from '@webloom/core'
-
-/** What people are told: alarms of one run. */
-export interface Notice {
-  /** The same when it is sent again, by this worker or another. */
-  readonly id: string
-  readonly spider: string
-  readonly run: string
-  readonly alarms: readonly AlarmSeen[]
-  readonly pages: number
-  readonly items: number
-  /** Absent while the run goes on. */
-  readonly finishReason?: string
-}
+import type { Notification } from '@webloom/core'
 
 /** A way on which people are told. */
-export interface NoticeChannel {
+export interface NotificationChannel {
   /** As the log calls it; without secrets. */
   readonly name: string
-  /** Sends it once. Rejects with `NoticeRefused` where another try would change nothing. */
-  send(notice: Notice, signal: AbortSignal): Promise<void>
+  /** The log itself: of it nobody is told that it was told. */
+  readonly isLog?: boolean
+  /** Sends it once. Rejects with `NotificationRefused` where another try would change nothing. */
+  send(notification: Notification, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
 /** The receiver does not want the message, or its address may not be connected to. */
-export class NoticeRefused extends Error {}
+export class NotificationRefused extends Error {}
 
 /** One line: for subjects, and the first line of a text. */
-export function noticeTitle({ spider, alarms, finishReason }: Notice): string {
-  const count = alarms.length === 1 ? 'a monitor has' : `${alarms.length} monitors have`
+export function notificationTitle({ spider, alerts, resolved = [], finishReason }: Notification): string {
+  if (alerts.length === 0) return `${spider}: ${counted(resolved.length)} well again`
+  const count = alerts.length === 1 ? 'a monitor has' : `${alerts.length} monitors have`
   return `${spider}: ${count} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
 
-/** As plain text. */
-export function noticeText(notice: Notice): string {
-  const alarms = notice.alarms.map(({ words, pages = [] }) =>
-    [`• ${words}`, ...pages.map((page) => `   ${page}`)].join('\n'),
-  )
-  return [
-    noticeTitle(notice),
-    ...alarms,
-    `${notice.pages} pages, ${notice.items} items; run ${notice.run}. More: webloom runs ${notice.spider} --compare`,
-  ].join('\n')
+/** As plain text. What would make it longer than `charsMax` is left out, and it says how much that is. */
+export function notificationText(notification: Notification, charsMax = Number.POSITIVE_INFINITY): string {
+  const { alerts, resolved = [], pages, items, run, spider } = notification
+  const entries = [
+    ...alerts.map(({ words, pages = [] }) => [`• ${words}`, ...pages.map((page) => `   ${page}`)].join('\n')),
+    ...resolved.map(({ id, words }) => `• ${id} is well again, after: ${words}`),
+  ]
+  const end = `${pages} pages, ${items} items; run ${run}. More: webloom runs ${spider} --compare`
+  const text = (shown: number) => {
+    const left = entries.length - shown
+    return [
+      notificationTitle(notification),
+      ...entries.slice(0, shown),
+      ...(left > 0 ? [`and ${left} others`] : []),
+      end,
+    ].join('\n')
+  }
+  let shown = entries.length
+  while (shown > 0 && text(shown).length > charsMax) shown--
+  return text(shown).slice(0, charsMax)
+}
+
+function counted(count: number): string {
+  return count === 1 ? 'a monitor is' : `${count} monitors are`
 }

@@ -1,15 +1,21 @@
 /**
- * Tells by a POST. Slack and Discord want a text of their own form and no more; any other receiver gets the notice as JSON:
+ * Tells by a POST. Slack and Discord want a text of their own form and no more; any other receiver gets the notification as JSON:
  *
- *     {"event": "monitors", "id": "…", "spider": "quotes", "run": "…", "text": "…", "alarms": [{"id": "items/min", "words": "…"}], …}
+ *     {"event": "monitors", "id": "…", "spider": "quotes", "run": "…", "text": "…", "alerts": [{"id": "items/min", "words": "…"}], …}
  *
  * `X-Webloom-Id` is the same when a message is sent again, as its sender died before it knew that the first had come: a receiver that must
  * act once keeps it. With MONITOR_WEBHOOK_SECRET a signature tells that the message is the crawl's, and is not an old one.
  */
 
 import { createHmac } from 'node:crypto'
-import { type DownloadHandler, IgnoreRequest, Request, withoutUrlSecrets } from '@webloom/core'
-import { type Notice, type NoticeChannel, NoticeRefused, noticeText } from './notice.ts'
+import {
+  type DownloadHandler,
+  IgnoreRequest,
+  type Notification,
+  Request,
+  withoutUrlSecrets,
+} from '@webloom/core'
+import { type NotificationChannel, NotificationRefused, notificationText } from './notification.ts'
 
 export interface WebhookOptions {
   readonly url: string
@@ -25,7 +31,7 @@ const DISCORD_CHARS_MAX = 2000
 const TEXT_CHARS_MAX = 8000
 const TOO_MANY = 429
 
-export class Webhook implements NoticeChannel {
+export class Webhook implements NotificationChannel {
   readonly name: string
   readonly #options: WebhookOptions
 
@@ -34,9 +40,9 @@ export class Webhook implements NoticeChannel {
     this.name = `webhook of ${new URL(options.url).host}`
   }
 
-  async send(notice: Notice, signal: AbortSignal): Promise<void> {
+  async send(notification: Notification, signal: AbortSignal): Promise<void> {
     const { url, handler, secret } = this.#options
-    const body = webhookBody(url, notice)
+    const body = webhookBody(url, notification)
     const seconds = String(Math.floor(Date.now() / 1000))
     const request = new Request(url, {
       method: 'POST',
@@ -44,31 +50,45 @@ export class Webhook implements NoticeChannel {
       headers: {
         'content-type': 'application/json',
         'user-agent': 'webloom-monitors',
-        'x-webloom-id': notice.id,
+        'x-webloom-id': notification.id,
         ...(secret && { 'x-webloom-signature': `t=${seconds},v1=${signature(secret, seconds, body)}` }),
       },
     })
     const { status } = await handler.download(request, { signal, onStart() {} }).catch((error: unknown) => {
       // What it says of the address is told; the path may hold a key.
-      if (error instanceof IgnoreRequest) throw new NoticeRefused(withoutPath(error.message, url))
+      if (error instanceof IgnoreRequest) throw new NotificationRefused(withoutPath(error.message, url))
       throw new Error(withoutPath((error as Error).message, url))
     })
     if (status >= 200 && status < 300) return
     const passes = status >= 500 || status === TOO_MANY
-    throw passes ? new Error(`it answers ${status}`) : new NoticeRefused(`it answers ${status}`)
+    throw passes ? new Error(`it answers ${status}`) : new NotificationRefused(`it answers ${status}`)
   }
 
   async close(): Promise<void> {}
 }
 
 /** @internal For tests. */
-export function webhookBody(url: string, notice: Notice): string {
+export function webhookBody(url: string, notification: Notification): string {
   const { hostname, pathname } = new URL(url)
-  const text = noticeText(notice)
-  if (hostname === 'hooks.slack.com') return JSON.stringify({ text: text.slice(0, TEXT_CHARS_MAX) })
+  if (hostname === 'hooks.slack.com') return JSON.stringify({ text: slackText(notification) })
   if (/(?:^|\.)discord(?:app)?\.com$/.test(hostname) && pathname.startsWith('/api/webhooks/'))
-    return JSON.stringify({ content: text.slice(0, DISCORD_CHARS_MAX), allowed_mentions: { parse: [] } })
-  return JSON.stringify({ event: 'monitors', text: text.slice(0, TEXT_CHARS_MAX), ...notice })
+    return JSON.stringify({
+      content: notificationText(notification, DISCORD_CHARS_MAX),
+      allowed_mentions: { parse: [] },
+    })
+  return JSON.stringify({
+    event: 'monitors',
+    text: notificationText(notification, TEXT_CHARS_MAX),
+    ...notification,
+  })
+}
+
+/** What a page has written must call nobody: `<!channel>` does. */
+function slackText(notification: Notification): string {
+  return notificationText(notification, TEXT_CHARS_MAX)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
 }
 
 /** What a receiver computes, too: of the time and the body, so that neither can be another's. */
@@ -76,7 +96,14 @@ export function signature(secret: string, seconds: string, body: string): string
   return createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 }
 
+/** Of an address of this host its origin alone: path, query and user may be keys. */
 function withoutPath(message: string, url: string): string {
-  const { origin } = new URL(url)
-  return withoutUrlSecrets(message).replaceAll(url, origin)
+  const { host, origin, pathname, search } = new URL(url)
+  const address = new RegExp(
+    `[a-z]+://(?:[^\\s/]*@)?${host.replaceAll(/[.[\]]/g, '\\$&')}(?:[/?#]\\S*?)?(?=[:;,.)'"]*(?:\\s|$))`,
+    'gi',
+  )
+  const keys = [pathname + search, pathname].filter((key) => key.length > 1)
+  const shown = message.replaceAll(address, origin)
+  return withoutUrlSecrets(keys.reduce((text, key) => text.replaceAll(key, '/***'), shown))
 }

@@ -191,6 +191,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
         worker: store.workerId,
         folder,
         connect: () => besidesPages(base),
+        isPaused: () => engine.isPaused,
       }),
     }),
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],

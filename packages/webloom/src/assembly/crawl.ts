@@ -1,5 +1,5 @@
 import type {
-  AlarmSeen,
+  AlertSeen,
   DupeFilterDescription,
   Extension,
   HostListSources,
@@ -76,7 +76,9 @@ export class Crawl {
   #connected = false
   #isEmpty = false
   #phase: CrawlPhase = 'waiting'
-  #alarms: readonly AlarmSeen[] = []
+  #alerts: readonly AlertSeen[] = []
+  /** Fires when this process is told to end: what is waited for at the end is then left to others. */
+  readonly #leaving = new AbortController()
 
   constructor(options: CrawlOptions) {
     this.#options = options
@@ -144,7 +146,7 @@ export class Crawl {
     } finally {
       this.#phase = 'ending'
       await store.ended?.(String(stats.get('finish_reason') ?? 'internal_error'))
-      if (monitors) this.#alarms = await monitors.ended()
+      if (monitors) this.#alerts = await monitors.ended(this.#leaving.signal)
       await store.record.close()
       for (const extension of extensions) await this.#closeExtension(extension)
       store.disconnect()
@@ -197,8 +199,8 @@ export class Crawl {
   }
 
   /** What monitors found in the run, when it is over and was judged while this process was there. */
-  get alarms(): readonly AlarmSeen[] {
-    return this.#alarms
+  get alerts(): readonly AlertSeen[] {
+    return this.#alerts
   }
 
   /** A finished crawl is not begun again by merely starting it: a restarted container would crawl for ever. */
@@ -220,11 +222,13 @@ export class Crawl {
 
   /** Lets what is in flight finish. */
   stop(reason: string): void {
+    this.#leaving.abort()
     this.#options.engine.stop(reason)
   }
 
   /** Cuts off what is in flight. */
   abort(reason: string): void {
+    this.#leaving.abort()
     this.#options.engine.abort(reason)
   }
 

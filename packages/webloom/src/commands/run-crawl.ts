@@ -68,7 +68,7 @@ export async function runCrawl(
     if (signals.received !== undefined) return signals.received
     const isFailure = crawl.isEmpty && crawl.settings.getBool('FAIL_ON_EMPTY')
     const code = isFailure ? EXIT.unexpected : exitCodeOfReason(result.finishReason)
-    return code === EXIT.finished && crawl.alarms.length > 0 ? EXIT.alarms : code
+    return code === EXIT.finished && crawl.alerts.length > 0 ? EXIT.alerts : code
   } catch (error) {
     progress.stop()
     // What was crawled until then is worth knowing; a crawl that could not begin has nothing to tell.

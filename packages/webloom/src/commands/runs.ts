@@ -64,8 +64,8 @@ export async function latestRuns(
       if (run) latest.push({ spider: name, ...run })
       // The one before is needed to tell how it differs.
       const [line, ...more] = runLines({ ...kept, runs: kept.runs.slice(0, 2) })
-      const alarms = more.slice(0, run?.alarms?.length ?? 0)
-      lines.push(`${name}:`, ...[line!, ...alarms].map((text) => `  ${text}`))
+      const alerts = more.slice(0, run?.alerts?.length ?? 0)
+      lines.push(`${name}:`, ...[line!, ...alerts].map((text) => `  ${text}`))
     })
   if (flags.json) console.log(visibleJson(JSON.stringify(latest)))
   else for (const line of lines) console.log(visible(line))
@@ -139,7 +139,7 @@ function runLines({ runs, crawl, place }: KeptRuns): string[] {
       .map((cell, column) => cell.padEnd(widths[column]!))
       .join('   ')
       .trimEnd(),
-    ...(runs[n]!.alarms ?? []).map(({ words }) => `  ! ${words}`),
+    ...(runs[n]!.alerts ?? []).map(({ words }) => `  ! ${words}`),
   ])
 }
 

@@ -1,7 +1,7 @@
 /** The monitors of a crawl, with the ways on which they tell people. */
 
 import { type Crawler, type DownloadHandler, type RunLog, type Settings, SettingsError } from '@webloom/core'
-import { CrawlMonitors, type Monitors, mailOf, type NoticeChannel, Webhook } from '@webloom/spider'
+import { CrawlMonitors, type Monitors, mailOf, type NotificationChannel, Webhook } from '@webloom/spider'
 
 export interface CrawlMonitorsParts {
   readonly monitors: Monitors
@@ -11,12 +11,14 @@ export interface CrawlMonitorsParts {
   readonly folder: string
   /** Makes what connects to webhooks, through the crawl's address guard. */
   readonly connect: () => DownloadHandler
+  /** Nobody begins a request now. */
+  readonly isPaused: () => boolean
 }
 
 /** Throws before anything is fetched: for an address that is none, and where the package for mails is missing. */
 export async function crawlMonitors(
   crawler: Crawler,
-  { monitors, runLog, worker, folder, connect }: CrawlMonitorsParts,
+  { monitors, runLog, worker, folder, connect, isPaused }: CrawlMonitorsParts,
 ): Promise<CrawlMonitors> {
   const { settings, spider, stats, logger, times } = crawler
   const mail = await mailOf(settings, folder)
@@ -29,11 +31,12 @@ export async function crawlMonitors(
     stats,
     logger,
     timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+    isPaused,
     ...(times && { holdMs: 1.5 * times.members.lostAfterMs, firstPauseMs: times.members.lostAfterMs / 10 }),
   })
 }
 
-function webhooksOf(settings: Settings, connect: () => DownloadHandler): NoticeChannel[] {
+function webhooksOf(settings: Settings, connect: () => DownloadHandler): NotificationChannel[] {
   const secret = settings.get('MONITOR_WEBHOOK_SECRET') ?? undefined
   const urls = webhookUrls(settings)
   if (urls.length === 0) return []

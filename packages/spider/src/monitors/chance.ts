@@ -1,0 +1,27 @@
+/** Small probabilities, for what is no chance any more. */
+
+/** How probable it is that at most `have` of so many items have what each of them has with that probability. */
+export function chanceOf(have: number, items: number, probability: number): number {
+  if (have >= items * probability) return 1
+  if (probability >= 1) return 0
+  let term = Math.exp(
+    logFactorial(items) -
+      logFactorial(have) -
+      logFactorial(items - have) +
+      have * Math.log(probability) +
+      (items - have) * Math.log(1 - probability),
+  )
+  let sum = 0
+  // Below the middle each term is smaller than the one before, by a factor that falls.
+  for (let n = have; n >= 0 && term > sum * 1e-6; n--) {
+    sum += term
+    term *= (n * (1 - probability)) / ((items - n + 1) * probability)
+  }
+  return sum
+}
+
+/** Stirling's series; exact to nine digits. */
+function logFactorial(n: number): number {
+  if (n < 2) return 0
+  return n * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI * n) + 1 / (12 * n) - 1 / (360 * n ** 3)
+}

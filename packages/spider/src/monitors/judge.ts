@@ -1,0 +1,103 @@
+/** Looks at how a run stands, and notes in one step what is wrong with it and what is to be told: whoever holds the run has one. */
+
+import type { AlertSeen, RunLook } from '@webloom/core'
+import type { Monitors } from '../monitor-rules.ts'
+import { thrownMessage } from '../scraping/error-kinds.ts'
+import { inTime } from '../scraping/in-time.ts'
+import { latestCoverage, worstOf } from './coverage.ts'
+import type { Finding } from './finding.ts'
+import { checkpointOf, judgeEnd, judgeNow, withCheckpoint } from './judging.ts'
+import { type Audience, endOf, goneOn, withRaised, withResolved } from './notes.ts'
+import { clockAt, isSamePart } from './run-clock.ts'
+import type { RunHold } from './run-hold.ts'
+
+export interface JudgeOptions {
+  readonly monitors: Monitors
+  readonly audience: Audience
+  /** COMPONENT_TIMEOUT in milliseconds, for a monitor of the spider's own. */
+  readonly timeoutMs: number
+  /** Nobody begins a request now. */
+  readonly isPaused: () => boolean
+}
+
+const CHECKPOINTS_MAX = 40
+
+export class Judge {
+  readonly #options: JudgeOptions
+
+  constructor(options: JudgeOptions) {
+    this.#options = options
+  }
+
+  /** While the run goes on. */
+  async now(hold: RunHold, look: RunLook): Promise<void> {
+    const { monitors, audience, isPaused } = this.#options
+    await hold.change((found, nowMs) => {
+      const notes = goneOn(found)
+      const clock = clockAt(notes.clock, look, isPaused())
+      // What happened while nobody crawled is no stretch of items.
+      const isGoingOn = notes.clock === undefined || isSamePart(notes.clock, look.runningSinceMs)
+      const checkpoints = isGoingOn ? notes.checkpoints : []
+      const { findings, worst } = judgeNow(monitors, look, { checkpoints, clock, alerts: notes.alerts })
+      const given = { look, nowMs, audience }
+      const judged = withResolved(withRaised(notes, findings, given).notes, findings, given)
+      const checkpoint = checkpointOf(monitors, look)
+      return [
+        {
+          ...judged,
+          clock,
+          worst: worstOf(notes.worst, worst),
+          checkpoints: withCheckpoint(checkpoints, checkpoint, CHECKPOINTS_MAX),
+        },
+        undefined,
+      ]
+    })
+  }
+
+  /** When it has ended. Of two that judge the same end the second finds that it was judged. Resolves to all that was found in the run. */
+  async end(hold: RunHold, look: RunLook): Promise<readonly AlertSeen[]> {
+    const { monitors, audience } = this.#options
+    const end = endOf(look.run)
+    const judged = await hold.change((notes) => [
+      notes,
+      notes.judgedEnd?.at === end ? notes.alerts : undefined,
+    ])
+    if (judged) return judged
+    const custom = await this.#custom(look)
+    return hold.change((found, nowMs) => {
+      const notes = goneOn(found)
+      const clock = clockAt(notes.clock, look, false)
+      const findings = [...judgeEnd(monitors, look, clock), ...custom]
+      const given = { look, nowMs, audience }
+      const { notes: noted, raised } = withRaised(notes, findings, given)
+      const latest = latestCoverage(monitors, look, notes.checkpoints, notes.alerts)
+      const isMeant = (id: string) => id.startsWith('coverage/')
+      const resolved = withResolved(noted, [...findings, ...latest.findings], {
+        ...given,
+        afterMs: 0,
+        isMeant,
+      })
+      const judgedEnd = { at: end, alerts: raised.map(({ id }) => id) }
+      const worst = worstOf(notes.worst, latest.worst)
+      return [{ ...resolved, clock, worst, judgedEnd }, resolved.alerts]
+    })
+  }
+
+  /** What a monitor of the spider's own finds; that it throws is such a thing, too. */
+  async #custom(look: RunLook): Promise<Finding[]> {
+    const { custom } = this.#options.monitors
+    if (!custom) return []
+    try {
+      const run = { ...look.run, stats: look.stats, hasEnded: true }
+      const asked = async () => custom(run, look.past)
+      const answer: unknown = await inTime('the monitor custom', asked, this.#options.timeoutMs)
+      if (answer === undefined || answer === null || answer === true || answer === '') return []
+      if (answer === false) return [{ id: 'custom', words: 'custom says that something is wrong' }]
+      return [answer]
+        .flat()
+        .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: String(words) }))
+    } catch (error) {
+      return [{ id: 'custom', words: `the monitor custom threw: ${thrownMessage(error)}` }]
+    }
+  }
+}

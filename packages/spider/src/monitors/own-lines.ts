@@ -1,0 +1,32 @@
+import type { Logger, StatsCollector } from '@webloom/core'
+
+/** Writes lines of the log that are no trouble of the crawl, and counts them where they are written, so that no monitor counts them. */
+export class OwnLines {
+  readonly #logger: Logger
+  readonly #stats: StatsCollector
+
+  constructor(logger: Logger, stats: StatsCollector) {
+    this.#logger = logger
+    this.#stats = stats
+  }
+
+  info(fields: object, text: string): void {
+    this.#logger.info(fields, text)
+  }
+
+  warn(fields: object, text: string): void {
+    this.#counted('WARNING', () => this.#logger.warn(fields, text))
+  }
+
+  error(fields: object, text: string): void {
+    this.#counted('ERROR', () => this.#logger.error(fields, text))
+  }
+
+  /** What LOG_LEVEL leaves out is not counted there either. */
+  #counted(level: string, write: () => void): void {
+    const count = () => Number(this.#stats.get(`log_count/${level}`) ?? 0)
+    const before = count()
+    write()
+    if (count() > before) this.#stats.inc(`monitors/log_count/${level}`, count() - before)
+  }
+}

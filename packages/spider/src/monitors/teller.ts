@@ -1,0 +1,101 @@
+/**
+ * Sends what is in a run's outbox. What is noted there is told, whoever raised it: when that worker is dead, too.
+ *
+ * A channel that has sent a message is taken off it, so one that works is not told again while another is away. Only when its sender dies
+ * between sending and noting is a message sent twice, the second time under the same id.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Notification, type StatsCollector, unlessAborted, withoutUrlSecrets } from '@webloom/core'
+import { type NotificationChannel, NotificationRefused } from '../notifications/notification.ts'
+import { thrownMessage } from '../scraping/error-kinds.ts'
+import { withoutChannel } from './notes.ts'
+import type { OwnLines } from './own-lines.ts'
+import type { RunHold } from './run-hold.ts'
+
+export interface TellerOptions {
+  /** By name. */
+  readonly channels: ReadonlyMap<string, NotificationChannel>
+  readonly stats: StatsCollector
+  readonly lines: OwnLines
+  /** The pause before the second try to send a message; each further one is twice as long. */
+  readonly firstPauseMs: number
+}
+
+export interface Telling {
+  readonly hold: RunHold
+  /** At the end of a run what could not be sent in so many tries is given up. While it goes on each look is one. */
+  readonly triesMax: number
+  readonly isEnd: boolean
+  /** Cuts pauses and tries short: what is not sent stays in the outbox. */
+  readonly leaving: AbortSignal
+}
+
+const SEND_MS_MAX = 10_000
+
+export class Teller {
+  readonly #options: TellerOptions
+
+  constructor(options: TellerOptions) {
+    this.#options = options
+  }
+
+  async tell(telling: Telling): Promise<void> {
+    const outbox = await telling.hold.change((notes) => [notes, notes.outbox])
+    // Of one channel messages stay in order.
+    const away = new Set<string>()
+    for (const { notification, to } of outbox)
+      await Promise.all(
+        to.map(async (name) => {
+          if (away.has(name)) return
+          if (await this.#isDone(name, notification, telling))
+            await telling.hold.change((notes) => [withoutChannel(notes, notification.id, name), undefined])
+          else away.add(name)
+        }),
+      )
+  }
+
+  /** False when it is to be sent later. */
+  async #isDone(
+    name: string,
+    notification: Notification,
+    { hold, triesMax, isEnd, leaving }: Telling,
+  ): Promise<boolean> {
+    const { channels, lines, firstPauseMs } = this.#options
+    const channel = channels.get(name)
+    // Of a worker with other settings, which is there while the run goes on.
+    if (!channel) return isEnd && this.#lost(name, 'no worker that is left has this channel')
+    const cut = AbortSignal.any([hold.lost, leaving])
+    for (let tries = 1; ; tries++) {
+      const failure = await this.#send(channel, notification, hold.lost)
+      if (failure === undefined) return true
+      const reason = withoutUrlSecrets(thrownMessage(failure))
+      if (failure instanceof NotificationRefused) return this.#lost(name, reason)
+      if (isEnd && tries >= triesMax) return this.#lost(name, reason)
+      lines.warn({ channel: name, reason }, 'this could not be told now; it is tried again')
+      if (tries >= triesMax || cut.aborted) return false
+      await sleep(firstPauseMs * 2 ** (tries - 1), undefined, { signal: cut }).catch(() => {})
+      if (cut.aborted) return false
+    }
+  }
+
+  /** Resolves to why it could not be sent. */
+  async #send(channel: NotificationChannel, notification: Notification, lost: AbortSignal): Promise<unknown> {
+    const signal = AbortSignal.any([lost, AbortSignal.timeout(SEND_MS_MAX)])
+    try {
+      const sending = channel.send(notification, signal).then(() => true)
+      if (!(await unlessAborted(signal, sending))) return new Error(`no answer for ${SEND_MS_MAX / 1000} s`)
+      if (!channel.isLog) this.#options.stats.inc('monitors/notification_count/sent')
+      return undefined
+    } catch (error) {
+      return error ?? new Error('it failed')
+    }
+  }
+
+  #lost(channel: string, reason: string): true {
+    const { stats, lines } = this.#options
+    stats.inc('monitors/notification_count/lost')
+    lines.error({ channel, reason }, 'this could not be told; the alerts are in the log and in webloom runs')
+    return true
+  }
+}

@@ -110,7 +110,10 @@ function bullPrefixOf({ keyPrefix = '', queuePrefix = 'webloom' }: KeyPrefixes):
 
 /** Returns what messages call the crawl: `crawl "quotes"`, or `crawl "quotes" (CRAWL_ID 2026-11)`; the same for each of its shards. */
 export function crawlShown({ queueName }: Pick<CrawlRedisKeys, 'queueName'>): string {
-  const [spider, id] = queueName.replace(/^\{|#\d+\}$|\}$/g, '').split('@').map(decodeURIComponent)
+  const [spider, id] = queueName
+    .replace(/^\{|#\d+\}$|\}$/g, '')
+    .split('@')
+    .map(decodeURIComponent)
   return `crawl ${JSON.stringify(spider)}${id === undefined ? '' : ` (CRAWL_ID ${id})`}`
 }
 

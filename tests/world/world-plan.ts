@@ -25,6 +25,8 @@ export type Fault = { readonly at: Point } & (
   | { readonly kind: 'restart redis'; readonly role: Role | 'all'; readonly downMs: number }
   | { readonly kind: 'promote replica'; readonly role: Role; readonly lagMs: number }
   | { readonly kind: 'full'; readonly role: Role; readonly ms: number }
+  /** Takes no writes, as no replica is near. */
+  | { readonly kind: 'refuse'; readonly role: Role; readonly ms: number }
   | { readonly kind: 'jump'; readonly ms: number }
   | { readonly kind: 'restart cluster'; readonly downMs: number }
   /** A worker of another spider begins its crawl anew, of a site of its own, and ends it. */
@@ -48,6 +50,7 @@ export const FAMILIES = [
   'foreign',
   'stormy',
   'hail',
+  'refusing',
 ] as const
 export type Family = (typeof FAMILIES)[number]
 
@@ -146,7 +149,8 @@ function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
   if (family === 'stormy') return storm(draw, plan)
   if (family === 'hail') return hail(draw)
   if (family === 'shared') return draw.chance(0.5) ? [] : [oneOf(draw.of(MIXABLE), draw, plan)]
-  return Array.from({ length: family === 'replies' ? draw.whole(2, 6) : draw.whole(1, 2) }, () =>
+  const isShort = family === 'replies' || family === 'refusing'
+  return Array.from({ length: isShort ? draw.whole(2, 6) : draw.whole(1, 2) }, () =>
     oneOf(family, draw, plan),
   )
 }
@@ -212,6 +216,8 @@ function oneOf(family: Family, draw: Draw, plan: Surroundings): Fault {
         role: draw.chance(0.8) ? 'queue' : 'filter',
         ms: draw.whole(MS(2000), MS(15_000)),
       }
+    case 'refusing':
+      return { at, kind: 'refuse', role: draw.of(ROLES), ms: draw.whole(MS(200), MS(5000)) }
     case 'jump':
       return { at, kind: 'jump', ms: draw.of([-3_600_000, -5000, 5000, 3_600_000]) }
     case 'restart':

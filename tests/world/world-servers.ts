@@ -116,6 +116,15 @@ export class WorldServers implements AsyncDisposable {
     })
   }
 
+  refuse(role: Role, ms: number): Promise<void> {
+    return this.#next(async () => {
+      const server = this.#servers[role]
+      await server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+      await sleep(ms)
+      await server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    })
+  }
+
   #next(act: () => Promise<void>): Promise<void> {
     const acting = this.#happening.then(act)
     this.#happening = acting.catch(() => {})

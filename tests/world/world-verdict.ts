@@ -189,7 +189,7 @@ function allowanceOf(
     else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs, untilMs)
     else if (goesBack(fault)) wentBack(fromMs, untilMs)
     // A page whose links find no room for so long goes back, and is fetched again.
-    else if (fault.kind === 'full')
+    else if (fault.kind === 'full' || fault.kind === 'refuse')
       allow(
         new Set(hits.filter((hit) => isDuring(hit, fromMs - handingOnMs, untilMs)).map(({ url }) => url)),
         2,

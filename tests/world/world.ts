@@ -306,6 +306,8 @@ class World {
         return this.#servers.promote(fault.role, fault.lagMs)
       case 'full':
         return this.#servers.fill(fault.role, fault.ms)
+      case 'refuse':
+        return this.#servers.refuse(fault.role, fault.ms)
       case 'restart cluster':
         return this.#restartCluster(fault.downMs)
       case 'visit':

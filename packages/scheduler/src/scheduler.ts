@@ -67,6 +67,7 @@ import { HandingOn } from './handing-on.ts'
 import { HighWater } from './high-water.ts'
 import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt, pushOnce } from './links-in-doubt.ts'
+import { openFilter } from './open-filter.ts'
 import { PageForgetting, START_PAGE } from './page-forgetting.ts'
 import { isPassing, type Patience, patiently } from './patience.ts'
 import { tellLost } from './queue-losses.ts'
@@ -123,9 +124,9 @@ export class Scheduler {
 
   /** Waits for a server that is full until `signal` fires; then it resolves, and the crawl cannot go on. */
   async open(signal?: AbortSignal): Promise<void> {
-    await this.#filter.open()
-    await this.#queue.open()
     try {
+      await openFilter(this.#filter, { logger: this.#logger, times: this.#times, signal })
+      await this.#queue.open()
       await this.#patiently('joining the crawl', async () => this.#onOpen?.(), { signal })
     } catch (error) {
       if (signal?.aborted && isPassing(error)) return

@@ -46,6 +46,7 @@ export class RedisRun {
   #countedMs = 0
   #countedUntilMs = 0
   #onChange = () => {}
+  #isOpen = false
 
   /** @param onBack without it no run is ever young: the queue is in this process */
   constructor(runId: RedisRunId | undefined, times = PROTOCOL_TIMES.filter, onBack?: OnQueueBack) {
@@ -55,10 +56,16 @@ export class RedisRun {
     this.#runId = runId ?? (() => own)
   }
 
-  /** @param onChange called when the queue's Redis has begun another run */
+  /**
+   * A filter whose Redis takes no writes is opened again.
+   *
+   * @param onChange called when the queue's Redis has begun another run
+   */
   async open(onChange: () => void): Promise<void> {
     this.#heard(await this.#ask())
     this.#onChange = onChange
+    if (this.#isOpen) return
+    this.#isOpen = true
     this.#onBack?.(() => this.#check())
   }
 

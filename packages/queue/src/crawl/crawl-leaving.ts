@@ -41,15 +41,6 @@ export const ENDS_OF_ONE_WORKER = [
   'cleared',
   CRAWL_LOST,
 ]
-/** Finish reasons after which even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */
-export const ENDS_THAT_EMPTY_NOTHING = [
-  'memusage_exceeded',
-  'internal_error',
-  'output_failed',
-  'not_opened',
-  REQUESTS_LEFT,
-]
-
 /** What is left to do for a worker that has left. */
 export interface CrawlLeft {
   /** No other worker is present. */
@@ -121,3 +112,16 @@ export async function leaveCrawl(leaving: Leaving, options: LeavingOptions): Pro
 
 const waitingText = (lostAfterMs: number) =>
   `the crawl is finished, but a worker has not signed off and sends no heartbeat. Until it counts as lost, ${lostAfterMs / 1000} s after its last one, this worker waits for it; then this worker tidies up Redis in its place`
+
+const ENDS_THAT_EMPTY_NOTHING = [
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  REQUESTS_LEFT,
+]
+
+/** After such an end even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */
+export function keepsAll(reason: string): boolean {
+  return ENDS_THAT_EMPTY_NOTHING.includes(reason)
+}

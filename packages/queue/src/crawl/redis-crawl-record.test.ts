@@ -1,3 +1,4 @@
+import { scaledTimes } from '@webloom/core'
 import { crawlRecordContract } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
@@ -37,6 +38,30 @@ test('whether start() has ended is asked once, and again when a heartbeat tells 
   expect(await late.takeStart(never)).toBeNull()
   mayStart = true
   expect(await late.takeStart(never)).toBe(0)
+})
+
+test('start() waits for a Redis that takes no writes: it has not failed for that', async () => {
+  const keys = bench.nextKeys()
+  const record = bench.record(keys, { times: scaledTimes(0.1) })
+  await record.open()
+  const whileRefusing = async (step: () => Promise<unknown>) => {
+    await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+    const refused = /NOREPLICAS:count=(\d+)/
+    const count = async () =>
+      Number(refused.exec(String(await bench.server.command('INFO', 'errorstats')))?.[1] ?? 0)
+    const before = await count()
+    const stepping = step()
+    try {
+      await Promise.race([stepping, until(async () => (await count()) > before, 5000)])
+    } finally {
+      await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    }
+    return stepping
+  }
+  expect(await whileRefusing(() => record.takeStart(never))).toBe(0)
+  await whileRefusing(() => record.startMoved(0, 3))
+  await whileRefusing(() => record.startEnded(3))
+  expect(await bench.redis.hmget(keys.record, 'startCursor', 'startEnded')).toEqual(['3', '1'])
 })
 
 describe('open', () => {

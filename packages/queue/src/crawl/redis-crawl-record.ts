@@ -71,11 +71,12 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import { untilTaken } from '../redis/until-taken.ts'
 import { AS_WRITTEN_NOW, otherShards, refuseOtherFormat } from './crawl-format.ts'
 import {
   type CrawlLeft,
   ENDS_OF_ONE_WORKER,
-  ENDS_THAT_EMPTY_NOTHING,
+  keepsAll,
   leaveCrawl,
   NOTHING_LEFT,
   REQUESTS_LEFT,
@@ -243,7 +244,8 @@ export class RedisCrawlRecord implements CrawlRecord {
     // A record that has come back older says so with the next heartbeat.
     if (this.#hasStartEnded && !this.#mayStart()) return null
     while (!signal.aborted) {
-      const answer = await unlessAborted(signal, this.#askForStart())
+      const taking = this.#untilTaken(() => this.#askForStart())
+      const answer = await unlessAborted(signal, taking)
       this.#hasStartEnded = answer === START_ENDED
       if (answer === undefined || answer === START_ENDED || answer === RUN_OVER) return null
       if (answer !== START_TAKEN) {
@@ -319,13 +321,12 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   async #leave(): Promise<CrawlLeft> {
     if (!this.#run) return NOTHING_LEFT
-    const keepsAll = ENDS_THAT_EMPTY_NOTHING.includes(this.#reason)
     const leaving = {
       worker: this.#workerId,
       run: this.#run.id,
       reason: this.#reason,
       stops: this.#reason !== 'memusage_exceeded',
-      empties: !this.#persists && !keepsAll,
+      empties: !this.#persists && !keepsAll(this.#reason),
       wakes: this.#wakes,
     }
     try {
@@ -377,12 +378,19 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   async #moveStart(from: number, to: number, ended: boolean): Promise<void> {
     const args = [this.#workerId, this.run.id, from, to, ended ? 1 : 0]
-    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) return
+    const move = () => startMovedScript.run(this.#redis, [this.#keys.record], args)
+    if ((await this.#untilTaken(move)) === 1) return
     this.#dropStart()
     throw new WebloomError(
       'WL_LEASE_LOST',
       'another worker runs start() now, from where this one had come to; or Redis has come back with an older state, and start() goes on from there',
     )
+  }
+
+  /** start() waits for a Redis that takes no writes now: it has not failed for that. */
+  #untilTaken<T>(step: () => Promise<T>): Promise<T> {
+    const isOver = () => this.#reason !== 'not_opened'
+    return untilTaken(step, { isOver, everyMs: this.#times.record.startPollMs, logger: this.#logger })
   }
 
   #output(path: string): string {

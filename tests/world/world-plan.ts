@@ -216,8 +216,11 @@ function oneOf(family: Family, draw: Draw, plan: Surroundings): Fault {
         role: draw.chance(0.8) ? 'queue' : 'filter',
         ms: draw.whole(MS(2000), MS(15_000)),
       }
-    case 'refusing':
-      return { at, kind: 'refuse', role: draw.of(ROLES), ms: draw.whole(MS(200), MS(5000)) }
+    case 'refusing': {
+      // A worker that begins just then is refused, after a while.
+      const later = { name: 'redis/ask', nth: draw.whole(8, 70) }
+      return { at: later, kind: 'refuse', role: draw.of(ROLES), ms: draw.whole(MS(200), MS(5000)) }
+    }
     case 'jump':
       return { at, kind: 'jump', ms: draw.of([-3_600_000, -5000, 5000, 3_600_000]) }
     case 'restart':

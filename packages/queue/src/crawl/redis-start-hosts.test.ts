@@ -1,5 +1,5 @@
 import { silentLogger } from '@webloom/core'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { RedisStartHosts } from './redis-start-hosts.ts'
@@ -13,6 +13,18 @@ test('a start host is noted on a Redis that is full, too: start() waits for room
   await mine.add('a.example:80')
   await server.command('CONFIG', 'SET', 'maxmemory', '0')
   expect(await new RedisStartHosts({ redis, keys }).has('a.example:80')).toBe(true)
+})
+
+test('a start host waits for a Redis that takes no writes', async () => {
+  const keys = crawlRedisKeys({ spider: 'waits', crawlId: '' })
+  const waits = vi.fn()
+  const hosts = new RedisStartHosts({ redis, keys, logger: { ...silentLogger, debug: waits } })
+  await server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+  const adding = hosts.add('a.example:80')
+  await vi.waitFor(() => expect(waits).toHaveBeenCalled())
+  await server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  await adding
+  expect(await hosts.has('a.example:80')).toBe(true)
 })
 
 test('hosts without room count as none, which is told once; those that were noted stay, also as ones with a public address', async () => {

@@ -3,16 +3,19 @@ import { ENTRY_BYTES, type Logger, RecentBytes, type StartHosts, silentLogger } 
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import { untilTaken } from '../redis/until-taken.ts'
 
 // 2 ** 21, 2 MiB: some 13 000 hosts. What is not remembered costs one command, no more.
 const KNOWN_BYTES_MAX = 2_097_152
 
 // On Redis, by all workers. A host takes about 75 bytes, and 130 at most: 40 to 68 MB.
 const HOSTS_MAX = 524_288
+/** How often a Redis that takes no writes is tried again. */
+const AGAIN_MS = 200
 // A longer name stands there as its SHA-1.
 const NAME_LENGTH_MAX = 64
 
-// A full Redis must not end start() here: the request itself waits for room later.
+// A Redis that is full, or takes no writes now, must not end start() here: the request itself waits for it later.
 const addScript = new OomSafeScript('crawl/add-start-host.lua')
 const notePublicScript = new OomSafeScript('crawl/note-public-host.lua')
 
@@ -43,7 +46,8 @@ export class RedisStartHosts implements StartHosts {
 
   async add(hostAndPort: string): Promise<void> {
     if (this.#known.get(hostAndPort)) return
-    const answer = await addScript.run(this.#redis, this.#keys, [nameOf(hostAndPort), this.#hostsMax])
+    const add = () => addScript.run(this.#redis, this.#keys, [nameOf(hostAndPort), this.#hostsMax])
+    const answer = await untilTaken(add, { isOver: () => false, everyMs: AGAIN_MS, logger: this.#logger })
     if (answer === NO_ROOM) this.#warn(hostAndPort)
     this.#known.set(hostAndPort, true, ENTRY_BYTES + hostAndPort.length)
   }

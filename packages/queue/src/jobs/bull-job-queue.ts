@@ -226,7 +226,7 @@ export class BullJobQueue implements RequestQueue {
     try {
       const leases = await this.#dispatcher.take(max, signal, () => this.isEmpty())
       this.#leases.handOut(leases)
-      return await this.#maintenance.confirm(leases)
+      return await this.#maintenance.confirmed(leases, signal)
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue’s Redis refused to hand out requests; asking again')
       await sleep(this.#place.times.jobs.errorPauseMs, undefined, { signal: this.#closing.signal }).catch(

@@ -1,4 +1,5 @@
-import { type Logger, Request, silentLogger } from '@webloom/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Logger, PROTOCOL_TIMES, Request, silentLogger } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
@@ -47,6 +48,25 @@ test('what is due by Redis’s clock is handed out by a worker whose clock is an
   } finally {
     vi.useRealTimers()
   }
+}, 20_000)
+
+test('a request on its way to the engine is not lost when Redis takes no writes just then', async () => {
+  const jobs = { ...PROTOCOL_TIMES.jobs, lockedMsMin: Number.POSITIVE_INFINITY, errorPauseMs: 50 }
+  const queue = await bench.open({ times: { ...PROTOCOL_TIMES, jobs }, pace: { delayMs: 400 } })
+  const pages = ['1', '2'].map((id) => ({ id, request: new Request(`http://a.test/${id}`) }))
+  await queue.push(pages, 'o')
+  const [first] = await leased(queue, 1)
+  first!.started()
+  const taking = queue.lease(1)
+  await vi.waitFor(async () => expect((await queue.counts()).leased).toBe(2), POLL)
+  await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+  const refused = async () => String(await bench.server.command('INFO', 'errorstats')).includes('NOREPLICAS')
+  await vi.waitFor(async () => expect(await refused()).toBe(true), POLL)
+  // The moment at which the second may go is over by then.
+  await sleep(500)
+  await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  const [second] = await taking.then((found) => (found.length > 0 ? found : leased(queue, 1)))
+  expect(second).toMatchObject({ id: '2', attempt: 1 })
 }, 20_000)
 
 const POLL = { timeout: 10_000, interval: 10 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, ProtocolTimes } from '@webloom/core'
+import { untilTaken } from '../redis/until-taken.ts'
 import type { JobLease } from './job-lease.ts'
 import type { JobScripts } from './job-scripts.ts'
 
@@ -42,6 +43,13 @@ export class JobMaintenance {
     const soonMs = performance.now() + this.#options.times.jobs.lockedMsMin
     await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
     return leases.filter(({ signal: lost }) => !lost.aborted)
+  }
+
+  /** The same for leases on their way to the engine. Nobody else knows of them, so a Redis that refuses is asked again, until `signal`. */
+  confirmed(leases: readonly JobLease[], signal: AbortSignal | undefined): Promise<JobLease[]> {
+    const { times, logger } = this.#options
+    const isOver = () => this.#closing.signal.aborted || signal?.aborted === true
+    return untilTaken(() => this.confirm(leases), { isOver, everyMs: times.jobs.errorPauseMs, logger })
   }
 
   async #keepUp(): Promise<void> {

@@ -22,6 +22,7 @@ import { type Logger, type ProtocolTimes, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import { untilTaken } from '../redis/until-taken.ts'
 
 /** The finish reason of a worker whose crawl is gone from Redis though nobody cleared it. */
 export const CRAWL_LOST = 'crawl_lost'
@@ -91,7 +92,11 @@ export async function leaveCrawl(leaving: Leaving, options: LeavingOptions): Pro
   const { lostAfterMs } = times.members
   const ask = async (waited: boolean) => {
     const asked = JSON.stringify({ ...leaving, lostMs: lostAfterMs, waited })
-    const asking = leaveScript.run(redis, [keys.record, keys.workers, keys.hostLists], [asked])
+    const untilMs = performance.now() + LEAVE_ANSWER_MS_MAX
+    const asking = untilTaken(
+      () => leaveScript.run(redis, [keys.record, keys.workers, keys.hostLists], [asked]),
+      { isOver: () => performance.now() > untilMs, everyMs: times.record.todoPollMs, logger },
+    )
     return (await within(LEAVE_ANSWER_MS_MAX, 'leaving the crawl', asking)) as number[]
   }
   const deadline = performance.now() + WAITS_MAX * lostAfterMs

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CrawlBench, stopped } from '../../testing/crawl-bench.ts'
+import { CrawlBench, stopped, until } from '../../testing/crawl-bench.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
@@ -31,6 +31,21 @@ describe('the end of a worker', () => {
     await b.ended('shutdown')
     const { state, finishReason } = await bench.view(keys)
     expect({ state, finishReason }).toEqual({ state: 'stopped', finishReason: 'closespider_itemcount' })
+  })
+
+  test('a Redis that takes no writes just as a worker leaves is told a moment later', async () => {
+    const keys = bench.nextKeys()
+    const record = bench.record(keys)
+    await record.open()
+    await record.ended('shutdown')
+    await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+    await bench.server.command('CONFIG', 'RESETSTAT')
+    const leaving = record.leave()
+    const refused = async () =>
+      String(await bench.server.command('INFO', 'errorstats')).includes('NOREPLICAS')
+    await Promise.race([leaving, until(refused, 5000)])
+    await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    expect(await leaving).toMatchObject({ last: true, owes: true })
   })
 
   test('of several that leave at once exactly one is the last', async () => {

@@ -7,6 +7,7 @@
 import {
   type DupeFilter,
   type Logger,
+  PROTOCOL_TIMES,
   type ProtocolTimes,
   type RequestQueue,
   silentLogger,
@@ -14,6 +15,7 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { untilTaken } from '../redis/until-taken.ts'
 import { doOwed, type Todo } from './crawl-todo.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
 
@@ -33,6 +35,9 @@ export interface CrawlEndingOptions {
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
+
+/** For so long a Redis that takes no writes is tried again by a worker that leaves; then it is the next worker's to do. */
+const TIDY_AGAIN_MS_MAX = 5000
 
 export class CrawlEnding {
   readonly #options: CrawlEndingOptions
@@ -65,7 +70,12 @@ export class CrawlEnding {
       if (todo !== 'owners') await this.#tellWhatGoes()
       await this.#do(todo)
     }
-    await doOwed({ ...this.#owed, act, leaves: true })
+    const untilMs = performance.now() + TIDY_AGAIN_MS_MAX
+    await untilTaken(() => doOwed({ ...this.#owed, act, leaves: true }), {
+      isOver: () => performance.now() > untilMs,
+      everyMs: (this.#options.times ?? PROTOCOL_TIMES).record.todoPollMs,
+      logger: this.#logger,
+    })
   }
 
   /** A crawl that was ended early, by a limit or by hand, has requests left that nobody else would tell of. */

@@ -71,7 +71,7 @@ export class CrawlEnding {
       await this.#do(todo)
     }
     const untilMs = performance.now() + TIDY_AGAIN_MS_MAX
-    await untilTaken(() => doOwed({ ...this.#owed, act, leaves: true }), {
+    await untilTaken(() => withRedisCodes(doOwed({ ...this.#owed, act, leaves: true })), {
       isOver: () => performance.now() > untilMs,
       everyMs: (this.#options.times ?? PROTOCOL_TIMES).record.todoPollMs,
       logger: this.#logger,

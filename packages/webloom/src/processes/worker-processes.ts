@@ -170,8 +170,10 @@ class WorkerProcesses {
     for (const child of this.#running) child.kill('SIGTERM')
   }
 
+  /** What failed tells more than what monitors found. */
   #ended(code: number): void {
-    this.#exitCode = Math.max(this.#exitCode ?? 0, code)
+    const weight = (one: number) => (one === EXIT.alerts ? 0.5 : one)
+    if (weight(code) >= weight(this.#exitCode ?? EXIT.finished)) this.#exitCode = code
   }
 
   #runOne(

@@ -1,4 +1,11 @@
-/** The worker that judges a run is killed while it tells: another goes on, and people are told once. */
+/**
+ * The worker that judges a run is killed: another goes on, and people are told once on each channel. By turns it is killed
+ *
+ *     before a receiver has taken its message
+ *     when the receiver has taken it, before its answer
+ *     when one of two receivers has it, and the other not yet
+ *     when alerts are noted, and nothing is sent
+ */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,11 +25,16 @@ test(`${ROUNDS} rounds in which the worker that judges is killed: nothing is mis
   let takenOver = 0
   for (let round = 0; round < ROUNDS; round++) {
     const crawlId = `kills-${round}`
-    await using hook = await receiver(server.url, `webloom:{pages@${crawlId}}:monitors`, round)
+    const moment = MOMENTS[round % MOMENTS.length]!
+    const notesKey = `webloom:{pages@${crawlId}}:monitors`
+    const killer = new Killer(server.url, notesKey)
+    await using hook = await receiver(killer, moment)
+    await using other = await receiver(killer, 'never')
+    if (moment === 'noted') killer.killWhenNoted()
     const settings = {
       REDIS_URL: server.url,
       CRAWL_ID: crawlId,
-      MONITOR_WEBHOOKS: [hook.url],
+      MONITOR_WEBHOOKS: [hook.url, other.url],
       MONITORS: { items: { min: 1_000_000 }, coverage: { price: 0.9, seller: 0.9 }, successes: 1_000_000 },
       PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8'],
     }
@@ -31,34 +43,77 @@ test(`${ROUNDS} rounds in which the worker that judges is killed: nothing is mis
     const codes = (await Promise.all(workers.map(({ exited }) => exited))).map(({ code }) => code)
     // Those that live learn what was found.
     expect(codes.filter((code) => code === 4).length, `codes ${codes.join()}`).toBeGreaterThanOrEqual(2)
-    const told = [...hook.told.values()].flat()
-    if (new Set(told).size < ALERTS) missed++
-    if (told.length > ALERTS) double++
-    if (hook.killed() > 0) takenOver++
+    for (const { told } of [hook, other]) {
+      const alerts = [...told.values()].flat()
+      if (new Set(alerts).size < ALERTS) missed++
+      if (alerts.length > ALERTS) double++
+    }
+    if (killer.killed > 0) takenOver++
+    killer.close()
   }
   console.log({ rounds: ROUNDS, killed: takenOver, missed, double })
   expect({ missed, double }).toEqual({ missed: 0, double: 0 })
   expect(takenOver).toBeGreaterThan(ROUNDS / 2)
 })
 
-/** Kills the worker that sends the first message: before it is taken in even rounds, in odd ones when it was, before its answer. */
-async function receiver(redisUrl: string, notesKey: string, round: number) {
-  /** By id of a message: the alerts in it. One that is sent again under its id is the same message. */
+type Moment = 'before' | 'after' | 'one of two' | 'noted' | 'never'
+
+const MOMENTS: readonly Moment[] = ['before', 'after', 'one of two', 'noted']
+
+/** Kills the worker that holds the run, once; its id is `<host>:<pid>:<n>`. */
+class Killer {
+  killed = 0
+  readonly #redis: Redis
+  readonly #notesKey: string
+  isOver = false
+
+  constructor(redisUrl: string, notesKey: string) {
+    this.#redis = new Redis(redisUrl)
+    this.#notesKey = notesKey
+  }
+
+  async kill(isMeant: (notes: string) => boolean = () => true): Promise<void> {
+    const [notes = ''] = await this.#redis.hvals(this.#notesKey)
+    const pid = Number(/"hold":\{"token":"[^"]*?:(\d+):[^"]*"/.exec(notes)?.[1])
+    if (!pid || this.killed > 0 || !isMeant(notes)) return
+    this.killed++
+    process.kill(pid, 'SIGKILL')
+  }
+
+  /** As soon as a message is noted. */
+  async killWhenNoted(): Promise<void> {
+    while (!this.isOver && this.killed === 0) await this.kill((notes) => notes.includes('"outbox":[{'))
+  }
+
+  close(): void {
+    this.isOver = true
+    this.#redis.disconnect()
+  }
+}
+
+/** By id of a message: the alerts in it. One that is sent again under its id is the same message. */
+async function receiver(killer: Killer, moment: Moment) {
   const told = new Map<string, string[]>()
-  let killed = 0
-  const redis = new Redis(redisUrl)
   const server = createServer((request, response) => {
     let text = ''
     request.setEncoding('utf8').on('data', (part: string) => (text += part))
     request.on('end', async () => {
-      const isFirst = killed === 0
-      if (isFirst) killed += await killSender(redis, notesKey)
-      if (!isFirst || round % 2 === 1) {
-        const { id, alerts } = JSON.parse(text) as { id: string; alerts: { id: string }[] }
-        told.set(
-          id,
-          alerts.map((alert) => alert.id),
-        )
+      const isFirst = killer.killed === 0
+      if (isFirst && moment === 'before') {
+        await killer.kill()
+        response.destroy()
+        return
+      }
+      const { id, alerts } = JSON.parse(text) as { id: string; alerts: { id: string }[] }
+      told.set(
+        id,
+        alerts.map((alert) => alert.id),
+      )
+      if (isFirst && moment === 'after') await killer.kill()
+      if (isFirst && moment === 'one of two') {
+        // The other has taken it, and that is noted.
+        const isAlone = `"to":["webhook of ${request.headers.host}"]`
+        while (killer.killed === 0 && !killer.isOver) await killer.kill((notes) => notes.includes(isAlone))
       }
       response.end()
     })
@@ -66,21 +121,10 @@ async function receiver(redisUrl: string, notesKey: string, round: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     told,
-    killed: () => killed,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     async [Symbol.asyncDispose]() {
-      redis.disconnect()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
-}
-
-/** The worker that holds the run; its id is `<host>:<pid>:<n>`. */
-async function killSender(redis: Redis, notesKey: string): Promise<number> {
-  const [notes] = await redis.hvals(notesKey)
-  const pid = Number(/"busy":\{"by":"[^"]*?:(\d+):[^"]*"/.exec(notes ?? '')?.[1])
-  if (!pid) return 0
-  process.kill(pid, 'SIGKILL')
-  return 1
 }

@@ -1,9 +1,12 @@
 /** Whole crawls with monitors: what a receiver is told, and what it is not. */
 
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { silentLogger } from '@webloom/core'
-import { type Monitors, type Response, Spider } from '@webloom/spider'
+import { type Monitors, type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
@@ -47,8 +50,12 @@ class Shop extends Spider {
   }
 }
 
-async function run(settings: object) {
-  const crawl = await assemble(Shop, {
+class LargeShop extends Shop {
+  override startUrls = Array.from({ length: 30 }, (_, n) => `data:text/html,<p>${n}`)
+}
+
+async function run(settings: object, Class: SpiderClass = Shop) {
+  const crawl = await assemble(Class, {
     layers: { command: { COMPONENT_TIMEOUT: 5, ...settings } },
     folder: process.cwd(),
     createLogger: () => silentLogger,
@@ -93,6 +100,27 @@ test('mail without nodemailer, and an address that is none, are told before anyt
   await expect(run({ MONITORS: { itms: 1 } })).rejects.toThrow(
     /MONITORS has no "itms"\. Did you mean items\?/,
   )
+})
+
+test('a crawl that a limit has ended is judged again when it has gone on in its JOBDIR, by all that it brought', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'webloom-monitors-'))
+  const settings = {
+    JOBDIR: join(folder, 'job'),
+    RUNS_DIR: join(folder, 'runs'),
+    CONCURRENT_REQUESTS: 1,
+    MONITORS: { items: { min: 30 } },
+  }
+  try {
+    const first = await run({ ...settings, CLOSESPIDER_ITEMCOUNT: 1 }, LargeShop)
+    expect(first.stats.get('finish_reason')).toBe('closespider_itemcount')
+    expect(first.alerts.map(({ id }) => id)).toEqual(['items/min', 'coverage/price'])
+    const second = await run(settings, LargeShop)
+    expect(second.stats.get('finish_reason')).toBe('finished')
+    expect(second.alerts.map(({ id }) => id)).toEqual(['coverage/price'])
+    expect(second.stats.get('monitors/alert_count/coverage')).toBe(1)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('two workers on Redis: one judges the totals of both, one message is sent, and both know what was found', async () => {

@@ -378,8 +378,8 @@ test('what takes longer than a hold keeps it', async () => {
   const slow = {
     ...receiver,
     send: async (notification: Notification) => {
-      // Three times as long as a hold.
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      // Longer than a hold, and than the pause in which the others wait.
+      await new Promise((resolve) => setTimeout(resolve, 700))
       got.push(notification)
     },
   }

@@ -1,6 +1,7 @@
 /**
  * A crawl over six shards of a cluster of three masters, each with a replica: its workers and the masters are killed, one after the
  * other, and every page is fetched, by whoever is left.
+ * That does not hold yet, see “What is missing” in docs/decisions/shards.md.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

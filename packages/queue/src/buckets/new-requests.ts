@@ -138,9 +138,11 @@ function writtenOf({ groups }: Omit<PushPart, 'said'>, added: number): Placed[] 
 
 /** Groups as they are written, of these ids alone. */
 function groupsOf(groups: readonly Pushed[], ids?: ReadonlySet<string>): Placed[] {
+  const left = ids && new Set(ids)
   return groups
     .map(({ requests, ...line }) => {
-      const written = ids ? requests.filter(({ id }) => ids.has(id)) : requests
+      // Given twice it is written once: an entry too many would be taken for the one that has its number.
+      const written = left ? requests.filter(({ id }) => left.delete(id)) : requests
       return { ...line, texts: written.map(({ text }) => text) }
     })
     .filter(({ texts }) => texts.length > 0)

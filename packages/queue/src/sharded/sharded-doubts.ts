@@ -1,10 +1,13 @@
 import type { FailedDoubt, LinkDoubts, QueuedRequest } from '@webloom/core'
 
-/** The links in doubt of all shards and of the home: each ends where it was set aside. */
+/** As long as a link that was taken is kept from others. */
+const HELD_MS = 5000
+
+/** The links in doubt of all shards and of the home: each ends where it was set aside. One that lies in two of them is taken from one at a time. */
 export class ShardedDoubts implements LinkDoubts {
   readonly #parts: readonly LinkDoubts[]
   /** Where links were taken whose doubt has not ended. */
-  readonly #takenFrom = new Map<string, LinkDoubts>()
+  readonly #takenFrom = new Map<string, { readonly part: LinkDoubts; readonly atMs: number }>()
   #first = 0
 
   constructor(parts: readonly LinkDoubts[]) {
@@ -17,7 +20,10 @@ export class ShardedDoubts implements LinkDoubts {
     for (let n = 0; n < this.#parts.length && taken.length < max; n++) {
       const part = this.#parts[(first + n) % this.#parts.length]!
       for (const one of await part.take(max - taken.length)) {
-        this.#takenFrom.set(one.id, part)
+        const nowMs = performance.now()
+        const other = this.#takenFrom.get(one.id)
+        if (other && other.part !== part && nowMs - other.atMs < HELD_MS) continue
+        this.#takenFrom.set(one.id, { part, atMs: nowMs })
         taken.push(one)
       }
     }
@@ -31,8 +37,8 @@ export class ShardedDoubts implements LinkDoubts {
     failed: readonly FailedDoubt[] = [],
   ): Promise<string[]> {
     const ids = [...fresh, ...failed].map(({ id }) => id).concat(met, still)
-    const parts = new Set(ids.map((id) => this.#takenFrom.get(id)!).filter(Boolean))
-    const of = (part: LinkDoubts) => (id: string) => this.#takenFrom.get(id) === part
+    const parts = new Set(ids.flatMap((id) => this.#takenFrom.get(id)?.part ?? []))
+    const of = (part: LinkDoubts) => (id: string) => this.#takenFrom.get(id)?.part === part
     const queued = await Promise.all(
       [...parts].map((part) => {
         const isOf = of(part)

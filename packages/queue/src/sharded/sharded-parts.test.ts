@@ -31,6 +31,16 @@ test('a doubt ends where it was set aside', async () => {
   expect(two.ended).toEqual([[['d'], [], []], ['c']])
 })
 
+test('a link that lies in two shards is taken from one of them until its doubt has ended there', async () => {
+  const [one, two] = [doubtsOf('a'), doubtsOf('a', 'b')]
+  const doubts = new ShardedDoubts([one, two])
+  const taken = await doubts.take(9)
+  expect(taken.map(({ id }) => id)).toEqual(['a', 'b'])
+  await doubts.end(taken, [])
+  expect(one.ended).toEqual([[['a'], [], []], []])
+  expect(two.ended).toEqual([[['b'], [], []], []])
+})
+
 test('failures of all shards are read page by page, and each goes where it was read', async () => {
   const ledgerOf = (...ids: string[]) => {
     const dropped: string[] = []

@@ -185,7 +185,7 @@ export {
   VERDICTS_MAX,
   withVerdict,
 } from './ports/page-forms.ts'
-export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
+export type { Extension, GonePage, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
 export {
   type CommitOptions,
   type FailedDoubt,
@@ -209,8 +209,20 @@ export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
 export type {
+  AnswerHeaders,
+  KnownValidators,
+  PageValidation,
+  ValidatedAnswer,
+  VisitMade,
+  VisitOutcome,
+  VisitRules,
+  VisitsUnderWay,
+} from './ports/visit-rules.ts'
+export type {
+  AskedPage,
   ChangeEvidence,
   DuePages,
+  KeptVisits,
   Visit,
   VisitedPage,
   VisitStore,
@@ -228,6 +240,8 @@ export {
   type RunLook,
   type RunState,
 } from './runs/run-log.ts'
+export { carriedVisit, carryVisit } from './visits/carried-visit.ts'
+export { visitFromBytes, visitToBytes } from './visits/visit-bytes.ts'
 
 // A crawl as it is seen from outside
 

@@ -91,6 +91,10 @@ export type { HostOf } from './pace/host-of.ts'
 export { type BadSighting, type HostPause, HostWatch } from './pace/host-watch.ts'
 export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-delay.ts'
 
+// Pages that are visited again
+
+export { HostValidation, type HostValidationOptions } from './revisits/host-validation.ts'
+
 // robots.txt
 
 export {

@@ -101,6 +101,15 @@ export class Spider {
   /** Called when the crawl is over. */
   closed?(reason: string): unknown
 
+  /**
+   * With RECRAWL: returns what of a page counts when it is compared with the visit before, such as its price. Default: all that the page
+   * says to its readers, without navigation, tokens and times. undefined and null stand for that, too.
+   */
+  recrawlContent?(response: Response): unknown
+
+  /** With RECRAWL: called when a page that was visited before has answered twice in a row that it is gone (404, 410). Awaited. */
+  gone?(url: string): unknown
+
   *#startRequests(): Generator<Request> {
     const { logger, stats } = this.crawler
     let refused = 0

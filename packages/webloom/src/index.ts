@@ -24,6 +24,7 @@ export {
   type MonitorAnswer,
   type MonitoredRun,
   type Monitors,
+  type PreviousVisit,
   RedisSpider,
   Response,
   type ResponseInit,

@@ -60,6 +60,7 @@ export {
   type DownloadResult,
   type Extension,
   type FetchOptions,
+  type GonePage,
   type HostNews,
   type HostState,
   type ItemContext,

@@ -180,6 +180,31 @@ const TESTS: ContractTests<SharedVisits> = {
     await other.forget([page.fingerprint])
     assert.deepEqual(await one.moved(due), [])
   },
+  'a page that is hurried is due at once, as it is asked for now; one in a line stays there': async ({
+    one,
+    other,
+  }) => {
+    const [a, b, c] = [pageOf('/a'), pageOf('/b', { dueAt: START + 30 * HOUR }), pageOf('/c')]
+    await one.record([a])
+    await one.moved(await one.due(START + HOUR, 10))
+    await one.record([b])
+    const asked = {
+      fingerprint: b.fingerprint,
+      request: new Request(b.request.url, { callback: 'parseNow' }),
+    }
+    assert.deepEqual(await other.hurry([a, asked, c], START + 2 * HOUR), [a.fingerprint, b.fingerprint])
+    const due = await one.due(START + 2 * HOUR, 10)
+    assert.deepEqual(paths(due), ['/b'])
+    assert.equal(due.pages[0]!.request.callback, 'parseNow')
+    assert.equal((await one.moved(due)).length, 1)
+    assert.equal((await one.due(START + 50 * HOUR, 10)).pages.length, 0)
+  },
+  'a note is kept until another takes its place': async ({ one, other }) => {
+    assert.deepEqual(await one.notes(['plan']), [undefined])
+    await one.note('plan', '1')
+    await one.note('plan', '2')
+    assert.deepEqual(await other.notes(['plan', 'other']), ['2', undefined])
+  },
   'all pages together ask for as many visits as their intervals say': async ({ one }) => {
     await one.record([pageOf('/a', { dueAt: START + 2 * HOUR }), pageOf('/b', { dueAt: START + 4 * HOUR })])
     await one.record([pageOf('/a', { visitedAt: START + 2 * HOUR, dueAt: START + 3 * HOUR })])

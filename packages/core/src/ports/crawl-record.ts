@@ -51,6 +51,8 @@ export interface CrawlPast {
   readonly begun: boolean
   /** When the crawl finished. Absent for one that goes on. */
   readonly finishedAt?: Date
+  /** True when the crawl had finished, and goes on as another run: it comes back to its pages (RECRAWL). */
+  readonly isNextRun?: true
   /** True when queue and filter may hold what is not this crawl's. One worker empties them before anything is queued. */
   readonly anew?: true
 }

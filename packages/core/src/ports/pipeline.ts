@@ -1,3 +1,4 @@
+import type { Request } from '../requests/request.ts'
 import type { Response } from '../requests/response.ts'
 import type { Awaitable } from '../waiting/awaitable.ts'
 
@@ -12,12 +13,25 @@ export interface ItemContext {
   readonly response: Response | null
 }
 
+/** A page that is gone. */
+export interface GonePage {
+  readonly url: string
+  /** The request's id, with which the ids of the page's items begin. */
+  readonly id: string
+  readonly request: Request
+}
+
 /** Gets each item in the order of ITEM_PIPELINES. `Item` is the author's type of the items, which is not checked. */
 export interface ItemPipeline<Item = unknown> {
   /** Called before any page is fetched. An error ends the crawl; that of `CloseSpider` gives the reason. */
   openSpider?(): Awaitable<void>
   /** Returns the item for the next pipeline. `DropItem` drops the item; any other error is counted and logged. */
   processItem(item: Item, context: ItemContext): Awaitable<unknown>
+  /**
+   * With RECRAWL: called when a page that was visited before has answered twice in a row that it is gone (404, 410), so that what is kept of
+   * it can be marked or removed. Awaited. A worker that is killed may have it called a second time.
+   */
+  gone?(page: GonePage): Awaitable<void>
   /** Called when no item comes any more, with the `finish_reason`. Awaited. */
   closeSpider?(reason: string): Awaitable<void>
 }

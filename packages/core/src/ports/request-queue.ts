@@ -1,6 +1,7 @@
 import type { Request } from '../requests/request.ts'
 import type { FailureLedger, GivenUp } from './failure-ledger.ts'
 import type { DocumentPace, HostNews, HostOrders, HostState } from './host-clock.ts'
+import type { KeptVisits, VisitedPage } from './visit-store.ts'
 
 /** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
 export interface QueuedRequest {
@@ -65,6 +66,8 @@ export interface CommitOptions {
   readonly host?: HostNews
   /** Why the request was given up. Written to the ledger of failures in the same step; nothing when FAILED_MAX is 0. */
   readonly failure?: GivenUp
+  /** The visit of the page, which puts it at its next hour in the same step. Only where the queue has `visits`. */
+  readonly visit?: VisitedPage
 }
 
 /**
@@ -217,6 +220,8 @@ export interface RequestQueue {
   readonly doubts: LinkDoubts
   /** The requests that were given up. `clear` leaves them. */
   readonly failures: FailureLedger
+  /** When the pages were visited, and are due again. Absent in a crawl that does not come back to its pages. */
+  readonly visits?: KeptVisits
   /** Returns all counts of one moment, so that a request on its way from one state to another is counted once. */
   counts(): Promise<QueueCounts>
   /**

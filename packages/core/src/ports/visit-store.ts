@@ -69,6 +69,12 @@ export interface VisitTotals {
   readonly perHour: number
 }
 
+/** A page, and how to ask for it. */
+export interface AskedPage {
+  readonly fingerprint: string
+  readonly request: Request
+}
+
 /** Keeps the visits of a crawl, for all of its workers. */
 export interface VisitStore {
   /**
@@ -84,6 +90,11 @@ export interface VisitStore {
    * pages, one gets them.
    */
   moved(due: DuePages): Promise<readonly string[]>
+  /**
+   * Makes pages due at `at`, in place of their hour; they are asked for as the requests say from then on. Resolves to the fingerprints of
+   * those that are known. A page that is in a line stays there.
+   */
+  hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]>
   /** Forgets pages. Resolves to those that were known. */
   forget(fingerprints: readonly string[]): Promise<readonly string[]>
   /**
@@ -92,6 +103,19 @@ export interface VisitStore {
    */
   sample(max: number): Promise<readonly Visit[]>
   totals(): Promise<VisitTotals>
+  /** Resolves to what workers have noted of the crawl or of a host under these names; undefined for a name without a note. */
+  notes(names: readonly string[]): Promise<readonly (string | undefined)[]>
+  /** Keeps a note in place of the one before. */
+  note(name: string, text: string): Promise<void>
   /** Forgets all. */
   clear(): Promise<void>
+}
+
+/** The visits of a crawl beside its queue, which records a visit in the step that ends its page (`CommitOptions.visit`). */
+export interface KeptVisits extends VisitStore {
+  /**
+   * Queues pages that are due, as requests that carry their visits, and marks them as in a line in the same step. Resolves to how many there
+   * were: of two workers that have read the same pages, one queues them.
+   */
+  queueDue(due: DuePages): Promise<number>
 }

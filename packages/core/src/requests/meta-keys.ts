@@ -64,6 +64,8 @@ export interface MetaKeys {
   priority_adjust?: number
   /** The proxy, `http://user:password@host:port`; null: none, whatever the settings say. */
   proxy?: string | null
+  /** False: with RECRAWL, the page is not visited again. */
+  recrawl?: boolean
   /** How many more redirects are followed, in place of REDIRECT_MAX_TIMES; each redirect lowers it by one. */
   redirect_ttl?: number
   /** The policy for the Referer header, in place of REFERRER_POLICY. */
@@ -82,6 +84,8 @@ export interface MetaKeysRead {
   download_latency?: number
   /** How often the request was retried because its host could not be reached or asked to wait. */
   host_retry_times?: number
+  /** With RECRAWL: the last visit of the page, packed. Callbacks read `response.previousVisit`. */
+  last_visit?: string
   /** The text of the link that a rule of a CrawlSpider followed. */
   link_text?: string
   /** With METRICS_TIMES: when the request was found (`Date.now()`). Removed when the request is sent. */

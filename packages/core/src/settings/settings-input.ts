@@ -200,6 +200,28 @@ export type KnownSettingsInput = {
   /** Which waiting request of a host goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /**
+   * Whether the crawl comes back to its pages: `fixed`, to each after RECRAWL_INTERVAL; `adaptive`, to each as often as it
+   * pays, by what earlier visits have shown. For a JOBDIR, or a crawl with `--stay`. Default `off`.
+   */
+  readonly RECRAWL?: WrittenSetting<'RECRAWL'>
+  /**
+   * Hours until a page is visited again (RECRAWL=fixed), or their mean over all pages (RECRAWL=adaptive). Default `24`
+   * (hours).
+   */
+  readonly RECRAWL_INTERVAL?: WrittenSetting<'RECRAWL_INTERVAL'>
+  /** With RECRAWL=adaptive no page is visited sooner. A shorter RECRAWL_INTERVAL shortens it. Default `1` (hours). */
+  readonly RECRAWL_INTERVAL_MIN?: WrittenSetting<'RECRAWL_INTERVAL_MIN'>
+  /**
+   * The longest time until a page is visited again: one that hardly changes (RECRAWL=adaptive), that fails, or that is
+   * gone. A longer RECRAWL_INTERVAL lengthens it. Default `1440` (hours).
+   */
+  readonly RECRAWL_INTERVAL_MAX?: WrittenSetting<'RECRAWL_INTERVAL_MAX'>
+  /**
+   * Writes the items of pages that have not changed again. Pages are then fetched whole: hosts are not asked whether a
+   * page has changed. Default `false`.
+   */
+  readonly RECRAWL_UNCHANGED_ITEMS?: WrittenSetting<'RECRAWL_UNCHANGED_ITEMS'>
+  /**
    * Redis for all roles: `redis://user:password@host:port/db`; `rediss://` for TLS;
    * `redis+sentinel://host:port,host:port/name/db` for Sentinels; `redis+cluster://host:port,host:port` for a cluster
    * (docs/guides/redis.md). null: no Redis. Default `null`.

@@ -25,6 +25,7 @@ import { MONITOR_SETTINGS } from './settings-table/monitors.ts'
 import { OUTPUT_SETTINGS } from './settings-table/output.ts'
 import { PACE_SETTINGS } from './settings-table/pace.ts'
 import { PROTECTION_SETTINGS } from './settings-table/protection.ts'
+import { RECRAWL_SETTINGS } from './settings-table/recrawl.ts'
 import { REDIS_SETTINGS } from './settings-table/redis.ts'
 import { ROBOTS_SETTINGS } from './settings-table/robots.ts'
 import { SCHEDULER_SETTINGS } from './settings-table/scheduler.ts'
@@ -36,6 +37,7 @@ const USED_SETTINGS = [
   ...PACE_SETTINGS,
   ...CRAWL_SETTINGS,
   ...SCHEDULER_SETTINGS,
+  ...RECRAWL_SETTINGS,
   ...REDIS_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...DOWNLOADER_SETTINGS,
@@ -61,6 +63,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Pace and amounts', settings: PACE_SETTINGS },
   { title: 'The crawl', settings: CRAWL_SETTINGS },
   { title: 'Which requests, in which order', settings: SCHEDULER_SETTINGS },
+  { title: 'Pages that are visited again', settings: RECRAWL_SETTINGS },
   { title: 'Redis and its dupefilters', settings: REDIS_SETTINGS },
   { title: 'A crawl of many workers', settings: CLUSTER_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },

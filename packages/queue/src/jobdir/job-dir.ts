@@ -18,6 +18,7 @@ import { SqliteDupeFilter } from './sqlite-dupefilter.ts'
 import { SqlitePageForms } from './sqlite-page-forms.ts'
 import { SqliteRequestQueue } from './sqlite-request-queue.ts'
 import { SqliteStartHosts } from './sqlite-start-hosts.ts'
+import { SqliteVisits } from './sqlite-visits.ts'
 
 export interface JobDirOptions {
   /** JOBDIR; relative to the process's folder. */
@@ -28,6 +29,8 @@ export interface JobDirOptions {
   readonly order?: QueueOrder
   /** A finished crawl goes on, for a spider to which seeds may come. */
   readonly wakes?: boolean
+  /** RECRAWL: pages are visited again. A finished crawl goes on, and its start() runs anew. */
+  readonly recrawls?: boolean
   readonly fingerprinter?: Fingerprinter
   readonly logger?: Logger
   /** FAILED_MAX. Default: 0, no failure is kept. */
@@ -56,7 +59,11 @@ export class JobDir {
     const folder = resolve(options.folder)
     const database = new JobDatabase({ folder, spiderName })
     this.#database = database
-    this.record = new SqliteCrawlRecord({ database, ...(options.wakes && { wakes: true }) })
+    this.record = new SqliteCrawlRecord({
+      database,
+      ...(options.wakes && { wakes: true }),
+      ...(options.recrawls && { beginsAnew: true }),
+    })
     this.startHosts = new SqliteStartHosts({ database })
     this.pageForms = new SqlitePageForms({
       database,
@@ -69,6 +76,7 @@ export class JobDir {
       ...(options.slots && { slots: options.slots }),
       order,
       logger,
+      ...(options.recrawls && { visits: new SqliteVisits({ database }) }),
       ...(options.failedMax !== undefined && { failedMax: options.failedMax }),
       ...(options.onTrimmed && { onTrimmed: options.onTrimmed }),
       onHandedOn: (asker) => this.#handedOn(asker),
@@ -87,6 +95,7 @@ export class JobDir {
       ...(slots && { slots }),
       order: settings.get('SCHEDULER_QUEUE_CLASS'),
       wakes,
+      recrawls: settings.get('RECRAWL') !== 'off',
       fingerprinter: fingerprinterOf(settings, 'scrapy'),
       logger,
       ...failureBounds(crawler),

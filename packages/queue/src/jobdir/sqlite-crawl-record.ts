@@ -12,13 +12,26 @@ interface CrawlRow {
 export class SqliteCrawlRecord implements CrawlRecord {
   readonly #database: JobDatabase
   readonly #wakes: boolean
+  readonly #beginsAnew: boolean
   #startCursor = 0
   #startEnded = false
 
-  /** @param parts `wakes`: a finished crawl goes on, for a spider to which seeds may come */
-  constructor({ database, wakes = false }: { database: JobDatabase; wakes?: boolean }) {
+  /**
+   * @param parts `wakes`: a finished crawl goes on, for a spider to which seeds may come; `beginsAnew`: it goes on as another run, whose
+   *   `start()` and outputs begin anew
+   */
+  constructor({
+    database,
+    wakes = false,
+    beginsAnew = false,
+  }: {
+    database: JobDatabase
+    wakes?: boolean
+    beginsAnew?: boolean
+  }) {
     this.#database = database
-    this.#wakes = wakes
+    this.#wakes = wakes || beginsAnew
+    this.#beginsAnew = beginsAnew
   }
 
   async open(): Promise<CrawlPast> {
@@ -26,9 +39,11 @@ export class SqliteCrawlRecord implements CrawlRecord {
     const { state, endedMs, startCursor, startEnded } = this.#database.get<CrawlRow>(
       'SELECT state, ended_ms AS endedMs, start_cursor AS startCursor, start_ended AS startEnded FROM crawl',
     )!
-    this.#startCursor = startCursor
-    this.#startEnded = startEnded === 1
-    const past = { begun: state !== 'idle' }
+    const isAnew = state === 'finished' && this.#beginsAnew
+    if (isAnew) this.#beginAnew()
+    this.#startCursor = isAnew ? 0 : startCursor
+    this.#startEnded = !isAnew && startEnded === 1
+    const past: CrawlPast = { begun: state !== 'idle', ...(isAnew && { isNextRun: true }) }
     if (state === 'finished' && !this.#wakes) return { ...past, finishedAt: new Date(endedMs ?? 0) }
     this.#database.run(
       "UPDATE crawl SET state = 'running', begun_ms = coalesce(begun_ms, ?), ended_ms = NULL, finish_reason = NULL",
@@ -42,6 +57,13 @@ export class SqliteCrawlRecord implements CrawlRecord {
     this.#database.open()
     this.#database.run("UPDATE crawl SET state = 'stopped', finish_reason = NULL WHERE state <> 'idle'")
     if (startEnded) this.#database.run('UPDATE crawl SET start_ended = 1')
+  }
+
+  #beginAnew(): void {
+    this.#database.atomically(() => {
+      this.#database.run('UPDATE crawl SET start_cursor = 0, start_ended = 0, begun_ms = NULL')
+      this.#database.run('DELETE FROM outputs')
+    })
   }
 
   async close(): Promise<void> {

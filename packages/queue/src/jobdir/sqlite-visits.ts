@@ -1,14 +1,16 @@
 import {
+  type AskedPage,
   type DuePages,
   requestFromJson,
   requestToJson,
   type Visit,
   type VisitedPage,
-  type VisitStore,
   type VisitTotals,
+  visitFromBytes,
+  visitToBytes,
 } from '@webloom/core'
+import type { LocalVisits } from '../visits/local-visits.ts'
 import { visitsPerHour } from '../visits/memory-visits.ts'
-import { visitFromBytes, visitToBytes } from '../visits/visit-bytes.ts'
 import { type FingerprintKey, fingerprintOf, keyOf } from './fingerprint-key.ts'
 import type { JobDatabase } from './job-database.ts'
 
@@ -22,7 +24,7 @@ interface VisitRow {
  * The visits of a crawl in its JOBDIR. A step of the queue may hold those of this store too (`JobDatabase.atomically`): a page is then
  * done and due again in one transaction.
  */
-export class SqliteVisits implements VisitStore {
+export class SqliteVisits implements LocalVisits {
   readonly #database: JobDatabase
   #hasTable = false
 
@@ -32,6 +34,10 @@ export class SqliteVisits implements VisitStore {
   }
 
   async record(pages: readonly VisitedPage[]): Promise<void> {
+    this.recordNow(pages)
+  }
+
+  recordNow(pages: readonly VisitedPage[]): void {
     this.#makeTable()
     this.#database.atomically(() => {
       for (const { fingerprint, request, visit } of pages)
@@ -76,7 +82,11 @@ export class SqliteVisits implements VisitStore {
     return { pages, read: pages.length, token: '' }
   }
 
-  async moved({ pages }: DuePages): Promise<readonly string[]> {
+  async moved(due: DuePages): Promise<readonly string[]> {
+    return this.movedNow(due)
+  }
+
+  movedNow({ pages }: DuePages): readonly string[] {
     this.#makeTable()
     return this.#database.atomically(() =>
       pages
@@ -90,6 +100,31 @@ export class SqliteVisits implements VisitStore {
         )
         .map(({ fingerprint }) => fingerprint),
     )
+  }
+
+  async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+    this.#makeTable()
+    return this.#database.atomically(() => {
+      const known: string[] = []
+      for (const { fingerprint, request } of pages) {
+        const row = this.#database.get<VisitRow>(
+          'SELECT visit FROM visits WHERE fingerprint = ?',
+          keyOf(fingerprint),
+        )
+        if (!row) continue
+        known.push(fingerprint)
+        const visit = { ...visitFromBytes(Buffer.from(row.visit)), dueAt: at }
+        this.#database.run(
+          'UPDATE visits SET due_s = ?, per_hour = ?, visit = ?, request = ? WHERE fingerprint = ? AND in_line = 0',
+          seconds(at),
+          visitsPerHour(visit),
+          visitToBytes(visit),
+          JSON.stringify(requestToJson(request)),
+          keyOf(fingerprint),
+        )
+      }
+      return known
+    })
   }
 
   async forget(fingerprints: readonly string[]): Promise<readonly string[]> {
@@ -119,9 +154,23 @@ export class SqliteVisits implements VisitStore {
     return { pages, perHour }
   }
 
+  async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
+    this.#makeTable()
+    return names.map(
+      (name) =>
+        this.#database.get<{ text: string }>('SELECT text FROM visit_notes WHERE name = ?', name)?.text,
+    )
+  }
+
+  async note(name: string, text: string): Promise<void> {
+    this.#makeTable()
+    this.#database.run('INSERT OR REPLACE INTO visit_notes (name, text) VALUES (?, ?)', name, text)
+  }
+
   async clear(): Promise<void> {
     this.#makeTable()
     this.#database.run('DELETE FROM visits')
+    this.#database.run('DELETE FROM visit_notes')
   }
 
   #rowsFrom(side: '>=' | '<', from: Buffer, max: number): IterableIterator<VisitRow> {
@@ -132,7 +181,7 @@ export class SqliteVisits implements VisitStore {
     )
   }
 
-  /** A crawl that does not recrawl has no table. */
+  /** A crawl that does not recrawl has no table of visits. */
   #makeTable(): void {
     if (this.#hasTable) return
     this.#database.run(
@@ -140,6 +189,7 @@ export class SqliteVisits implements VisitStore {
          in_line INTEGER NOT NULL, per_hour REAL NOT NULL, visit BLOB NOT NULL, request TEXT NOT NULL) WITHOUT ROWID`,
     )
     this.#database.run('CREATE INDEX IF NOT EXISTS visits_due ON visits (due_s) WHERE in_line = 0')
+    this.#database.run('CREATE TABLE IF NOT EXISTS visit_notes (name TEXT PRIMARY KEY, text TEXT NOT NULL)')
     this.#hasTable = true
   }
 }

@@ -14,6 +14,7 @@ import {
   type HostNews,
   type HostOrders,
   inDoubtAsker,
+  type KeptVisits,
   type Lease,
   type LinkDoubts,
   type QueueCounts,
@@ -32,23 +33,14 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import { DocumentLine } from '../politeness/document-line.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
+import { KeptLocalVisits, type LocalVisits } from '../visits/local-visits.ts'
 import type { HostLine } from './host-line.ts'
 import { HostLines } from './host-lines.ts'
 import { LeaseWaiters } from './lease-waiters.ts'
 import { LocalDoubts } from './local-doubts.ts'
 import { LocalLease } from './local-lease.ts'
+import type { LocalRequestQueueOptions } from './local-queue-options.ts'
 import type { DelayedRequest, RequestStore, StoredRequest } from './request-store.ts'
-
-export interface LocalRequestQueueOptions<Held extends StoredRequest, Delayed extends DelayedRequest> {
-  readonly clock: HostClock
-  readonly slots?: HostSlots
-  readonly order: QueueOrder
-  readonly store: RequestStore<Held, Delayed>
-  /** FAILED_MAX. Default: 0, no failure is kept. */
-  readonly failedMax?: number
-  /** Called with how many failures were removed for it. */
-  readonly onTrimmed?: (count: number) => void
-}
 
 export class LocalRequestQueue<Held extends StoredRequest, Delayed extends DelayedRequest>
   implements RequestQueue
@@ -58,6 +50,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     end: (fresh, met, _still, failed) => this.#endDoubts(fresh, met, failed),
   }
   readonly failures: LocalFailures
+  readonly visits?: KeptVisits
+  readonly #visits: LocalVisits | undefined
   readonly #clock: HostClock
   readonly #slots: HostSlots
   readonly #order: QueueOrder
@@ -87,9 +81,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       failedMax: options.failedMax ?? 0,
       onTrimmed: options.onTrimmed ?? (() => {}),
       quarantined: () => this.#quarantined,
-      requeue: (requests, isTaken) => this.#requeueFailed(requests, isTaken),
+      requeue: (requests, isTaken) => this.#queueTaken(requests, isTaken),
       atomically: (step) => store.atomically(step),
     })
+    this.#visits = options.visits
+    if (options.visits)
+      this.visits = new KeptLocalVisits(options.visits, (due, isTaken) => this.#queueTaken(due, isTaken))
     this.#order = order
     this.#store = store
     this.#lines = new HostLines(clock, store)
@@ -170,13 +167,14 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return this.#waiters.wait(max, signal)
   }
 
-  async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
+  async commit(lease: Lease, { children = [], host, failure, visit }: CommitOptions = {}): Promise<void> {
     const preparing = this.#slots.prepare(children)
     if (preparing) await preparing
     const { line, held } = this.#end(lease, host)
     this.#store.atomically(() => {
       this.#store.done(held)
       if (failure) this.failures.keep(lease, failure)
+      if (visit) this.#visits?.recordNow([visit])
       for (const child of children) this.#add(child)
       this.#store.handedOn(lease.id)
       this.#lines.wake(line)
@@ -281,7 +279,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  async #requeueFailed(
+  async #queueTaken(
     requests: readonly QueuedRequest[],
     isTaken: (id: string) => boolean,
   ): Promise<readonly string[]> {

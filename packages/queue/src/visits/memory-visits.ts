@@ -1,21 +1,31 @@
-import type { DuePages, Visit, VisitedPage, VisitStore, VisitTotals } from '@webloom/core'
+import type { AskedPage, DuePages, Visit, VisitedPage, VisitTotals } from '@webloom/core'
+import { TimeHeap } from '../structures/time-heap.ts'
+import type { LocalVisits } from './local-visits.ts'
 
 interface KnownPage extends VisitedPage {
   readonly isInALine: boolean
 }
 
 /**
- * The visits of a crawl of one process. What is due is found by a search: a crawl in memory ends with its process, and none is so long that
- * many pages come due.
+ * The visits of a crawl of one process. An entry of the heap counts while its page is due at that moment: a page that was visited since has
+ * another entry.
  */
-export class MemoryVisits implements VisitStore {
+export class MemoryVisits implements LocalVisits {
   readonly #pages = new Map<string, KnownPage>()
+  readonly #notes = new Map<string, string>()
+  readonly #wheel = new TimeHeap<VisitedPage>()
+  /** Entries whose moment has come, in order. */
+  #come: VisitedPage[] = []
 
   async record(pages: readonly VisitedPage[]): Promise<void> {
+    this.recordNow(pages)
+  }
+
+  recordNow(pages: readonly VisitedPage[]): void {
     for (const page of pages) {
       const known = this.#pages.get(page.fingerprint)
       if (known?.visit.visitedAt === page.visit.visitedAt) continue
-      this.#pages.set(page.fingerprint, { ...page, isInALine: false })
+      this.#keep(page)
     }
   }
 
@@ -24,22 +34,29 @@ export class MemoryVisits implements VisitStore {
   }
 
   async due(now: number, max: number): Promise<DuePages> {
-    const pages = [...this.#pages.values()]
-      .filter(({ isInALine, visit }) => !isInALine && visit.dueAt <= now)
-      .sort((a, b) => a.visit.dueAt - b.visit.dueAt)
-      .slice(0, max)
+    for (let page = this.#wheel.takeDue(now); page; page = this.#wheel.takeDue(now)) this.#come.push(page)
+    this.#come = this.#come.filter((page) => this.#isDue(page))
+    const pages = this.#come.slice(0, max)
     return { pages, read: pages.length, token: '' }
   }
 
-  async moved({ pages }: DuePages): Promise<readonly string[]> {
-    const moved: string[] = []
-    for (const { fingerprint, visit } of pages) {
-      const known = this.#pages.get(fingerprint)
-      if (!known || known.isInALine || known.visit.dueAt !== visit.dueAt) continue
-      this.#pages.set(fingerprint, { ...known, isInALine: true })
-      moved.push(fingerprint)
+  async moved(due: DuePages): Promise<readonly string[]> {
+    return this.movedNow(due)
+  }
+
+  movedNow({ pages }: DuePages): readonly string[] {
+    const moved = pages.filter((page) => this.#isDue(page))
+    for (const page of moved) this.#pages.set(page.fingerprint, { ...page, isInALine: true })
+    return moved.map(({ fingerprint }) => fingerprint)
+  }
+
+  async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+    const known = pages.filter(({ fingerprint }) => this.#pages.has(fingerprint))
+    for (const { fingerprint, request } of known) {
+      const page = this.#pages.get(fingerprint)!
+      if (!page.isInALine) this.#keep({ fingerprint, request, visit: { ...page.visit, dueAt: at } })
     }
-    return moved
+    return known.map(({ fingerprint }) => fingerprint)
   }
 
   async forget(fingerprints: readonly string[]): Promise<readonly string[]> {
@@ -62,8 +79,29 @@ export class MemoryVisits implements VisitStore {
     return { pages: this.#pages.size, perHour }
   }
 
+  async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
+    return names.map((name) => this.#notes.get(name))
+  }
+
+  async note(name: string, text: string): Promise<void> {
+    this.#notes.set(name, text)
+  }
+
   async clear(): Promise<void> {
     this.#pages.clear()
+    this.#notes.clear()
+    this.#wheel.clear()
+    this.#come = []
+  }
+
+  #keep(page: VisitedPage): void {
+    this.#pages.set(page.fingerprint, { ...page, isInALine: false })
+    this.#wheel.add(page.visit.dueAt, page)
+  }
+
+  #isDue({ fingerprint, visit }: VisitedPage): boolean {
+    const known = this.#pages.get(fingerprint)
+    return known !== undefined && !known.isInALine && known.visit.dueAt === visit.dueAt
   }
 }
 

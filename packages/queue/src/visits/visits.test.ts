@@ -1,4 +1,4 @@
-import { fingerprint, Request, type Visit } from '@webloom/core'
+import { fingerprint, Request, type Visit, visitFromBytes, visitToBytes } from '@webloom/core'
 import { visitStoreContract } from '@webloom/core/contract'
 import { tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +7,6 @@ import { JobDatabase } from '../jobdir/job-database.ts'
 import { SqliteVisits } from '../jobdir/sqlite-visits.ts'
 import { MemoryVisits } from './memory-visits.ts'
 import { RedisVisits } from './redis-visits.ts'
-import { visitFromBytes, visitToBytes } from './visit-bytes.ts'
 
 const bench = new RedisBench()
 beforeAll(() => bench.start())

@@ -22,6 +22,16 @@ export class AdaptivePlan {
     this.#price = firstPrice(meanHours)
   }
 
+  /** What a visit has to bring, in hours of a fresh copy. */
+  get price(): number {
+    return this.#price
+  }
+
+  /** Goes on with the price of an earlier run. */
+  set price(price: number) {
+    this.#price = price
+  }
+
   /** Returns after how many hours a page is visited again. */
   intervalHours(evidence: ChangeEvidence = NO_EVIDENCE): number {
     return worthyInterval(ratesOf(evidence, this.#mix), this.#price, this.#bounds)

@@ -9,25 +9,10 @@
  * Only `page` and `same` say how often a page changes. A failure keeps what is known, hash and validators included.
  */
 
-import type { ChangeEvidence, Visit } from '@webloom/core'
+import type { ChangeEvidence, Visit, VisitMade, VisitOutcome } from '@webloom/core'
 import { NO_EVIDENCE, withVisit } from './change-evidence.ts'
 import { spreadInterval } from './spread-interval.ts'
 import { GONE_ANSWERS, hoursAfterFailure, hoursAfterGone, type TroubleBounds } from './troubled-interval.ts'
-
-/** What came of one visit, at a moment in milliseconds since 1970. */
-export interface VisitOutcome {
-  readonly at: number
-  readonly kind: 'page' | 'same' | 'gone' | 'failed'
-  /** Of a page. */
-  readonly contentHash?: string
-  readonly etag?: string
-  readonly lastModifiedAt?: number
-  /** The validators are kept though they are outdated, to see whether the host is honest. */
-  readonly isOutdated?: boolean
-  /** When the page says that it changed last, where its host is believed. */
-  readonly changedAt?: number
-  readonly callbackVersion: number
-}
 
 /** When pages are visited again. */
 export interface VisitPlan {
@@ -39,14 +24,6 @@ export interface NextVisitOptions {
   readonly bounds: TroubleBounds
   /** A number in [0, 1) that is always the same for the page, to spread pages over their time. */
   readonly place: number
-}
-
-export interface VisitMade {
-  readonly visit: Visit
-  /** The page is another one than at the last visit, or a new one. What another callback saw counts as changed: its items may be others. */
-  readonly changed: boolean
-  /** This answer is the one that is believed: the page is gone. Told once. */
-  readonly isGone: boolean
 }
 
 const HOUR_MS = 3_600_000

@@ -37,6 +37,7 @@ import { checkedTargets, type FollowTarget, followInit, hrefsOfTargets, urlOf } 
 import { isJson, isXml } from './markup-type.ts'
 import { NO_BOUNDS, type PageBounds } from './page-bounds.ts'
 import { responseKind } from './response-kind.ts'
+import { type PreviousVisit, visitOf } from './response-visit.ts'
 
 /** A response's parts without its URL. Each may be left out. */
 export interface ResponseInit extends CoreResponseInit {
@@ -103,6 +104,19 @@ export class Response extends CoreResponse implements LinkPage {
     response.#bounds ??= crawls.bounds
     response.#urls ??= crawls.urls
     response.#schemes ??= crawls.schemes
+  }
+
+  /**
+   * With RECRAWL: false when the page says the same as at the visit before. True for a page that is visited for the first time, that was seen
+   * by another version of the callback, and in a crawl without RECRAWL.
+   */
+  get changed(): boolean {
+    return visitOf(this)?.changed ?? true
+  }
+
+  /** With RECRAWL: the visit before; undefined for a page that is visited for the first time. */
+  get previousVisit(): PreviousVisit | undefined {
+    return visitOf(this)?.previous
   }
 
   /** Returns what a CSS query finds; see `Selector.css`. */

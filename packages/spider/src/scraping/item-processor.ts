@@ -1,5 +1,6 @@
 import {
   DropItem,
+  type GonePage,
   type ItemContext,
   type ItemFeed,
   type ItemPipeline,
@@ -132,6 +133,20 @@ export class ItemProcessor {
         },
         'no output could write this item; without one it is only counted',
       )
+    }
+  }
+
+  /** Tells pipelines that a page is gone. One that throws is logged; the others are told all the same. */
+  async gone(page: GonePage): Promise<void> {
+    const { pipelines, logger, stats } = this.#options
+    for (const { name, component } of pipelines) {
+      try {
+        await this.#inTime(`telling pipeline ${name} of a page that is gone`, () => component.gone?.(page))
+      } catch (error) {
+        if (isOutputFailure(error)) throw error
+        stats.inc('recrawl/gone_error_count')
+        logger.error({ pipeline: name, url: page.url, err: error }, 'the pipeline threw when a page was gone')
+      }
     }
   }
 

@@ -15,7 +15,7 @@ import {
   UrlMemory,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
-import { Scheduler } from '@webloom/scheduler'
+import { Scheduler, type SchedulerParts } from '@webloom/scheduler'
 import {
   DeclaredStartHosts,
   Engine,
@@ -44,6 +44,7 @@ import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
 import { besidesPages, pageFetching, responseFactory } from './fetching.ts'
+import { recrawling } from './recrawling.ts'
 import type { CrawlControls, Participation } from './store-port.ts'
 import { lineFields, newWorkerId } from './worker-id.ts'
 
@@ -118,12 +119,18 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   }
   Spider.attach(spider, { crawler, logger })
 
+  const recrawl = recrawling(crawler, {
+    spider,
+    queue: store.queue,
+    ends: endsByItself(spider, settings, options.stays),
+    onGone: (page) => items.gone(page),
+  })
   const [extensions, { downloader, scraper }, pipelines] = await inOneError(
     () => placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder),
-    () => pages.open(crawler, spider),
+    () => pages.open(crawler, spider, recrawl?.pages),
     () => placedComponents<ItemPipeline>('ITEM_PIPELINES', ITEM_PIPELINES, crawler, folder),
   )
-  const scheduler = Scheduler.fromCrawler(crawler, {
+  const parts: SchedulerParts = {
     filter: store.filter,
     queue: store.queue,
     endsDoubtsAtOnce: store.isInProcess,
@@ -131,7 +138,8 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     onOpen: store.onOpen,
     onClose: store.onClose,
     isNearlyFull: store.isNearlyFull,
-  })
+  }
+  const scheduler = recrawl?.scheduler(parts) ?? Scheduler.fromCrawler(crawler, parts)
   const feeds = feedsFrom(settings, {
     spiderName: spider.name,
     spider,
@@ -160,7 +168,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     spider,
     scheduler,
     record: store.record,
-    downloader,
+    downloader: recrawl?.downloader(downloader) ?? downloader,
     scraper,
     items,
     forms: new FormFetcher({ forms: store.pageForms, scraper, stats, signals, logger }),
@@ -229,6 +237,10 @@ function engineBounds(spider: Spider, settings: Settings, stays: boolean | undef
     componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
   }
+}
+
+function endsByItself(spider: Spider, settings: Settings, stays: boolean | undefined): boolean {
+  return idleMsBeforeFinish(spider, settings, stays) < Number.POSITIVE_INFINITY
 }
 
 /** How long there must be nothing to do before a crawl ends, milliseconds; Infinity for one that stays. */

@@ -132,8 +132,8 @@ async function localStore(
     ...(seeds && { seeds }),
     connect: () => servers.open({ forWriting: true }),
     disconnect: () => servers.close(),
-    join: async ({ begun }) => {
-      await runLog.begin(begun)
+    join: async ({ begun, isNextRun = false }) => {
+      await runLog.begin(begun && !isNextRun)
       await seeds?.open()
     },
     watch: (look) => {

@@ -26,8 +26,10 @@ import {
 import { DocumentLine, type HostSlots, MemoryHostClock } from '@webloom/queue'
 import {
   type CrawlsResponse,
+  type PageVisits,
   pageBoundsOf,
   Response,
+  RevisitingScraper,
   Scraper,
   type ScraperOptions,
   type Spider,
@@ -50,8 +52,16 @@ export interface PageFetchingOptions {
 export interface PageFetching {
   /** `crawler.fetch`: past the queue, at the pace of the request's host. Not before `open`. */
   readonly fetch: NonNullable<Crawler['fetch']>
-  /** Makes the downloader and the scraper, with their middlewares. */
-  open(crawler: Crawler, spider: Spider): Promise<{ downloader: Downloader; scraper: Scraper }>
+  /**
+   * Makes the downloader and the scraper, with their middlewares.
+   *
+   * @param visits of a crawl that comes back to its pages
+   */
+  open(
+    crawler: Crawler,
+    spider: Spider,
+    visits?: PageVisits,
+  ): Promise<{ downloader: Downloader; scraper: Scraper }>
 }
 
 /** Pages are fetched under the crawl's own rules: its URL_RULES, its politeness, its middlewares. Opens no connection. */
@@ -76,13 +86,16 @@ export function pageFetching(base: Crawler, { slots, urls, folder }: PageFetchin
   let downloader: Downloader
   return {
     fetch: (request, given) => paced.fetch(request, given),
-    async open(crawler, spider) {
+    async open(crawler, spider, visits) {
       const [made, middlewares] = await inOneError(
         () => downloaderOf(crawler, folder),
         () => placedComponents('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES, crawler, folder),
       )
       downloader = made
-      return { downloader, scraper: scraperOf(crawler, spider, { downloader, middlewares, urls }) }
+      return {
+        downloader,
+        scraper: scraperOf(crawler, spider, { downloader, middlewares, urls, visits }),
+      }
     },
   }
 }
@@ -159,16 +172,17 @@ interface ScraperParts {
   readonly middlewares: ScraperOptions['middlewares']
   /** What the crawl knows of the URLs that its pages link to. */
   readonly urls: UrlMemory
+  readonly visits: PageVisits | undefined
 }
 
 function scraperOf(
   crawler: Crawler,
   spider: Spider,
-  { downloader, middlewares, urls }: ScraperParts,
+  { downloader, middlewares, urls, visits }: ScraperParts,
 ): Scraper {
   const { settings, stats, signals, logger } = crawler
   const crawls = crawlsResponse(crawler, urls)
-  return new Scraper({
+  const options: ScraperOptions = {
     spider,
     adopt: (response) => Response.attach(response, crawls),
     middlewares,
@@ -178,5 +192,6 @@ function scraperOf(
     stats,
     signals,
     logger,
-  })
+  }
+  return visits ? new RevisitingScraper(options, visits) : new Scraper(options)
 }

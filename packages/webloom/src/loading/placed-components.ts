@@ -118,7 +118,7 @@ const HOOKS: HookNames = {
     processStart: true,
   },
   EXTENSIONS: { close: true },
-  ITEM_PIPELINES: { openSpider: true, processItem: true, closeSpider: true },
+  ITEM_PIPELINES: { openSpider: true, processItem: true, gone: true, closeSpider: true },
 }
 
 function refusePythonName(setting: ComponentsSetting, name: string, Class: object): void {

@@ -13,7 +13,8 @@
  * Lua reads the first nine bytes. Redis packs a hash as long as its values have 64 bytes at the most: a longer tag is not kept.
  */
 
-import { type Visit, WebloomError } from '@webloom/core'
+import { WebloomError } from '../errors/errors.ts'
+import type { Visit } from '../ports/visit-store.ts'
 
 const FORM = 1
 const HAS_DATE = 16

@@ -1,0 +1,80 @@
+/** What a visit makes of what was known of its page: the scheduler decides, whoever fetches the page asks. */
+
+import type { Lease } from './request-queue.ts'
+import type { Visit, VisitedPage } from './visit-store.ts'
+
+/** What came of one visit, at a moment in milliseconds since 1970. */
+export interface VisitOutcome {
+  readonly at: number
+  /** `same`: 304, the page that is known. `gone`: 404, 410. `failed`: no answer, or an error. */
+  readonly kind: 'page' | 'same' | 'gone' | 'failed'
+  /** Of a page. */
+  readonly contentHash?: string
+  readonly etag?: string
+  readonly lastModifiedAt?: number
+  /** The validators are kept though they are outdated, to see whether the host is honest. */
+  readonly isOutdated?: boolean
+  /** When the page says that it changed last, where its host is believed. */
+  readonly changedAt?: number
+  readonly callbackVersion: number
+}
+
+/** What is known of a page after a visit. */
+export interface VisitMade {
+  readonly visit: Visit
+  /** The page is another one than at the last visit, or a new one. What another callback saw counts as changed: its items may be others. */
+  readonly changed: boolean
+  /** This answer is the one that is believed: the page is gone. Told once. */
+  readonly isGone: boolean
+}
+
+/** When pages are visited again. */
+export interface VisitRules {
+  visited(
+    page: { readonly fingerprint: string; readonly url: string },
+    previous: Visit | undefined,
+    outcome: VisitOutcome,
+  ): VisitMade
+}
+
+/** Asks a page's host whether the page has to be sent, and learns whether the host can be believed. */
+export interface PageValidation {
+  /** Returns the headers with which the page is asked for: none, where it is to be sent whole. */
+  headersFor(url: string, visit: Visit): Readonly<Record<string, string>>
+  /** Told of each answer to a request for a page that was visited before. Returns the validators that the page goes on with. */
+  answered(url: string, answer: ValidatedAnswer): KnownValidators
+  /** Returns the validators of a page that is visited for the first time. */
+  first(headers: AnswerHeaders): KnownValidators
+}
+
+/** The headers of an answer. */
+export interface AnswerHeaders {
+  get(name: string): string | null | undefined
+}
+
+/** An answer to a request for a page that was visited before. */
+export interface ValidatedAnswer {
+  readonly previous: Visit
+  /** The page was asked for by its validators. */
+  readonly isConditional: boolean
+  readonly notModified: boolean
+  readonly changed: boolean
+  readonly headers: AnswerHeaders
+}
+
+/** What a page is asked for with the next time. */
+export interface KnownValidators {
+  readonly etag?: string
+  readonly lastModifiedAt?: number
+  readonly isOutdated?: boolean
+  /** When the page says that it changed last; absent where its host is not believed. */
+  readonly changedAt?: number
+}
+
+/** Has the visits of pages that are under way: whoever ends a page's lease asks it. */
+export interface VisitsUnderWay {
+  /** Resolves to the visit that ends with the lease; undefined for a page that is not to be visited again. */
+  take(lease: Lease): Promise<VisitedPage | undefined>
+  /** The lease ends without a visit. */
+  drop(lease: Lease): void
+}

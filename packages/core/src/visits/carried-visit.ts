@@ -1,0 +1,25 @@
+/**
+ * The last visit of a page, on its way with the page's next request: so a visit costs no question to the store. It is in `meta.last_visit`,
+ * after some digits of the page's fingerprint: a spider that copies `meta` to another request copies it too, and there it is no visit.
+ */
+
+import type { Visit } from '../ports/visit-store.ts'
+import type { Request } from '../requests/request.ts'
+import { visitFromBytes, visitToBytes } from './visit-bytes.ts'
+
+const FINGERPRINT_CHARS = 8
+
+/** Makes the request carry its page's last visit. */
+export function carryVisit(request: Request, fingerprint: string, visit: Visit): void {
+  const page = fingerprint.slice(0, FINGERPRINT_CHARS)
+  request.meta = { ...request.meta, last_visit: page + visitToBytes(visit).toString('base64url') }
+}
+
+/** Returns the visit that the request carries; undefined for a page that was never visited. */
+export function carriedVisit(request: Request, fingerprint: string): Visit | undefined {
+  const carried = request.hasMeta ? request.meta.last_visit : undefined
+  if (typeof carried !== 'string') return undefined
+  const page = fingerprint.slice(0, FINGERPRINT_CHARS)
+  if (!carried.startsWith(page)) return undefined
+  return visitFromBytes(Buffer.from(carried.slice(page.length), 'base64url'))
+}

@@ -1,0 +1,91 @@
+import {
+  type AskedPage,
+  carryVisit,
+  type DuePages,
+  type KeptVisits,
+  type QueuedRequest,
+  type Visit,
+  type VisitedPage,
+  type VisitStore,
+  type VisitTotals,
+} from '@webloom/core'
+
+/** Visits that a queue of this process keeps in its own steps. */
+export interface LocalVisits extends VisitStore {
+  /** As `record`, in the present step. */
+  recordNow(pages: readonly VisitedPage[]): void
+  /** As `moved`, in the present step. */
+  movedNow(due: DuePages): readonly string[]
+}
+
+/** Queues requests in one step, as far as `isTaken` says of their ids, called in that step, that they are to be queued. */
+export type QueueTaken = (
+  requests: readonly QueuedRequest[],
+  isTaken: (id: string) => boolean,
+) => Promise<readonly string[]>
+
+/** The visits of a crawl in one process, beside its queue. */
+export class KeptLocalVisits implements KeptVisits {
+  readonly #visits: LocalVisits
+  readonly #queue: QueueTaken
+
+  constructor(visits: LocalVisits, queue: QueueTaken) {
+    this.#visits = visits
+    this.#queue = queue
+  }
+
+  async queueDue(due: DuePages): Promise<number> {
+    for (const { request, fingerprint, visit } of due.pages) carryVisit(request, fingerprint, visit)
+    const queued = due.pages.map(({ request, fingerprint }) => ({ id: fingerprint, request }))
+    let moved: Set<string> | undefined
+    const isTaken = (id: string) => {
+      moved ??= new Set(this.#visits.movedNow(due))
+      return moved.has(id)
+    }
+    return (await this.#queue(queued, isTaken)).length
+  }
+
+  record(pages: readonly VisitedPage[]): Promise<void> {
+    return this.#visits.record(pages)
+  }
+
+  find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
+    return this.#visits.find(fingerprints)
+  }
+
+  due(now: number, max: number): Promise<DuePages> {
+    return this.#visits.due(now, max)
+  }
+
+  moved(due: DuePages): Promise<readonly string[]> {
+    return this.#visits.moved(due)
+  }
+
+  hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+    return this.#visits.hurry(pages, at)
+  }
+
+  forget(fingerprints: readonly string[]): Promise<readonly string[]> {
+    return this.#visits.forget(fingerprints)
+  }
+
+  sample(max: number): Promise<readonly Visit[]> {
+    return this.#visits.sample(max)
+  }
+
+  totals(): Promise<VisitTotals> {
+    return this.#visits.totals()
+  }
+
+  notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
+    return this.#visits.notes(names)
+  }
+
+  note(name: string, text: string): Promise<void> {
+    return this.#visits.note(name, text)
+  }
+
+  clear(): Promise<void> {
+    return this.#visits.clear()
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Brings pages that are due into the hosts' lines, some hundred at a time. From there on the hosts' pace holds.
+ *
+ * Only some are brought while many requests wait: a page that waits in a line takes four times the room that it takes where it is due. Some are
+ * brought all the same, as pages of one slow host may wait for hours.
+ */
+
+import type { KeptVisits, StatsCollector } from '@webloom/core'
+
+export interface DuePagesFeedOptions {
+  readonly visits: KeptVisits
+  readonly stats: StatsCollector
+  /** How many requests wait in the queue. */
+  readonly waiting: () => Promise<number>
+  /** While fewer wait, pages are brought whenever they are due. */
+  readonly lowWater: number
+  /** How much earlier than at its hour a page may be visited, milliseconds. */
+  readonly earlyMs: number
+}
+
+const PAGES_PER_STEP = 256
+const LOOK_EVERY_MS = 1000
+/** Into lines that are long, a step each so many milliseconds. */
+const CROWDED_EVERY_MS = 10_000
+
+export class DuePagesFeed {
+  readonly #options: DuePagesFeedOptions
+  #nextLookMs = 0
+  #broughtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: DuePagesFeedOptions) {
+    this.#options = options
+  }
+
+  /** Called before each lease: mostly it is not time to look. */
+  async look(): Promise<void> {
+    const now = performance.now()
+    if (now < this.#nextLookMs) return
+    this.#nextLookMs = now + LOOK_EVERY_MS
+    const isCrowded = (await this.#options.waiting()) >= this.#options.lowWater
+    if (isCrowded && now < this.#broughtMs + CROWDED_EVERY_MS) return
+    if (await this.bring()) this.#nextLookMs = 0
+  }
+
+  /** Brings what is due, one step of it. Resolves to false when nothing is. */
+  async bring(): Promise<boolean> {
+    const { visits, stats, earlyMs } = this.#options
+    const due = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
+    if (due.read === 0) return false
+    const brought = await visits.queueDue(due)
+    if (brought > 0) stats.inc('recrawl/due_count', brought)
+    this.#broughtMs = performance.now()
+    return true
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The scheduler of a crawl that comes back to its pages (RECRAWL).
+ *
+ *     what is due           goes into the hosts' lines, before requests are leased and before the crawl may end
+ *     a page ends           its visit is recorded in the step that commits it: it is in a line, or due at its hour, and never neither
+ *     a start request       of a page that is known is not made: its page comes when it is due
+ *     a seed                of a page that is known makes it due at once
+ *     a link                of a page that is known is dropped by the filter, as ever. With `dontFilter` it is made, with its last visit
+ *
+ * A crash between two steps leaves a page where it was.
+ */
+
+import {
+  type Crawler,
+  carryVisit,
+  type HostNews,
+  type KeptVisits,
+  type Lease,
+  putUnderRules,
+  type Request,
+  type RetryWhen,
+  type VisitsUnderWay,
+} from '@webloom/core'
+import { isPassing } from '../patience.ts'
+import { Scheduler } from '../scheduler.ts'
+import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
+import { DuePagesFeed } from './due-pages.ts'
+import type { VisitPlanner } from './visit-planner.ts'
+
+interface RevisitingParts {
+  readonly visits: KeptVisits
+  readonly planner: VisitPlanner
+  readonly underWay: VisitsUnderWay
+  /** The crawl ends when nothing is left to do. */
+  readonly ends: boolean
+  /** Called when the visits can be read. */
+  readonly onOpened?: () => Promise<void>
+}
+
+export interface RevisitingSchedulerOptions extends SchedulerOptions, RevisitingParts {
+  readonly lowWater: number
+}
+
+const HOUR_MS = 3_600_000
+
+export class RevisitingScheduler extends Scheduler {
+  readonly #options: RevisitingSchedulerOptions
+  readonly #feed: DuePagesFeed
+
+  constructor(options: RevisitingSchedulerOptions) {
+    super(options)
+    this.#options = options
+    const { visits, stats, lowWater, planner, ends } = options
+    // A run each day is never a minute too early for a page. No page is due so soon after its visit: none is visited twice for that.
+    const earlyMs = ends ? Math.min(HOUR_MS, planner.shortestMs / 10) : 0
+    const waiting = async () => (await options.queue.counts()).waiting
+    this.#feed = new DuePagesFeed({ visits, stats, waiting, lowWater, earlyMs })
+  }
+
+  static override fromCrawler(
+    crawler: Crawler,
+    parts: SchedulerParts & RevisitingParts,
+  ): RevisitingScheduler {
+    const { settings, stats, signals, logger, spider, times } = crawler
+    return new this({
+      ...parts,
+      stats,
+      signals,
+      logger,
+      spider,
+      logEveryDuplicate: settings.getBool('DUPEFILTER_DEBUG'),
+      lowWater: settings.getInt('START_LOW_WATER'),
+      ...(times && { times }),
+    })
+  }
+
+  override async open(signal?: AbortSignal): Promise<void> {
+    await super.open(signal)
+    const { planner, onOpened } = this.#options
+    await this.#unlessAway(async () => {
+      await onOpened?.()
+      await planner.balance()
+    })
+  }
+
+  override async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    await this.#unlessAway(async () => {
+      await this.#feed.look()
+      await this.#options.planner.balance()
+    })
+    return super.next(max, signal)
+  }
+
+  override async isEmpty(signal: AbortSignal): Promise<boolean> {
+    if (!(await super.isEmpty(signal))) return false
+    let isEmpty = false
+    await this.#unlessAway(async () => {
+      isEmpty = !(await this.#feed.bring())
+    })
+    return isEmpty
+  }
+
+  override async enqueueStart(request: Request, asker: string): Promise<number> {
+    const known = (await this.#known([request])).get(request)
+    if (!known) return super.enqueueStart(request, asker)
+    const { fingerprint } = known
+    if (request.dontFilter) await this.#options.visits.hurry([{ fingerprint, request }], Date.now())
+    return 0
+  }
+
+  override async enqueueStarts(batch: readonly (Request | undefined)[], from: number): Promise<number> {
+    return super.enqueueStarts(await this.#withoutKnown(batch), from)
+  }
+
+  override async commit(
+    lease: Lease,
+    requests: readonly Request[],
+    options: Parameters<Scheduler['commit']>[2] = {},
+  ): Promise<void> {
+    const visit = await this.#options.underWay.take(lease)
+    const links = requests.some(({ dontFilter }) => dontFilter)
+      ? await this.#carrying(requests, options.marksAll ?? false)
+      : requests
+    await super.commit(lease, links, visit ? { ...options, visit } : options)
+  }
+
+  override retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
+    this.#options.underWay.drop(lease)
+    return super.retry(lease, request, when, host)
+  }
+
+  override requeue(lease: Lease): Promise<void> {
+    this.#options.underWay.drop(lease)
+    return super.requeue(lease)
+  }
+
+  override reject(lease: Lease, reason: string): Promise<void> {
+    this.#options.underWay.drop(lease)
+    return super.reject(lease, reason)
+  }
+
+  /** Leaves out start requests of pages that were visited, and are due at their hour or are in a line. */
+  async #withoutKnown(batch: readonly (Request | undefined)[]): Promise<readonly (Request | undefined)[]> {
+    const known = await this.#known(batch.filter((request) => request !== undefined))
+    const left = batch.map((request) => (request && known.has(request) ? undefined : request))
+    if (known.size > 0) this.#options.stats.inc('recrawl/start_known_count', known.size)
+    return left
+  }
+
+  /**
+   * Links that go past the filter carry their pages' last visits. The target of a redirect is not such a link: its page comes when it is
+   * due, unless the redirects go in a circle.
+   */
+  async #carrying(requests: readonly Request[], isRedirect: boolean): Promise<readonly Request[]> {
+    const known = await this.#known(requests.filter(({ dontFilter }) => dontFilter))
+    for (const [request, { fingerprint, visit }] of known) carryVisit(request, fingerprint, visit)
+    if (!isRedirect) return requests
+    return requests.filter((request) => !known.has(request) || cameFrom(request).includes(request.url))
+  }
+
+  /** The last visits of those that were visited. */
+  async #known(requests: readonly Request[]) {
+    const { fingerprinter, visits } = this.#options
+    const pages = requests.flatMap((request) => {
+      try {
+        if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
+        return [{ request, fingerprint: fingerprinter.fingerprint(request) }]
+      } catch {
+        // It is told, and counted, where it is asked about.
+        return []
+      }
+    })
+    const found = pages.length > 0 ? await visits.find(pages.map(({ fingerprint }) => fingerprint)) : []
+    return new Map(
+      pages.flatMap(({ request, fingerprint }, n) => {
+        const visit = found[n]
+        return visit ? [[request, { fingerprint, visit }] as const] : []
+      }),
+    )
+  }
+
+  /** Pages that are due may wait for a server that is away, as all others do. */
+  async #unlessAway(step: () => Promise<void>): Promise<void> {
+    try {
+      await step()
+    } catch (error) {
+      if (!isPassing(error)) throw error
+    }
+  }
+}
+
+function cameFrom(request: Request): readonly unknown[] {
+  const urls = request.hasMeta ? request.meta.redirect_urls : undefined
+  return Array.isArray(urls) ? urls : []
+}

@@ -1,0 +1,112 @@
+/**
+ * When the pages of a crawl are visited again (RECRAWL). What pages need to know of each other is learned from a sample of them, and kept as a
+ * note beside their visits, so that the next run goes on with it.
+ */
+
+import { hash } from 'node:crypto'
+import type { Visit, VisitMade, VisitOutcome, VisitRules, VisitStore } from '@webloom/core'
+import { AdaptivePlan } from './adaptive-plan.ts'
+import { datesAreEvidence, type LastmodRecord, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
+import { type VisitPlan, visitMade } from './next-visit.ts'
+
+export interface VisitPlannerOptions {
+  readonly store: Pick<VisitStore, 'sample' | 'totals' | 'notes' | 'note'>
+  /** RECRAWL: `fixed`, all pages are visited each so many hours; `adaptive`, by what was seen of each. */
+  readonly kind: 'fixed' | 'adaptive'
+  /** RECRAWL_INTERVAL: hours between two visits, or their mean. */
+  readonly meanHours: number
+  /** RECRAWL_INTERVAL_MIN and RECRAWL_INTERVAL_MAX. */
+  readonly minHours: number
+  readonly maxHours: number
+}
+
+const HOUR_MS = 3_600_000
+const PLAN_NOTE = 'plan'
+const SAMPLE_MAX = 1024
+/** The plan is balanced so often in the time in which each page is visited once. */
+const BALANCES_PER_ROUND = 50
+const BALANCE_MS_MIN = 10_000
+/** Of a crawl that did not run meanwhile, no more are made up: the pages' intervals do not follow before they are visited. */
+const BALANCES_AT_ONCE = 10
+const HOSTS_MAX = 10_000
+
+export class VisitPlanner implements VisitRules {
+  readonly #options: VisitPlannerOptions
+  readonly #adaptive: AdaptivePlan | undefined
+  readonly #plan: VisitPlan
+  /** How far a host's Last-Modified proved true, as this process has seen it. */
+  readonly #dates = new Map<string, LastmodRecord>()
+  #balancedAt = 0
+
+  constructor(options: VisitPlannerOptions) {
+    this.#options = options
+    const { kind, meanHours, minHours, maxHours } = options
+    this.#adaptive = kind === 'adaptive' ? new AdaptivePlan({ meanHours, minHours, maxHours }) : undefined
+    this.#plan = this.#adaptive ?? { intervalHours: () => meanHours }
+  }
+
+  /** The shortest time between two visits of a page that can be fetched, milliseconds. */
+  get shortestMs(): number {
+    const { kind, meanHours, minHours } = this.#options
+    return (kind === 'fixed' ? meanHours : minHours) * HOUR_MS
+  }
+
+  visited(
+    page: { readonly fingerprint: string; readonly url: string },
+    previous: Visit | undefined,
+    outcome: VisitOutcome,
+  ): VisitMade {
+    return visitMade(previous, this.#dated(page.url, previous, outcome), {
+      plan: this.#plan,
+      bounds: { maxHours: this.#options.maxHours },
+      place: placeOf(page.fingerprint),
+    })
+  }
+
+  /** Adapts the plan to what all pages have shown, when it is time to. Called as often as one likes. */
+  async balance(now = Date.now()): Promise<void> {
+    const adaptive = this.#adaptive
+    const everyMs = Math.max(BALANCE_MS_MIN, (this.#options.meanHours * HOUR_MS) / BALANCES_PER_ROUND)
+    if (!adaptive || now - this.#balancedAt < everyMs) return
+    const isFirst = this.#balancedAt === 0
+    this.#balancedAt = now
+    const { store } = this.#options
+    const [note] = await store.notes([PLAN_NOTE])
+    const { price, at } = noteFrom(note)
+    if (isFirst && price !== undefined) adaptive.price = price
+    const [sample, { pages, perHour }] = await Promise.all([store.sample(SAMPLE_MAX), store.totals()])
+    if (pages === 0) return
+    adaptive.learn(sample.map(({ evidence }) => evidence))
+    const missed = at === undefined ? 1 : Math.floor((now - at) / everyMs)
+    for (let n = 0; n < Math.min(missed, BALANCES_AT_ONCE); n++) adaptive.balance(pages, perHour)
+    await store.note(PLAN_NOTE, JSON.stringify({ price: adaptive.price, at: now }))
+  }
+
+  /** Adds when the page says that it changed last, where its host's dates proved true. */
+  #dated(url: string, previous: Visit | undefined, outcome: VisitOutcome): VisitOutcome {
+    const { kind, lastModifiedAt, contentHash } = outcome
+    if (kind !== 'page' || lastModifiedAt === undefined || previous?.contentHash === undefined) return outcome
+    const host = hostOf(url)
+    const changed = contentHash !== previous.contentHash
+    const before = this.#dates.get(host) ?? NO_LASTMOD
+    const record = withLastmod(before, lastModifiedAt > previous.visitedAt, changed)
+    if (!this.#dates.has(host) && this.#dates.size >= HOSTS_MAX) this.#dates.clear()
+    this.#dates.set(host, record)
+    return datesAreEvidence(record) ? { ...outcome, changedAt: lastModifiedAt } : outcome
+  }
+}
+
+function noteFrom(text: string | undefined): { readonly price?: number; readonly at?: number } {
+  if (text === undefined) return {}
+  const { price, at } = JSON.parse(text) as { price?: unknown; at?: unknown }
+  return typeof price === 'number' && price > 0 && typeof at === 'number' ? { price, at } : {}
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : ''
+}
+
+/** A number in [0, 1) that is always the same for a page. */
+function placeOf(fingerprint: string): number {
+  return Number.parseInt(hash('sha1', fingerprint).slice(0, 8), 16) / 2 ** 32
+}

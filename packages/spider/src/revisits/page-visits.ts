@@ -1,0 +1,262 @@
+/**
+ * The visits of pages that are under way, from their requests to their commits:
+ *
+ *     fetch      asked for by the validators of the last visit, where its host proved honest
+ *     answer     304: the page that is known. Else its content is compared with that of the last visit, before the callback runs
+ *     commit     takes the visit: when the page was visited, what was found, and when it is due again
+ *
+ * A page that is not fetched, or whose callback throws, was visited in vain: what is known of it stays, and it is tried again.
+ */
+
+import {
+  carriedVisit,
+  type Fingerprinter,
+  Headers,
+  IgnoreRequest,
+  type JsonObject,
+  type Lease,
+  type Logger,
+  type PageValidation,
+  type Request,
+  type StatsCollector,
+  type Visit,
+  type VisitedPage,
+  type VisitMade,
+  type VisitOutcome,
+  type VisitRules,
+  type VisitsUnderWay,
+} from '@webloom/core'
+import { contentHash, valueHash } from '../changes/content-hash.ts'
+import type { Response } from '../responses/response.ts'
+import { noteVisit } from '../responses/response-visit.ts'
+import type { Failure } from '../scraping/callback-output.ts'
+import type { Spider } from '../spider.ts'
+import { callbackVersion } from './callback-version.ts'
+
+export interface PageVisitsOptions {
+  readonly spider: Spider
+  readonly fingerprinter: Fingerprinter
+  readonly rules: VisitRules
+  readonly validation: PageValidation
+  /** RECRAWL_UNCHANGED_ITEMS: items of unchanged pages are written again. */
+  readonly writesUnchanged: boolean
+  /** Called when a page is gone, before that is recorded. */
+  readonly onGone: (page: VisitedPage) => Promise<void>
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+interface UnderWay {
+  readonly fingerprint: string
+  /** As it is asked for the next time: before middlewares put cookies and the like into it. */
+  readonly asking: Request
+  readonly previous: Visit | undefined
+  /** Headers that were added to ask whether the page has changed. */
+  added: readonly string[]
+  made?: VisitMade
+}
+
+/** What is to be done with a page that has arrived. */
+export type Arrival = 'changed' | 'unchanged' | 'not modified'
+
+const GONE = new Set([404, 410])
+const NOT_MODIFIED = 304
+const ERROR_MIN = 400
+
+export class PageVisits implements VisitsUnderWay {
+  readonly #options: PageVisitsOptions
+  readonly #pages = new Map<string, UnderWay>()
+
+  constructor(options: PageVisitsOptions) {
+    this.#options = options
+  }
+
+  get writesUnchanged(): boolean {
+    return this.#options.writesUnchanged
+  }
+
+  /** Called before a request leaves. Returns how to take back what was added to it, and how it was written before. */
+  begin(
+    request: Request,
+  ): { readonly restore: (sent: Request) => void; readonly asking: Request } | undefined {
+    if (request.hasMeta && request.meta.recrawl === false) return undefined
+    const fingerprint = this.#options.fingerprinter.fingerprint(request)
+    const previous = carriedVisit(request, fingerprint)
+    const page: UnderWay = { fingerprint, asking: askingOf(request), previous, added: [] }
+    this.#pages.set(fingerprint, page)
+    if (previous) page.added = this.#ask(request, previous)
+    return {
+      asking: page.asking,
+      restore: (sent) => {
+        for (const name of page.added) sent.headers.delete(name)
+      },
+    }
+  }
+
+  #ask(request: Request, previous: Visit): readonly string[] {
+    const { spider, validation, writesUnchanged } = this.#options
+    const isRendered = request.hasMeta && Boolean(request.meta.browser)
+    const isPlain = request.method === 'GET' || request.method === 'HEAD'
+    if (writesUnchanged || isRendered || !isPlain || previous.contentHash === undefined) return []
+    // What another callback makes of the page is not known.
+    if (previous.callbackVersion !== callbackVersion(spider, request)) return []
+    const headers = Object.entries(validation.headersFor(request.url, previous))
+    if (headers.some(([name]) => request.headers.has(name))) return []
+    for (const [name, value] of headers) request.headers.set(name, value)
+    return headers.map(([name]) => name)
+  }
+
+  /** The page is a redirect: where it leads is what it says. */
+  redirected(request: Request, target: Request): void {
+    const page = this.#pageOf(request)
+    if (!page || this.#options.fingerprinter.fingerprint(target) === page.fingerprint) return
+    this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
+  }
+
+  /** Called before the callback of a page. */
+  async arrived(response: Response): Promise<Arrival> {
+    const page = this.#pageOf(response.request)
+    if (!page) return 'changed'
+    const { status, flags } = response
+    const isConditional = page.added.length > 0
+    let made: VisitMade
+    if (status === NOT_MODIFIED && isConditional) made = this.#notModified(page, response)
+    else if (GONE.has(status)) made = this.#make(page, { kind: 'gone' })
+    else if (status >= ERROR_MIN || flags.includes('dataloss')) made = this.#make(page, { kind: 'failed' })
+    else made = await this.#compared(page, response, isConditional)
+    const { previous } = page
+    const isUnchanged = !made.changed && previous !== undefined && status < ERROR_MIN
+    noteVisit(response, {
+      changed: !isUnchanged,
+      previous: previous && {
+        visitedAt: new Date(previous.visitedAt),
+        visits: previous.visits,
+        changes: previous.changes,
+      },
+    })
+    if (!isUnchanged) return 'changed'
+    return status === NOT_MODIFIED ? 'not modified' : 'unchanged'
+  }
+
+  /** The page could not be fetched, or no callback takes it. */
+  failed({ request, response, error }: Failure): void {
+    const page = this.#pageOf(request)
+    if (!page) return
+    // Nobody wants a page that was refused before it was ever visited.
+    if (error instanceof IgnoreRequest && !page.previous && !response) this.#pages.delete(page.fingerprint)
+    else this.#make(page, { kind: response && GONE.has(response.status) ? 'gone' : 'failed' })
+  }
+
+  /** The page has arrived, but its callback threw. */
+  spoiled(request: Request): void {
+    const page = this.#pageOf(request)
+    if (page && page.made?.visit.goneAnswers === 0) this.#make(page, { kind: 'failed' })
+  }
+
+  async take({ request }: Lease): Promise<VisitedPage | undefined> {
+    const page = this.#pageOf(request)
+    if (!page) return undefined
+    this.#pages.delete(page.fingerprint)
+    const { fingerprint, asking, previous } = page
+    // What ended without an answer may be in a line only: it must not be lost.
+    const made = page.made ?? (previous && this.#make(page, { kind: 'failed' }))
+    if (!made) return undefined
+    const visited = { fingerprint, request: asking, visit: made.visit }
+    this.#count(made, previous)
+    if (made.isGone && previous?.contentHash !== undefined) await this.#options.onGone(visited)
+    return visited
+  }
+
+  drop({ request }: Lease): void {
+    const page = this.#pageOf(request)
+    if (page) this.#pages.delete(page.fingerprint)
+  }
+
+  #pageOf(request: Request): UnderWay | undefined {
+    return this.#pages.get(this.#options.fingerprinter.fingerprint(request))
+  }
+
+  #notModified(page: UnderWay, { headers }: Response): VisitMade {
+    const { validation, stats } = this.#options
+    stats.inc('recrawl/not_modified_count')
+    const { previous, asking } = page
+    const answer = { previous: previous!, isConditional: true, notModified: true, changed: false, headers }
+    return this.#make(page, { kind: 'same', ...validation.answered(asking.url, answer) })
+  }
+
+  async #compared(page: UnderWay, response: Response, isConditional: boolean): Promise<VisitMade> {
+    const { validation } = this.#options
+    const hash = await this.#contentOf(response)
+    const { previous, asking } = page
+    const { headers } = response
+    const changed = hash !== previous?.contentHash
+    const validators =
+      previous?.contentHash === undefined
+        ? validation.first(headers)
+        : validation.answered(asking.url, { previous, isConditional, notModified: false, changed, headers })
+    return this.#make(page, { kind: 'page', contentHash: hash, ...validators })
+  }
+
+  /** The spider's own idea of what the page says, or the usual one. */
+  async #contentOf(response: Response): Promise<string> {
+    const { spider, stats, logger } = this.#options
+    try {
+      const content: unknown = await spider.recrawlContent?.(response)
+      if (content !== undefined && content !== null) return valueHash(content)
+    } catch (error) {
+      stats.inc('spider_exceptions/count')
+      logger.error(
+        { url: response.url, err: error },
+        'recrawlContent threw; the page is compared by all that it says',
+      )
+    }
+    const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+    return contentHash({ type, body: response.body, text: () => response.text })
+  }
+
+  #make(page: UnderWay, outcome: Omit<VisitOutcome, 'at' | 'callbackVersion'>): VisitMade {
+    const { rules, spider } = this.#options
+    const { fingerprint, asking, previous } = page
+    const version = callbackVersion(spider, asking)
+    page.made = rules.visited({ fingerprint, url: asking.url }, previous, {
+      at: Date.now(),
+      callbackVersion: version,
+      ...outcome,
+    })
+    return page.made
+  }
+
+  #count({ visit, changed, isGone }: VisitMade, previous: Visit | undefined): void {
+    const { stats } = this.#options
+    const isTroubled = visit.failures > 0 || visit.goneAnswers > 0
+    if (isGone) stats.inc('recrawl/gone_count')
+    else if (isTroubled) stats.inc('recrawl/failed_count')
+    else if (!previous) stats.inc('recrawl/first_count')
+    else stats.inc(changed ? 'recrawl/changed_count' : 'recrawl/unchanged_count')
+  }
+}
+
+/** What the framework writes into `meta` on a request's way: the next visit begins without it. */
+const OF_ONE_VISIT = [
+  'download_latency',
+  'host_retry_times',
+  'last_visit',
+  'queued_at',
+  'redirect_reasons',
+  'redirect_times',
+  'redirect_ttl',
+  'redirect_urls',
+  'retry_times',
+  'robotstxt_allowed_until',
+  'traceparent',
+]
+
+/** Returns the request as it is asked the next time. */
+function askingOf(request: Request): Request {
+  const meta: JsonObject = request.hasMeta ? { ...request.meta } : {}
+  const wasRedirected = meta.redirect_urls !== undefined
+  for (const key of OF_ONE_VISIT) delete meta[key]
+  // A redirect's target has all that was sent with its source.
+  const headers = wasRedirected ? new Headers() : new Headers(request.headers)
+  return request.replace({ meta, headers })
+}

@@ -1,0 +1,104 @@
+/** What a crawl has beside its other parts when it comes back to its pages (RECRAWL). A crawl that does not has nothing of it. */
+
+import {
+  type Crawler,
+  fingerprinterOf,
+  type GonePage,
+  type KeptVisits,
+  type RequestQueue,
+  SettingsError,
+  type VisitedPage,
+} from '@webloom/core'
+import { HostValidation } from '@webloom/downloader'
+import { RevisitingScheduler, type Scheduler, type SchedulerParts, VisitPlanner } from '@webloom/scheduler'
+import { type EngineDownloader, PageVisits, RevisitingDownloader, type Spider } from '@webloom/spider'
+
+export interface Recrawling {
+  readonly pages: PageVisits
+  downloader(downloader: EngineDownloader): EngineDownloader
+  scheduler(parts: SchedulerParts): Scheduler
+}
+
+interface RecrawlingParts {
+  readonly spider: Spider
+  readonly queue: RequestQueue
+  /** The crawl ends when nothing is left to do. */
+  readonly ends: boolean
+  readonly onGone: (page: GonePage) => Promise<void>
+}
+
+/** Hosts that answered 304 for pages that had changed, one a line, as they are noted beside the visits. */
+const LIARS_NOTE = 'lying-hosts'
+const LIARS_MAX = 1000
+
+/** Undefined where RECRAWL is off. Opens nothing. */
+export function recrawling(
+  crawler: Crawler,
+  { spider, queue, ends, onGone }: RecrawlingParts,
+): Recrawling | undefined {
+  const { settings, stats, logger } = crawler
+  const kind = settings.get('RECRAWL')
+  if (kind === 'off') return undefined
+  const { visits } = queue
+  if (!visits)
+    throw new SettingsError([
+      `RECRAWL is ${kind}, and this crawl keeps no visits of its pages. Set JOBDIR=folder in place of REDIS_URL, or RECRAWL=off`,
+    ])
+  const meanHours = settings.getFloat('RECRAWL_INTERVAL')
+  const planner = new VisitPlanner({
+    store: visits,
+    kind,
+    meanHours,
+    minHours: Math.min(meanHours, settings.getFloat('RECRAWL_INTERVAL_MIN')),
+    maxHours: Math.max(meanHours, settings.getFloat('RECRAWL_INTERVAL_MAX')),
+  })
+  const validation = new HostValidation({
+    onLied: (host) => {
+      stats.inc('recrawl/lying_hosts')
+      logger.warn(
+        { host },
+        'this host says that pages have not changed (304) when they have; from now on they are fetched whole',
+      )
+      void noteLiar(visits, host).catch((err: unknown) =>
+        logger.debug({ err }, 'that could not be noted; each run finds it out anew'),
+      )
+    },
+  })
+  const pages: PageVisits = new PageVisits({
+    spider,
+    fingerprinter: fingerprinterOf(settings, 'scrapy'),
+    rules: planner,
+    validation,
+    writesUnchanged: settings.getBool('RECRAWL_UNCHANGED_ITEMS'),
+    onGone: async ({ fingerprint, request }: VisitedPage) => {
+      await spider.gone?.(request.url)
+      await onGone({ url: request.url, id: fingerprint, request })
+    },
+    stats,
+    logger,
+  })
+  return {
+    pages,
+    downloader: (downloader) => new RevisitingDownloader(downloader, pages),
+    scheduler: (parts) =>
+      RevisitingScheduler.fromCrawler(crawler, {
+        ...parts,
+        visits,
+        planner,
+        underWay: pages,
+        ends,
+        onOpened: async () => validation.distrust(await liars(visits)),
+      }),
+  }
+}
+
+async function liars(visits: KeptVisits): Promise<string[]> {
+  const [hosts = ''] = await visits.notes([LIARS_NOTE])
+  return hosts === '' ? [] : hosts.split('\n')
+}
+
+async function noteLiar(visits: KeptVisits, host: string): Promise<void> {
+  const known = await liars(visits)
+  if (known.includes(host)) return
+  await visits.note(LIARS_NOTE, [...known, host].slice(-LIARS_MAX).join('\n'))
+}

@@ -1,0 +1,95 @@
+/** A site whose pages change, with the log of what it was asked for. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Asked {
+  readonly path: string
+  readonly status: number
+  readonly bytes: number
+}
+
+export interface ChangingWebOptions {
+  readonly pages: number
+  /** How it answers a request with validators: as it should, with 304 whatever was asked, or with tags that never change. */
+  readonly validators?: 'honest' | 'always 304' | 'same tags' | 'none'
+}
+
+/** `/` links to `/p/0`, `/p/1` and so on. Navigation and tokens of a page are others each time that it is sent. */
+export class ChangingWeb implements AsyncDisposable {
+  readonly #options: Required<ChangingWebOptions>
+  readonly #server: Server
+  readonly #versions = new Map<string, number>()
+  readonly #gone = new Set<string>()
+  readonly #redirects = new Map<string, string>()
+  #log: Asked[] = []
+  #sent = 0
+
+  private constructor(options: ChangingWebOptions) {
+    this.#options = { validators: 'honest', ...options }
+    this.#server = createServer((request, response) => this.#answer(request, response))
+  }
+
+  static async start(options: ChangingWebOptions): Promise<ChangingWeb> {
+    const web = new ChangingWeb(options)
+    await new Promise<void>((resolve) => web.#server.listen(0, '127.0.0.1', resolve))
+    return web
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  change(...paths: string[]): void {
+    for (const path of paths) this.#versions.set(path, this.#versionOf(path) + 1)
+  }
+
+  remove(path: string): void {
+    this.#gone.add(path)
+  }
+
+  redirect(from: string, to: string): void {
+    this.#redirects.set(from, to)
+  }
+
+  /** What it was asked for since the last call. */
+  asked(): readonly Asked[] {
+    const log = this.#log
+    this.#log = []
+    return log
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #versionOf(path: string): number {
+    return this.#versions.get(path) ?? 0
+  }
+
+  #answer({ url: path = '/', headers }: IncomingMessage, response: ServerResponse): void {
+    const { validators } = this.#options
+    const tag = `"${path.length}-${validators === 'same tags' ? 0 : this.#versionOf(path)}"`
+    const asked = headers['if-none-match']
+    const isSame = validators === 'always 304' ? asked !== undefined : asked === tag
+    const target = this.#redirects.get(path)
+    const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
+    const body = status === 200 ? this.#page(path) : ''
+    this.#log.push({ path, status, bytes: body.length })
+    response.writeHead(status, {
+      ...(target !== undefined && { location: target }),
+      ...(status === 200 && { 'content-type': 'text/html' }),
+      ...(validators !== 'none' && { etag: tag }),
+    })
+    response.end(body)
+  }
+
+  #page(path: string): string {
+    const nav = `<nav>visitor ${++this.#sent}</nav><input type="hidden" name="token" value="${Math.random()}">`
+    const links = Array.from({ length: this.#options.pages }, (_, n) => `<a href="/p/${n}">page ${n}</a>`)
+    const price = `<p class="price">${10 + this.#versionOf(path)} EUR</p>`
+    const content = path === '/' ? links.join(' ') : `${price}<p>${'some words '.repeat(150)}</p>`
+    return `<html><body>${nav}<main><h1>${path}</h1>${content}</main></body></html>`
+  }
+}

@@ -1,0 +1,243 @@
+/** Crawls that come back to their pages (RECRAWL), each run a day after the one before, judged by what the site was asked for. */
+
+import { tempDir } from '@webloom/testkit'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type CrawlResult, crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import type { GonePage } from 'webloom/ports'
+import { ChangingWeb, type ChangingWebOptions } from './changing-web.ts'
+import { listeningLogger } from './crawl-web.ts'
+
+const HOUR = 3_600_000
+
+// The runs are days apart; what happens within a run goes by other clocks.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+interface Item {
+  readonly path: string
+  readonly price: string
+  readonly changed: boolean
+  readonly visitsBefore: number
+}
+
+class Shop extends Spider {
+  override name = 'shop'
+
+  override *parse(response: Response): Generator<unknown> {
+    yield* response.followAll('a', { callback: this.parseItem })
+  }
+
+  *parseItem(response: Response): Generator<Item> {
+    yield {
+      path: new URL(response.url).pathname,
+      price: response.css('.price::text').get() ?? '',
+      changed: response.changed,
+      visitsBefore: response.previousVisit?.visits ?? 0,
+    }
+  }
+}
+
+/** One crawl in its JOBDIR, run by run. */
+class Days implements AsyncDisposable {
+  readonly web: ChangingWeb
+  readonly #dir: Awaited<ReturnType<typeof tempDir>>
+  readonly items: Item[] = []
+
+  private constructor(web: ChangingWeb, dir: Awaited<ReturnType<typeof tempDir>>) {
+    this.web = web
+    this.#dir = dir
+  }
+
+  static async of(options: ChangingWebOptions): Promise<Days> {
+    return new Days(await ChangingWeb.start(options), await tempDir())
+  }
+
+  /** The next run, so many hours after the one before. */
+  async run(hours: number, settings: SettingsInput = {}, Class: typeof Shop = Shop): Promise<CrawlResult> {
+    vi.setSystemTime(Date.now() + hours * HOUR)
+    const { origin } = this.web
+    class Here extends Class {
+      override startUrls = [`${origin}/`]
+    }
+    this.items.length = 0
+    return crawl(Here, {
+      settings: {
+        JOBDIR: this.#dir.join('job'),
+        RECRAWL: 'fixed',
+        SCHEDULER_IDLE_BEFORE_CLOSE: 0,
+        ...settings,
+      },
+      logger: listeningLogger().logger,
+      onItem: (item) => void this.items.push(item as Item),
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.web[Symbol.asyncDispose]()
+    await this.#dir.remove()
+  }
+}
+
+const pathsOf = (asked: readonly { readonly path: string }[]) => asked.map(({ path }) => path).sort()
+
+describe('a crawl that is run each day', () => {
+  test('asks for each page once a day, by its validators, and writes what has changed', async () => {
+    await using days = await Days.of({ pages: 40 })
+    await days.run(0)
+    expect(days.items).toHaveLength(40)
+    const first = days.web.asked()
+    expect(first).toHaveLength(41)
+
+    expect((await days.run(1)).stats['recrawl/start_known_count']).toBe(1)
+    expect(days.web.asked()).toEqual([])
+
+    days.web.change('/p/7')
+    const { stats } = await days.run(23)
+    const second = days.web.asked()
+    expect(pathsOf(second)).toEqual(pathsOf(first))
+    expect(second.filter(({ status }) => status === 304).length).toBeGreaterThan(34)
+    expect(days.items).toEqual([{ path: '/p/7', price: '11 EUR', changed: true, visitsBefore: 1 }])
+    expect(stats).toMatchObject({ 'recrawl/changed_count': 1, 'recrawl/unchanged_count': 40 })
+
+    await days.run(24)
+    expect(pathsOf(days.web.asked())).toEqual(pathsOf(first))
+    expect(days.items).toEqual([])
+  })
+
+  test('follows links to pages that are new, and writes all items where that is asked for', async () => {
+    await using days = await Days.of({ pages: 3, validators: 'none' })
+    await days.run(0)
+    class More extends Shop {
+      override *parse(response: Response): Generator<unknown> {
+        yield* super.parse(response)
+        yield response.follow('/p/new', { callback: this.parseItem })
+      }
+    }
+    await days.run(24, {}, More)
+    expect(days.items.map(({ path }) => path)).toEqual(['/p/new'])
+    await days.run(24, { RECRAWL_UNCHANGED_ITEMS: true }, More)
+    expect(days.items).toHaveLength(4)
+    expect(days.items.every(({ changed }) => !changed)).toBe(true)
+  })
+
+  test('tells of a page that is gone once it has said so twice, and only then', async () => {
+    await using days = await Days.of({ pages: 3 })
+    const told: string[] = []
+    class Told extends Shop {
+      override gone(url: string): void {
+        told.push(`spider ${new URL(url).pathname}`)
+      }
+    }
+    class Tombstones {
+      processItem(item: unknown) {
+        return item
+      }
+
+      gone({ url, id }: GonePage) {
+        told.push(`pipeline ${new URL(url).pathname} ${id.length}`)
+      }
+    }
+    const settings: SettingsInput = { ITEM_PIPELINES: [[Tombstones, 1]] }
+    await days.run(0, settings, Told)
+    days.web.remove('/p/1')
+    await days.run(24, settings, Told)
+    expect(told).toEqual([])
+    await days.run(24, settings, Told)
+    expect(told).toEqual(['spider /p/1', 'pipeline /p/1 40'])
+    await days.run(24, settings, Told)
+    expect(told).toHaveLength(2)
+    expect(pathsOf(days.web.asked().slice(-3))).toEqual(['/', '/p/0', '/p/2'])
+  })
+
+  test('a redirect is a visit of its own, and its target is asked for once a day', async () => {
+    await using days = await Days.of({ pages: 2 })
+    class Entrance extends Shop {
+      override *start() {
+        yield new Request(`${days.web.origin}/old`, { dontFilter: true })
+      }
+    }
+    days.web.redirect('/old', '/')
+    for (const hours of [0, 24, 24]) {
+      await days.run(hours, {}, Entrance)
+      expect(pathsOf(days.web.asked())).toEqual(['/', '/old', '/p/0', '/p/1'])
+    }
+  })
+
+  test('what the spider says is the content of a page decides', async () => {
+    await using days = await Days.of({ pages: 3, validators: 'none' })
+    class ByPrice extends Shop {
+      override recrawlContent(response: Response) {
+        return response.css('.price::text').get() === '12 EUR' ? 'dear' : 'cheap'
+      }
+    }
+    await days.run(0, {}, ByPrice)
+    days.web.change('/p/1', '/p/2')
+    days.web.change('/p/2')
+    await days.run(24, {}, ByPrice)
+    expect(days.items.map(({ path }) => path)).toEqual(['/p/2'])
+  })
+
+  test('a callback that was changed sees all pages again', async () => {
+    await using days = await Days.of({ pages: 3 })
+    await days.run(0)
+    class Other extends Shop {
+      override *parseItem(response: Response): Generator<Item> {
+        yield {
+          path: new URL(response.url).pathname,
+          price: 'other',
+          changed: response.changed,
+          visitsBefore: 1,
+        }
+      }
+    }
+    await days.run(24, {}, Other)
+    expect(days.items).toHaveLength(3)
+    expect(days.items.every(({ changed }) => changed)).toBe(true)
+  })
+
+  test('a page that failed, or whose callback threw, is tried again soon, and what was known of it stays', async () => {
+    await using days = await Days.of({ pages: 3 })
+    class Throws extends Shop {
+      override *parseItem(response: Response): Generator<Item> {
+        if (response.url.endsWith('/p/1')) throw new Error('a mistake')
+        yield* super.parseItem(response)
+      }
+    }
+    await days.run(0, {}, Throws)
+    expect(days.items).toHaveLength(2)
+    days.web.asked()
+    await days.run(3)
+    expect(pathsOf(days.web.asked())).toEqual(['/p/1'])
+    expect(days.items.map(({ path }) => path)).toEqual(['/p/1'])
+  })
+})
+
+describe('hosts that say that pages have not changed when they have', () => {
+  test.each(['always 304', 'same tags'] as const)('%s: found out within five visits', async (validators) => {
+    await using days = await Days.of({ pages: 20, validators })
+    await days.run(0)
+    const all = Array.from({ length: 20 }, (_, n) => `/p/${n}`)
+    let runs = 0
+    for (; runs < 5 && days.items.length < 20; runs++) {
+      days.web.change(...all)
+      await days.run(24)
+    }
+    expect(days.items).toHaveLength(20)
+    expect(runs).toBeLessThanOrEqual(5)
+  })
+})
+
+test('adaptive: pages that change are visited more often than pages that do not', async () => {
+  await using days = await Days.of({ pages: 10 })
+  const often = ['/p/0', '/p/1', '/p/2', '/p/3', '/p/4']
+  const settings: SettingsInput = { RECRAWL: 'adaptive', RECRAWL_INTERVAL: 48 }
+  await days.run(0, settings)
+  days.web.asked()
+  for (let day = 0; day < 30; day++) {
+    if (day % 2 === 0) days.web.change(...often)
+    await days.run(12, settings)
+  }
+  const asked = days.web.asked().map(({ path }) => path)
+  const visits = (paths: readonly string[]) => asked.filter((path) => paths.includes(path)).length
+  expect(visits(often)).toBeGreaterThan(1.5 * visits(['/p/5', '/p/6', '/p/7', '/p/8', '/p/9']))
+})

@@ -1,6 +1,6 @@
-import type { Visit } from '@webloom/core'
+import type { Visit, VisitMade, VisitOutcome } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { type VisitMade, type VisitOutcome, visitMade } from './next-visit.ts'
+import { visitMade } from './next-visit.ts'
 
 const DAY = 24 * 3_600_000
 const START = Date.UTC(2026, 0, 1)

@@ -7,6 +7,8 @@ export interface Asked {
   readonly path: string
   readonly status: number
   readonly bytes: number
+  /** By `performance.now()`. */
+  readonly atMs: number
 }
 
 export interface ChangingWebOptions {
@@ -23,6 +25,8 @@ export class ChangingWeb implements AsyncDisposable {
   readonly #gone = new Set<string>()
   readonly #redirects = new Map<string, string>()
   #log: Asked[] = []
+  /** Called at each request. */
+  onAsked: (() => void) | undefined
   #sent = 0
 
   private constructor(options: ChangingWebOptions) {
@@ -76,7 +80,8 @@ export class ChangingWeb implements AsyncDisposable {
     const target = this.#redirects.get(path)
     const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
     const body = status === 200 ? this.#page(path) : ''
-    this.#log.push({ path, status, bytes: body.length })
+    this.#log.push({ path, status, bytes: body.length, atMs: performance.now() })
+    this.onAsked?.()
     response.writeHead(status, {
       ...(target !== undefined && { location: target }),
       ...(status === 200 && { 'content-type': 'text/html' }),

@@ -1,84 +1,13 @@
 /** Crawls that come back to their pages (RECRAWL), each run a day after the one before, judged by what the site was asked for. */
 
-import { tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type CrawlResult, crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { Request, type Response, type SettingsInput } from 'webloom'
 import type { GonePage } from 'webloom/ports'
-import { ChangingWeb, type ChangingWebOptions } from './changing-web.ts'
-import { listeningLogger } from './crawl-web.ts'
-
-const HOUR = 3_600_000
+import { Days, type Item, pathsOf, Shop } from './recrawl-days.ts'
 
 // The runs are days apart; what happens within a run goes by other clocks.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
-
-interface Item {
-  readonly path: string
-  readonly price: string
-  readonly changed: boolean
-  readonly visitsBefore: number
-}
-
-class Shop extends Spider {
-  override name = 'shop'
-
-  override *parse(response: Response): Generator<unknown> {
-    yield* response.followAll('a', { callback: this.parseItem })
-  }
-
-  *parseItem(response: Response): Generator<Item> {
-    yield {
-      path: new URL(response.url).pathname,
-      price: response.css('.price::text').get() ?? '',
-      changed: response.changed,
-      visitsBefore: response.previousVisit?.visits ?? 0,
-    }
-  }
-}
-
-/** One crawl in its JOBDIR, run by run. */
-class Days implements AsyncDisposable {
-  readonly web: ChangingWeb
-  readonly #dir: Awaited<ReturnType<typeof tempDir>>
-  readonly items: Item[] = []
-
-  private constructor(web: ChangingWeb, dir: Awaited<ReturnType<typeof tempDir>>) {
-    this.web = web
-    this.#dir = dir
-  }
-
-  static async of(options: ChangingWebOptions): Promise<Days> {
-    return new Days(await ChangingWeb.start(options), await tempDir())
-  }
-
-  /** The next run, so many hours after the one before. */
-  async run(hours: number, settings: SettingsInput = {}, Class: typeof Shop = Shop): Promise<CrawlResult> {
-    vi.setSystemTime(Date.now() + hours * HOUR)
-    const { origin } = this.web
-    class Here extends Class {
-      override startUrls = [`${origin}/`]
-    }
-    this.items.length = 0
-    return crawl(Here, {
-      settings: {
-        JOBDIR: this.#dir.join('job'),
-        RECRAWL: 'fixed',
-        SCHEDULER_IDLE_BEFORE_CLOSE: 0,
-        ...settings,
-      },
-      logger: listeningLogger().logger,
-      onItem: (item) => void this.items.push(item as Item),
-    })
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.web[Symbol.asyncDispose]()
-    await this.#dir.remove()
-  }
-}
-
-const pathsOf = (asked: readonly { readonly path: string }[]) => asked.map(({ path }) => path).sort()
 
 describe('a crawl that is run each day', () => {
   test('asks for each page once a day, by its validators, and writes what has changed', async () => {

@@ -37,6 +37,10 @@ export {
   retryFailed,
 } from './outside/failed-requests.ts'
 
+// When pages were visited, and are due again
+
+export { RedisVisits, type RedisVisitsOptions } from './visits/redis-visits.ts'
+
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
 export { readSlot, readSlots, readSlots as readTurnHosts } from './outside/bucket-slots.ts'

@@ -15,9 +15,11 @@ export interface ItemContext {
 
 /** A page that is gone. */
 export interface GonePage {
+  /** Its URL, as it was requested. */
   readonly url: string
   /** The request's id, with which the ids of the page's items begin. */
   readonly id: string
+  /** The request with which it was asked for. */
   readonly request: Request
 }
 

@@ -201,7 +201,7 @@ export type KnownSettingsInput = {
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /**
    * Whether the crawl comes back to its pages: `fixed`, to each after RECRAWL_INTERVAL; `adaptive`, to each as often as it
-   * pays, by what earlier visits have shown. For a JOBDIR, or a crawl with `--stay`. Default `off`.
+   * pays, by what earlier visits have shown. The next run needs a JOBDIR or Redis. Default `off`.
    */
   readonly RECRAWL?: WrittenSetting<'RECRAWL'>
   /**

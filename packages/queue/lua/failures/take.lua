@@ -12,11 +12,3 @@ local function takeFailure(base, quarantined, id, key)
   local kept = redis.call('HGET', base .. 'failures', id)
   return kept and string.match(kept, '^[^\n]*\n{"number":(%d+),') == n and forgetFailure(base, id) ~= nil
 end
-
--- Nothing may be queued in a crawl that has ended: what is queued then would be deleted, by its last worker or a new run. A crawl
--- without a record is one of tests.
-local function hasEnded(record)
-  local state, emptied, flush, todo = unpack(redis.call('HMGET', record, 'state', 'emptied', 'flush', 'todo'))
-  local isEmptied = emptied or flush or todo and string.sub(todo, 1, 6) ~= 'owners'
-  return state == 'finished' or isEmptied
-end

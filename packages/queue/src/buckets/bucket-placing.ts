@@ -6,7 +6,7 @@ import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
-import type { Pushed, RetriedGroup } from './scripts/placed-lines.ts'
+import type { DueGroup, Pushed, RetriedGroup } from './scripts/placed-lines.ts'
 
 /** In no line: the line is looked up when the doubt is over. */
 const IN_DOUBT = { place: 'doubt', bucket: '', slot: '', priority: 0 } as const
@@ -77,6 +77,19 @@ export class BucketPlacing {
       const known = lines.get(name) ?? { ...line, requests: [] }
       lines.set(name, known)
       known.requests.push({ id, key, text: packRequest({ id, request }) })
+    }
+    return [...lines.values()]
+  }
+
+  /** Returns pages that are due by line, with the names by which their visits are known. */
+  due(batch: readonly (QueuedRequest & { readonly name: Buffer })[]): DueGroup[] {
+    const lines = new Map<string, DueGroup & { requests: { name: Buffer; text: string }[] }>()
+    for (const { name, ...queued } of batch) {
+      const line = this.#lineOf(queued.request, queued.id)
+      const lineName = `${line.priority}:${line.slot}`
+      const known = lines.get(lineName) ?? { ...line, requests: [] }
+      lines.set(lineName, known)
+      known.requests.push({ name, text: packRequest(queued) })
     }
     return [...lines.values()]
   }

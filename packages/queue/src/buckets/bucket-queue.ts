@@ -21,6 +21,7 @@ import {
   type Crawler,
   type HostOrders,
   type InFlight,
+  type KeptVisits,
   type Lease,
   type Logger,
   type QueueCounts,
@@ -61,6 +62,7 @@ export class BucketQueue implements RequestQueue {
   readonly #parts: QueueParts
   readonly doubts: Doubts
   readonly failures: RedisFailures
+  readonly visits?: KeptVisits
   #alarm: NodeJS.Timeout | undefined
   /** Where the next look at requests in flight goes on. */
   #flightCursor = '0'
@@ -81,6 +83,7 @@ export class BucketQueue implements RequestQueue {
     })
     this.doubts = this.#parts.doubts
     this.failures = this.#parts.failures
+    if (this.#parts.visits) this.visits = this.#parts.visits
     this.#listen()
   }
 

@@ -1,7 +1,7 @@
 import type { Effect } from '../frontier/frontier-effects.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
 import type { KeptLocks } from '../locks/lock-keeper.ts'
-import { lockArgs } from './scripts/bucket-scripts.ts'
+import { lockArgs } from './scripts/turn-wire.ts'
 import type { TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
 export interface HeldJobsOptions {

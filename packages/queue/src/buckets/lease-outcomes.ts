@@ -1,4 +1,4 @@
-import type { CommitOptions, GivenUp, Lease, Request, RetryWhen } from '@webloom/core'
+import type { CommitOptions, GivenUp, Lease, Request, RetryWhen, VisitedPage } from '@webloom/core'
 import { failureText, newFailure } from '../failures/failed-entry.ts'
 import type { RedisFailures } from '../failures/redis-failures.ts'
 import type { Outcome } from '../frontier/frontier-effects.ts'
@@ -9,6 +9,7 @@ import type { Placed } from '../frontier/turn-protocol.ts'
 import type { Doubts } from '../leasing/doubts.ts'
 import { jsonOf } from '../leasing/packed-request.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
+import type { BucketVisits } from '../visits/bucket-visits.ts'
 import { asItWas, type BucketPlacing } from './bucket-placing.ts'
 import type { FrontierSync } from './frontier-sync.ts'
 import type { NewRequests } from './new-requests.ts'
@@ -31,6 +32,7 @@ export interface LeaseOutcomesOptions {
   readonly queued: QueuedAskers
   readonly doubts: Doubts
   readonly failures: RedisFailures
+  readonly visits: BucketVisits | undefined
   readonly workerId: string
   /** FAILED_MAX; 0: no failure is kept. */
   readonly failedMax: number
@@ -45,7 +47,7 @@ export class LeaseOutcomes {
     this.#options = options
   }
 
-  async commit(lease: Lease, { children = [], host, failure }: CommitOptions): Promise<void> {
+  async commit(lease: Lease, { children = [], host, failure, visit }: CommitOptions): Promise<void> {
     const { slots, handout, fresh, placing, doubts, failures, scripts } = this.#options
     await slots.prepare(children)
     const own = handout.ownOf(lease)
@@ -59,6 +61,7 @@ export class LeaseOutcomes {
     }
     const placed = placing.groups(children.slice(before), own.id)
     if (failure) placed.push(...this.#failed(own, failure))
+    if (visit) placed.push(...this.#visited(visit))
     const hasLinks = children.length > 0
     await this.#end(own, { placed, adds: children.length - before, ...(host && { news: host }) }, hasLinks)
     doubts.noted(children)
@@ -96,6 +99,13 @@ export class LeaseOutcomes {
     const json = jsonOf(own.text)
     const text = failureText(newFailure(own, failure, { worker: workerId, json }), failedMax)
     return [{ place: 'failed', bucket: '', slot: '', priority: 0, texts: [text] }]
+  }
+
+  #visited(page: VisitedPage): Placed[] {
+    const { visits } = this.#options
+    return visits
+      ? [{ place: 'visit', bucket: '', slot: '', priority: 0, texts: [], bytes: visits.bytesOf(page) }]
+      : []
   }
 
   #end(lease: BucketLease, outcome: Omit<Outcome, 'done'>, hasLinks = false): Promise<void> {

@@ -5,6 +5,7 @@ import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
 import type { Placed, Stirred } from '../frontier/turn-protocol.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { ReadEntries } from '../visits/redis-visits.ts'
 import type { BucketPlacing } from './bucket-placing.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { Pushed, PushPart } from './scripts/placed-lines.ts'
@@ -95,6 +96,24 @@ export class NewRequests {
     onAdded(
       stirred,
       groups.map((group) => ({ ...group, place: 'end' as const })),
+    )
+    return queued
+  }
+
+  /** Resolves to how many of the pages that are due were queued; to `ended` when the crawl has ended, and nothing was done. */
+  async queueDue(
+    read: ReadEntries,
+    pages: readonly (QueuedRequest & { readonly name: Buffer })[],
+  ): Promise<number | 'ended'> {
+    const { slots, placing, scripts, onAdded } = this.#options
+    await slots.prepare(pages)
+    const groups = placing.due(pages)
+    const done = await scripts.queueDue({ ...read, groups })
+    if (done === 'ended') return done
+    const { queued, ...stirred } = done
+    onAdded(
+      stirred,
+      groups.map((group) => ({ ...group, place: 'end' as const, requests: [] })),
     )
     return queued
   }

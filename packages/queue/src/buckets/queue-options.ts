@@ -1,4 +1,11 @@
-import type { Crawler, HostPace, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
+import {
+  type Crawler,
+  fingerprinterOf,
+  type HostPace,
+  type Logger,
+  type ProtocolTimes,
+  type QueueOrder,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { failureBounds } from '../failures/failure-bounds.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
@@ -9,6 +16,7 @@ import { paceOf } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { RedisVisitsOptions } from '../visits/redis-visits.ts'
 import type { Dispatching } from './request-handout.ts'
 import type { TurnWakes } from './turn-jobs.ts'
 
@@ -23,6 +31,8 @@ export interface BucketQueueOptions {
   readonly keeper?: LockKeeper
   readonly order?: QueueOrder
   readonly hosts: QueueHosts
+  /** Of a crawl that comes back to its pages: how it makes fingerprints. */
+  readonly visits?: Pick<RedisVisitsOptions, 'fingerprint'>
   readonly givingUp?: GivingUp
   /** Returns false when no link of another worker is in doubt. Default: one may be, and Redis is asked each time. */
   readonly mayDoubt?: () => boolean
@@ -68,7 +78,7 @@ export interface ShardOfCrawl {
 export function queueOptionsOf(
   { settings, stats, logger, times }: Pick<Crawler, 'settings' | 'stats' | 'logger' | 'times'>,
   slots: HostSlots | undefined,
-): Pick<BucketQueueOptions, 'order' | 'hosts' | 'givingUp' | 'times' | 'logger'> {
+): Pick<BucketQueueOptions, 'order' | 'hosts' | 'visits' | 'givingUp' | 'times' | 'logger'> {
   return {
     order: settings.get('SCHEDULER_QUEUE_CLASS'),
     hosts: {
@@ -80,6 +90,7 @@ export function queueOptionsOf(
       quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
       ...failureBounds({ settings, stats }),
     },
+    ...(settings.get('RECRAWL') !== 'off' && { visits: fingerprinterOf(settings, 'scrapy') }),
     ...(times && { times }),
     logger,
   }

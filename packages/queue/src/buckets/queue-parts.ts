@@ -9,6 +9,7 @@ import { KEPT_BY_NOBODY } from '../locks/lock-keeper.ts'
 import { CrawlChannel } from '../members/crawl-channel.ts'
 import { DocumentLine } from '../politeness/document-line.ts'
 import { SLOTS_BY_HOST } from '../politeness/host-slots.ts'
+import { BucketVisits } from '../visits/bucket-visits.ts'
 import { BucketPlacing } from './bucket-placing.ts'
 import { EmptinessCheck } from './emptiness-check.ts'
 import { FrontierSync } from './frontier-sync.ts'
@@ -49,7 +50,14 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const { order = 'priority', logger = silentLogger, times = PROTOCOL_TIMES } = options
   const onPoint = (name: BucketPoint) => options.onPoint?.(name)
   const { shard } = options
-  const scripts = new BucketScripts({ redis, keys, order, times, isShard: shard !== undefined })
+  const scripts = new BucketScripts({
+    redis,
+    keys,
+    order,
+    times,
+    isShard: shard !== undefined,
+    revisits: options.visits !== undefined,
+  })
   const said = new SaidNumbers(workerId)
   const queued = new QueuedAskers()
   const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [])
@@ -169,9 +177,23 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
       return again
     },
   })
+  const visits =
+    options.visits &&
+    new BucketVisits({
+      redis,
+      keys,
+      ...options.visits,
+      queue: async (read, pages) => {
+        const count = await fresh.queueDue(read, pages)
+        if (count === 'ended') return 0
+        emptiness.heard(count)
+        events.serve()
+        return count
+      },
+    })
   const outcomes = new LeaseOutcomes({
     ...common,
-    ...{ handout, rejected, fresh, sync, doubts, failures },
+    ...{ handout, rejected, fresh, sync, doubts, failures, visits },
     failedMax: givingUp.failedMax ?? 0,
   })
   return {
@@ -190,7 +212,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
       fetcher,
       sync,
     },
-    ...{ emptiness, maintenance, doubts, failures, outcomes, times },
+    ...{ emptiness, maintenance, doubts, failures, visits, outcomes, times },
   }
 }
 

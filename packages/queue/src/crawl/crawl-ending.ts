@@ -25,7 +25,7 @@ export interface CrawlEndingOptions {
   readonly keys: CrawlRedisKeys
   readonly workerId: string
   readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter'>
-  readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded'>
+  readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded' | 'visits'>
   readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded'>
   readonly startHosts: { clear(): Promise<void> }
   readonly pageForms: { clear(): Promise<void> }
@@ -100,7 +100,9 @@ export class CrawlEnding {
     await startHosts.clear()
     await pageForms.clear()
     await queue.clear()
-    if (todo === 'all') await filter.clear()
+    if (todo !== 'all') return
+    await queue.visits?.clear()
+    await filter.clear()
   }
 }
 

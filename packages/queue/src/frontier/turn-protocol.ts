@@ -44,15 +44,18 @@ export interface Standing {
 
 /**
  * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back; `again` is its end, for
- * the request itself and not what it brought. With `doubt` they are set aside, in no line. With `failed` the text is that of a failure, for the ledger.
+ * the request itself and not what it brought. With `doubt` they are set aside, in no line. With `failed` the text is that of a failure, for the
+ * ledger; with `visit` the bytes are the page's visit.
  * With a bucket of another shard, outbox-entry.ts, they go to the outbox.
  */
 export interface Placed {
-  readonly place: 'end' | 'again' | 'head' | 'quarantine' | 'doubt' | 'failed' | number
+  readonly place: 'end' | 'again' | 'head' | 'quarantine' | 'doubt' | 'failed' | 'visit' | number
   readonly bucket: string
   readonly slot: string
   readonly priority: number
   readonly texts: readonly string[]
+  /** Of `visit`, in place of texts: see buckets/steps/ended.lua. */
+  readonly bytes?: readonly (Buffer | string)[]
 }
 
 /** A request that was in flight and no longer is. */

@@ -17,9 +17,9 @@ import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { PackedAsking } from './packed-asking.ts'
 
-const recordScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/record.lua')
+const recordScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/keep.lua', 'visits/record.lua')
 const dueScript = luaScript('visits/wheel.lua', 'visits/due.lua')
-const movedScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/moved.lua')
+const movedScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/take-off.lua', 'visits/moved.lua')
 const hurryScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/hurry.lua')
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
@@ -74,6 +74,14 @@ export class RedisVisits implements VisitStore {
     await recordScript.run(this.#redis, [this.#base], ['', names.size, ...told, pages.length, ...packed])
   }
 
+  /** Returns the arguments by which a script notes the visit, as buckets/steps/ended.lua has them. */
+  bytesOf({ fingerprint, request, visit }: VisitedPage): (Buffer | string)[] {
+    const names = new Map<string, string>()
+    const packed = this.#asking.pack(request, names)
+    const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
+    return [nameOf(fingerprint), visitToBytes(visit), packed, ...told]
+  }
+
   async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
     const pipeline = this.#redis.pipeline()
     for (const fingerprint of fingerprints) {
@@ -107,12 +115,8 @@ export class RedisVisits implements VisitStore {
 
   async moved({ pages, token }: DuePages): Promise<readonly string[]> {
     if (token === '') return []
-    const space = token.indexOf(' ')
-    const names = Buffer.from(token.slice(space + 1), 'latin1')
-    const each = Array.from({ length: names.length / FINGERPRINT_BYTES }, (_, n) =>
-      names.subarray(n * FINGERPRINT_BYTES, (n + 1) * FINGERPRINT_BYTES),
-    )
-    const moved = await this.#run(movedScript, ['', token.slice(0, space), each.length, ...each])
+    const { span, names } = readIn(token)
+    const moved = await this.#run(movedScript, ['', span, names.length, ...names])
     const isMoved = new Set(moved.map((name) => name.toString('latin1')))
     // Of a page that stands twice in what was read, one entry counts.
     return pages
@@ -195,8 +199,25 @@ export class RedisVisits implements VisitStore {
   }
 }
 
+/** Entries of the wheel, as they were read. */
+export interface ReadEntries {
+  readonly span: string
+  /** The first 8 bytes of each, in order. */
+  readonly names: readonly Buffer[]
+}
+
+/** What a token of `due` says was read. */
+export function readIn(token: string): ReadEntries {
+  const space = token.indexOf(' ')
+  const names = Buffer.from(token.slice(space + 1), 'latin1')
+  const each = Array.from({ length: names.length / FINGERPRINT_BYTES }, (_, n) =>
+    names.subarray(n * FINGERPRINT_BYTES, (n + 1) * FINGERPRINT_BYTES),
+  )
+  return { span: token.slice(0, space), names: each }
+}
+
 /** The bytes by which a page is known here. */
-function nameOf(fingerprint: string): Buffer {
+export function nameOf(fingerprint: string): Buffer {
   const hex = SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
   return Buffer.from(hex.slice(0, 2 * FINGERPRINT_BYTES), 'hex')
 }

@@ -4,9 +4,11 @@ import type { Response } from '@webloom/core'
 
 /** A page as it was visited before. */
 export interface PreviousVisit {
+  /** When it was. */
   readonly visitedAt: Date
-  /** How many visits there were, and how many found that the page had changed; counting stops at 255. */
+  /** How many visits there were by then; counting stops at 255. */
   readonly visits: number
+  /** How many of these found that the page had changed; counting stops at 255. */
   readonly changes: number
 }
 

@@ -44,7 +44,7 @@ import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
 import { besidesPages, pageFetching, responseFactory } from './fetching.ts'
-import { recrawling } from './recrawling.ts'
+import { recrawling } from './revisits/recrawling.ts'
 import type { CrawlControls, Participation } from './store-port.ts'
 import { lineFields, newWorkerId } from './worker-id.ts'
 
@@ -122,6 +122,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const recrawl = recrawling(crawler, {
     spider,
     queue: store.queue,
+    isOnRedis: store.others !== undefined,
     ends: endsByItself(spider, settings, options.stays),
     onGone: (page) => items.gone(page),
   })

@@ -1,8 +1,8 @@
 /** Deletes a crawl from Redis, as `webloom clear` and `webloom bench` do. */
 
-import { crawlKey } from '@webloom/core'
+import { crawlKey, fingerprint } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
-import { clearCrawl } from '@webloom/queue'
+import { clearCrawl, RedisVisits } from '@webloom/queue'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { withQueueAndFilter } from './redis-crawl-store.ts'
 
@@ -19,6 +19,7 @@ export function clearFromOutside(crawl: CrawlFromOutside, force = false): Promis
       clear: async () => {
         await queue.clear()
         await filter.clear()
+        await new RedisVisits({ ...crawl, fingerprint }).clear()
       },
     }),
   )

@@ -11,7 +11,7 @@ import type {
   StatValue,
 } from '@webloom/core'
 import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
-import { emptyText, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
+import { emptyText, hasComeBack, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
 import type { CrawlStore } from './store-port.ts'
 
 /** Which implementations run, for the start banner. */
@@ -180,7 +180,8 @@ export class Crawl {
     const { store, stats, logger, spider, outputs } = this.#options
     const own = stats.snapshot()
     const counted = store.totalsAtEnd ? store.totalsAtEnd() : { all: own, sinceResumed: own }
-    if (counted === undefined) return
+    // A run in which no page has changed brings nothing, and all is well.
+    if (counted === undefined || hasComeBack(counted.all)) return
     // A JOBDIR keeps no counts: whether its earlier runs brought something is not known.
     const isJudged = store.totalsAtEnd !== undefined || !isResumed
     const by = store.totalsAtEnd ? ' by any worker' : ''

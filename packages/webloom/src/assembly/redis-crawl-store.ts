@@ -87,6 +87,8 @@ export async function redisStore(
     redisRunId,
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
+  // A crawl that comes back to its pages knows them in its next run.
+  const persists = settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off'
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const filterRedis = servers.used('dupefilter')
   const channel = new CrawlChannel({ redis: queueRedis, keys })
@@ -114,7 +116,7 @@ export async function redisStore(
     keeper,
     begins: part.begins,
     wakes: isRedisSpider(spider),
-    persists: settings.getBool('SCHEDULER_PERSIST'),
+    persists,
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     requestsElsewhere: () => leftovers.count(),
@@ -171,7 +173,7 @@ export async function redisStore(
     filter,
     startHosts,
     pageForms,
-    persists: settings.getBool('SCHEDULER_PERSIST'),
+    persists,
     logger,
     ...times,
   })

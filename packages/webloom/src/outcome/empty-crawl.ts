@@ -34,6 +34,11 @@ export function lostText(stats: Readonly<Record<string, StatValue>>): string | u
 export const NOTHING_LEFT =
   'nothing was left to fetch: all that this crawl had queued was done before it was stopped'
 
+/** Whether pages were met that an earlier run had visited (RECRAWL). */
+export function hasComeBack(counted: Readonly<Record<string, StatValue>>): boolean {
+  return Number(counted['recrawl/due_count'] ?? 0) + Number(counted['recrawl/start_known_count'] ?? 0) > 0
+}
+
 /** Whether anything was tried. */
 export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean {
   return Number(stats['scheduler/dequeued'] ?? 0) > 0

@@ -1,13 +1,14 @@
 -- What was in flight and is over.
 --
 -- Input    readTokens(), readEnded(): of ARGV, see buckets/exchange.lua
+--          keepName, keepVisit: where the crawl comes back to its pages
 --          finishAll(turn, tokens): those that are done for good, and of which nothing else is to be said
 --          finish(turn, ended)
 --          Both do nothing with what was over before; the command may be sent twice
 -- Output   trimmed: how many failures were removed from the ledger, as it is full; done: how many requests are done for good, with what
 --          they brought in its place: what stays in the queue or goes to quarantine is not
 local trimmed, done = 0, 0
-local BRINGS = { ['end'] = true, doubt = true, failed = true }
+local BRINGS = { ['end'] = true, doubt = true, failed = true, visit = true }
 
 local function readTokens()
   local tokens = {}
@@ -40,6 +41,12 @@ local function place(group, unique, refusal)
     putBack(group.bucket, group.slot, group.priority, group.texts)
   elseif group.place == 'failed' then
     trimmed = trimmed + keepFailure(KEYS[6], group.texts[1], whole(now))
+  elseif group.place == 'visit' then
+    local base, texts = KEYS[6] .. 'visits', group.texts
+    for n = 4, #texts, 2 do
+      keepName(base, texts[n], texts[n + 1])
+    end
+    keepVisit(base, texts[1], texts[2], texts[3])
   else
     delay(group.bucket, group.slot, group.priority, tonumber(group.place), unique, group.texts[1])
   end

@@ -30,7 +30,8 @@ const PUSHED = 'buckets/steps/pushed.lua'
 const SHARD_PUSHED = 'outbox/pushed.lua'
 const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
 const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
-const FAILURES = ['failures/ledger.lua', 'failures/take.lua'] as const
+const FAILURES = ['failures/ledger.lua', 'failures/take.lua', 'failures/crawl-ended.lua'] as const
+const WHEEL = ['visits/wheel.lua', 'visits/keep.lua'] as const
 const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
 const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
 
@@ -67,6 +68,14 @@ const exchangeScript = luaScript(
   'buckets/exchange.lua',
   'buckets/steps/reply.lua',
 )
+const revisitingExchangeScript = luaScript(
+  ...SAYING,
+  ...WHEEL,
+  ...ENDING,
+  'buckets/steps/leave.lua',
+  'buckets/exchange.lua',
+  'buckets/steps/reply.lua',
+)
 const shardExchangeScript = luaScript(
   ...SAYING,
   ...OUTBOX,
@@ -83,6 +92,8 @@ export const ONE_SHARD = {
   failed: failedScript,
   exchange: exchangeScript,
 }
+/** A crawl that comes back to its pages (RECRAWL) has its visits recorded, too. */
+export const REVISITING = { ...ONE_SHARD, exchange: revisitingExchangeScript }
 export const OF_SEVERAL = {
   push: shardPushScript,
   endDoubts: shardEndDoubtsScript,

@@ -7,7 +7,6 @@ import { startGap } from '../../crawl/start-gap.ts'
 import type {
   BegunTurn,
   HoldingTurn,
-  LockedTurn,
   Renewed,
   Standing,
   Stirred,
@@ -29,6 +28,7 @@ import {
   nudgeScript,
   OF_SEVERAL,
   ONE_SHARD,
+  REVISITING,
   renewScript,
   settleScript,
   steerScript,
@@ -36,9 +36,11 @@ import {
   tidyScript,
   watchScript,
 } from './bucket-lua.ts'
+import { queueDue } from './due-script.ts'
 import { keyListOf } from './key-list.ts'
 import {
   addGroup,
+  type DuePart,
   type EndedDoubts,
   type PushPart,
   type RetriedGroup,
@@ -50,6 +52,7 @@ import {
   addTurn,
   answerOf,
   flag,
+  holdingArgs,
   type StandingReply,
   type StirredReply,
   standingOf,
@@ -76,6 +79,8 @@ export interface BucketScriptsOptions {
   readonly times?: ProtocolTimes
   /** The crawl has several shards, of which this is one. */
   readonly isShard?: boolean
+  /** The crawl comes back to its pages. */
+  readonly revisits?: boolean
 }
 
 export class BucketScripts {
@@ -86,13 +91,13 @@ export class BucketScripts {
   readonly #times: ProtocolTimes
   readonly #scripts: typeof ONE_SHARD
 
-  constructor({ redis, keys, order, times = PROTOCOL_TIMES, isShard = false }: BucketScriptsOptions) {
+  constructor({ redis, keys, order, times = PROTOCOL_TIMES, ...of }: BucketScriptsOptions) {
     this.#redis = redis
     this.#keys = keys
     this.#order = order
     this.#times = times
     this.#keyList = keyListOf(keys)
-    this.#scripts = isShard ? OF_SEVERAL : ONE_SHARD
+    this.#scripts = of.isShard ? OF_SEVERAL : of.revisits ? REVISITING : ONE_SHARD
   }
 
   /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
@@ -177,6 +182,11 @@ export class BucketScripts {
     if (typeof reply === 'number') return 'ended'
     const [queued, ...stirred] = reply
     return { queued, ...stirredOf(stirred) }
+  }
+
+  /** Resolves to how many pages were queued; to `ended` when the crawl has ended, and nothing was done. */
+  async queueDue(part: DuePart): Promise<(Stirred & { queued: number }) | 'ended'> {
+    return queueDue(this.#redis, [this.#keyList, this.#order], part)
   }
 
   async steer({ bucket, slot, pauseMs, why, delayMs, boost, isBoosted }: SlotSteered): Promise<Stirred> {
@@ -310,18 +320,6 @@ export class BucketScripts {
   #run(script: Script, args: readonly Argument[]): Promise<unknown> {
     return script.run(this.#redis, this.#keyList, [this.#order, ...args])
   }
-}
-
-/** For the lock keeper: it learns late what has ended, so nothing is compared. */
-export function lockArgs({ job, lockToken, holder }: LockedTurn): (string | number)[] {
-  return [job, lockToken, holder, 0, 0, 0]
-}
-
-function holdingArgs(
-  { job, lockToken, holder, delayMs, batch, tokens }: HoldingTurn,
-  coming: number,
-): Argument[] {
-  return [job, lockToken, holder, delayMs, batch ?? coming, tokens.length, ...tokens]
 }
 
 function saidArgs({ worker, number, answered, run }: Said): Argument[] {

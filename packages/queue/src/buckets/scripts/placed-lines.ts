@@ -2,6 +2,7 @@
 
 import type { StartSpan } from '../../crawl/start-span.ts'
 import type { Placed } from '../../frontier/turn-protocol.ts'
+import type { ReadEntries } from '../../visits/redis-visits.ts'
 import type { Said } from './said-numbers.ts'
 
 /** Requests to be pushed to one line, with their ids. */
@@ -19,6 +20,16 @@ export interface EndedDoubts {
 /** Failed requests that go back to one line. */
 export interface RetriedGroup extends Pick<Placed, 'bucket' | 'slot' | 'priority'> {
   readonly requests: readonly { readonly id: string; readonly key: string; readonly text: string }[]
+}
+
+/** Pages that are due, for one line. */
+export interface DueGroup extends Pick<Placed, 'bucket' | 'slot' | 'priority'> {
+  readonly requests: readonly { readonly name: Buffer; readonly text: string }[]
+}
+
+/** What one step queues of the pages that are due. */
+export interface DuePart extends ReadEntries {
+  readonly groups: readonly DueGroup[]
 }
 
 export interface PushPart {
@@ -45,7 +56,10 @@ export interface SlotSteered {
 }
 
 /** Adds a group to the arguments of a script. */
-export function addGroup(args: (string | number)[], { bucket, slot, priority, requests }: Pushed): void {
+export function addGroup(
+  args: (string | number | Buffer)[],
+  { bucket, slot, priority, requests }: Pushed,
+): void {
   args.push(bucket, slot, priority, requests.length)
   for (const { id, text } of requests) args.push(id, text)
 }

@@ -4,6 +4,8 @@ import {
   type Asked,
   asksAny,
   type Ended,
+  type HoldingTurn,
+  type LockedTurn,
   type SlotKnown,
   type SlotTold,
   type Standing,
@@ -14,7 +16,7 @@ import {
   type Wake,
 } from '../../frontier/turn-protocol.ts'
 
-export type Argument = string | number
+export type Argument = string | number | Buffer
 
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
 export type StandingReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
@@ -53,8 +55,8 @@ function addEnded(args: Argument[], ended: readonly Ended[]): void {
     if (isBare(one)) continue
     const { token, id = '', refusal = '', hot = '', placed } = one
     args.push(token, id, refusal, hot, placed.length)
-    for (const { place, bucket, slot, priority, texts } of placed)
-      args.push(place, bucket, slot, priority, texts.length, ...texts)
+    for (const { place, bucket, slot, priority, texts, bytes = texts } of placed)
+      args.push(place, bucket, slot, priority, bytes.length, ...bytes)
   }
 }
 
@@ -137,4 +139,16 @@ function wholeMs(ms: number | undefined): number | '' {
 
 export function flag(is: boolean): '1' | '' {
   return is ? '1' : ''
+}
+
+/** For the lock keeper: it learns late what has ended, so nothing is compared. */
+export function lockArgs({ job, lockToken, holder }: LockedTurn): (string | number)[] {
+  return [job, lockToken, holder, 0, 0, 0]
+}
+
+export function holdingArgs(
+  { job, lockToken, holder, delayMs, batch, tokens }: HoldingTurn,
+  coming: number,
+): Argument[] {
+  return [job, lockToken, holder, delayMs, batch ?? coming, tokens.length, ...tokens]
 }

@@ -22,6 +22,7 @@ export interface Recrawling {
 interface RecrawlingParts {
   readonly spider: Spider
   readonly queue: RequestQueue
+  readonly isOnRedis: boolean
   /** The crawl ends when nothing is left to do. */
   readonly ends: boolean
   readonly onGone: (page: GonePage) => Promise<void>
@@ -30,11 +31,13 @@ interface RecrawlingParts {
 /** Hosts that answered 304 for pages that had changed, one a line, as they are noted beside the visits. */
 const LIARS_NOTE = 'lying-hosts'
 const LIARS_MAX = 1000
+/** Due pages are kept by tens of minutes there. */
+const REDIS_HOURS_MIN = 0.5
 
 /** Undefined where RECRAWL is off. Opens nothing. */
 export function recrawling(
   crawler: Crawler,
-  { spider, queue, ends, onGone }: RecrawlingParts,
+  { spider, queue, isOnRedis, ends, onGone }: RecrawlingParts,
 ): Recrawling | undefined {
   const { settings, stats, logger } = crawler
   const kind = settings.get('RECRAWL')
@@ -42,14 +45,20 @@ export function recrawling(
   const { visits } = queue
   if (!visits)
     throw new SettingsError([
-      `RECRAWL is ${kind}, and this crawl keeps no visits of its pages. Set JOBDIR=folder in place of REDIS_URL, or RECRAWL=off`,
+      `RECRAWL is ${kind}, and a crawl with QUEUE_MODE=job keeps no visits of its pages. Set QUEUE_MODE=turns, or RECRAWL=off`,
     ])
   const meanHours = settings.getFloat('RECRAWL_INTERVAL')
+  const minHours =
+    kind === 'fixed' ? meanHours : Math.min(meanHours, settings.getFloat('RECRAWL_INTERVAL_MIN'))
+  if (minHours < REDIS_HOURS_MIN && isOnRedis)
+    throw new SettingsError([
+      `RECRAWL_INTERVAL${kind === 'fixed' ? '' : '_MIN'} is ${minHours} hours; on Redis ${REDIS_HOURS_MIN} is the least, as a page is due up to ten minutes before its hour there`,
+    ])
   const planner = new VisitPlanner({
     store: visits,
     kind,
     meanHours,
-    minHours: Math.min(meanHours, settings.getFloat('RECRAWL_INTERVAL_MIN')),
+    minHours,
     maxHours: Math.max(meanHours, settings.getFloat('RECRAWL_INTERVAL_MAX')),
   })
   const validation = new HostValidation({

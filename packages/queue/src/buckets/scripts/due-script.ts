@@ -1,0 +1,39 @@
+/** The script that brings pages which are due into their lines. */
+
+import type { QueueOrder } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { Stirred } from '../../frontier/turn-protocol.ts'
+import { luaScript } from '../../redis/lua.ts'
+import type { DuePart } from './placed-lines.ts'
+import { type Argument, type StirredReply, stirredOf } from './turn-wire.ts'
+
+const dueScript = luaScript(
+  'slots/clock.lua',
+  'slots/keys.lua',
+  'slots/wake.lua',
+  'slots/lines.lua',
+  'slots/record.lua',
+  'slots/ready.lua',
+  'slots/late.lua',
+  'failures/crawl-ended.lua',
+  'visits/wheel.lua',
+  'visits/take-off.lua',
+  'visits/queue-due.lua',
+)
+
+/** Resolves to how many pages were queued; to `ended` when the crawl has ended, and nothing was done. */
+export async function queueDue(
+  redis: Redis,
+  [keys, order]: readonly [keys: readonly string[], order: QueueOrder],
+  { span, names, groups }: DuePart,
+): Promise<(Stirred & { queued: number }) | 'ended'> {
+  const args: Argument[] = [span, names.length, ...names, groups.length]
+  for (const { bucket, slot, priority, requests } of groups) {
+    args.push(bucket, slot, priority, requests.length)
+    for (const { name, text } of requests) args.push(name, text)
+  }
+  const reply = (await dueScript.run(redis, keys, [order, ...args])) as [number, ...StirredReply] | number
+  if (typeof reply === 'number') return 'ended'
+  const [queued, ...stirred] = reply
+  return { queued, ...stirredOf(stirred) }
+}

@@ -1,0 +1,56 @@
+/** Crawls on Redis that come back to their pages (RECRAWL), and what those pay that do not. */
+
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { Days, pathsOf } from './recrawl-days.ts'
+
+let server: RedisServer
+let redis: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis(server.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+test('a run each day asks for each page once, and writes what has changed', async () => {
+  await using days = await Days.of({ pages: 30 })
+  const settings = { REDIS_URL: server.url, CRAWL_ID: 'daily' }
+  await days.run(0, settings)
+  expect(days.items).toHaveLength(30)
+  const first = pathsOf(days.web.asked())
+  await days.run(1, settings)
+  expect(days.web.asked()).toEqual([])
+  days.web.change('/p/7')
+  await days.run(23, settings)
+  const second = days.web.asked()
+  expect(pathsOf(second)).toEqual(first)
+  expect(second.filter(({ status }) => status === 304).length).toBeGreaterThan(24)
+  expect(days.items.map(({ path, visitsBefore }) => [path, visitsBefore])).toEqual([['/p/7', 1]])
+  const totals = await redis.hgetall('webloom:{shop@daily}:visits:counts')
+  expect(totals).toMatchObject({ pages: '31' })
+})
+
+test('a crawl without RECRAWL touches no key of visits', async () => {
+  await using days = await Days.of({ pages: 10 })
+  const touched: string[] = []
+  const monitor = await new Redis(server.url).monitor()
+  monitor.on('monitor', (_time: string, args: string[]) => {
+    if (args.some((arg) => arg.includes(':visits'))) touched.push(args[0]!)
+  })
+  await days.run(0, { REDIS_URL: server.url, CRAWL_ID: 'once', RECRAWL: 'off' })
+  monitor.disconnect()
+  expect(days.items).toHaveLength(10)
+  expect(touched).toEqual([])
+})
+
+test('QUEUE_MODE=job is refused', async () => {
+  await using days = await Days.of({ pages: 1 })
+  const settings = { REDIS_URL: server.url, QUEUE_MODE: 'job' as const }
+  await expect(days.run(0, settings)).rejects.toThrow('Set QUEUE_MODE=turns')
+})

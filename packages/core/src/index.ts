@@ -241,7 +241,7 @@ export {
   type RunState,
 } from './runs/run-log.ts'
 export { carriedVisit, carryVisit } from './visits/carried-visit.ts'
-export { visitFromBytes, visitToBytes } from './visits/visit-bytes.ts'
+export { isInALine, visitFromBytes, visitToBytes } from './visits/visit-bytes.ts'
 
 // A crawl as it is seen from outside
 

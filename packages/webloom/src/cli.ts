@@ -18,6 +18,7 @@ import { mcp } from './cli/mcp.ts'
 import { check, fetch, genspider, parse, shell, view } from './cli/pages.ts'
 import { bench, list, plan, settings, version } from './cli/project.ts'
 import { exportTo, importFrom } from './cli/transfers.ts'
+import { refresh, visits } from './cli/visits.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { registerTypeScriptLoader } from './loading/typescript-loader.ts'
 import { refusalOf } from './redis/redis-refusal.ts'
@@ -103,6 +104,8 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
       failed,
       quarantine,
       dupefilter,
+      visits,
+      refresh,
       importFrom,
       exportTo,
     ],

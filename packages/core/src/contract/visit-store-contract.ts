@@ -199,6 +199,17 @@ const TESTS: ContractTests<SharedVisits> = {
     assert.equal((await one.moved(due)).length, 1)
     assert.equal((await one.due(START + 50 * HOUR, 10)).pages.length, 0)
   },
+  'the pages that wait for their hours can be listed, each once': async ({ one, other }) => {
+    await one.record(
+      Array.from({ length: 700 }, (_, n) => pageOf(`/${n}`, { dueAt: START + (1 + (n % 7)) * HOUR })),
+    )
+    await one.moved(await one.due(START + HOUR, 10))
+    await one.record([pageOf('/6', { visitedAt: START + 1000, dueAt: START + 20 * HOUR })])
+    const listed: string[] = []
+    for await (const pages of other.waiting()) listed.push(...pages.map(({ fingerprint }) => fingerprint))
+    assert.equal(listed.length, 690)
+    assert.equal(new Set(listed).size, 690)
+  },
   'a note is kept until another takes its place': async ({ one, other }) => {
     assert.deepEqual(await one.notes(['plan']), [undefined])
     await one.note('plan', '1')

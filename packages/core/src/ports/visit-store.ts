@@ -103,6 +103,8 @@ export interface VisitStore {
    */
   sample(max: number): Promise<readonly Visit[]>
   totals(): Promise<VisitTotals>
+  /** Yields all pages that wait for their hours, some hundred at a time; not those in a line. */
+  waiting(): AsyncIterable<readonly VisitedPage[]>
   /** Resolves to what workers have noted of the crawl or of a host under these names; undefined for a name without a note. */
   notes(names: readonly string[]): Promise<readonly (string | undefined)[]>
   /** Keeps a note in place of the one before. */

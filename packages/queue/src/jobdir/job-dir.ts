@@ -52,6 +52,8 @@ export class JobDir {
   readonly record: SqliteCrawlRecord
   readonly startHosts: SqliteStartHosts
   readonly pageForms: SqlitePageForms
+  /** For a crawl that comes back to its pages, and for commands. */
+  readonly visits: SqliteVisits
   readonly #database: JobDatabase
 
   constructor(options: JobDirOptions) {
@@ -70,13 +72,14 @@ export class JobDir {
       ...(options.pageShapesMax !== undefined && { shapesMax: options.pageShapesMax }),
     })
     this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
+    this.visits = new SqliteVisits({ database })
     this.queue = new SqliteRequestQueue({
       database,
       clock,
       ...(options.slots && { slots: options.slots }),
       order,
       logger,
-      ...(options.recrawls && { visits: new SqliteVisits({ database }) }),
+      ...(options.recrawls && { visits: this.visits }),
       ...(options.failedMax !== undefined && { failedMax: options.failedMax }),
       ...(options.onTrimmed && { onTrimmed: options.onTrimmed }),
       onHandedOn: (asker) => this.#handedOn(asker),

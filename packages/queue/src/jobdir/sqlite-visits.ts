@@ -14,6 +14,8 @@ import { visitsPerHour } from '../visits/memory-visits.ts'
 import { type FingerprintKey, fingerprintOf, keyOf } from './fingerprint-key.ts'
 import type { JobDatabase } from './job-database.ts'
 
+const PAGES_PER_READ = 500
+
 interface VisitRow {
   readonly fingerprint: FingerprintKey
   readonly visit: Uint8Array
@@ -74,11 +76,7 @@ export class SqliteVisits implements LocalVisits {
       seconds(now),
       max,
     )
-    const pages = [...rows].map(({ fingerprint, visit, request }) => ({
-      fingerprint: fingerprintOf(fingerprint),
-      request: requestFromJson(JSON.parse(request)),
-      visit: visitFromBytes(Buffer.from(visit)),
-    }))
+    const pages = [...rows].map(pageOf)
     return { pages, read: pages.length, token: '' }
   }
 
@@ -154,6 +152,21 @@ export class SqliteVisits implements LocalVisits {
     return { pages, perHour }
   }
 
+  async *waiting(): AsyncGenerator<readonly VisitedPage[]> {
+    this.#makeTable()
+    let rows: VisitRow[] = []
+    do {
+      rows = [
+        ...this.#database.each<VisitRow>(
+          'SELECT fingerprint, visit, request FROM visits WHERE in_line = 0 AND fingerprint > ? ORDER BY fingerprint LIMIT ?',
+          rows.at(-1)?.fingerprint ?? 0,
+          PAGES_PER_READ,
+        ),
+      ]
+      if (rows.length > 0) yield rows.map(pageOf)
+    } while (rows.length === PAGES_PER_READ)
+  }
+
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
     this.#makeTable()
     return names.map(
@@ -191,6 +204,14 @@ export class SqliteVisits implements LocalVisits {
     this.#database.run('CREATE INDEX IF NOT EXISTS visits_due ON visits (due_s) WHERE in_line = 0')
     this.#database.run('CREATE TABLE IF NOT EXISTS visit_notes (name TEXT PRIMARY KEY, text TEXT NOT NULL)')
     this.#hasTable = true
+  }
+}
+
+function pageOf({ fingerprint, visit, request }: VisitRow): VisitedPage {
+  return {
+    fingerprint: fingerprintOf(fingerprint),
+    request: requestFromJson(JSON.parse(request)),
+    visit: visitFromBytes(Buffer.from(visit)),
   }
 }
 

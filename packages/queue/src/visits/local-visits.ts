@@ -77,6 +77,10 @@ export class KeptLocalVisits implements KeptVisits {
     return this.#visits.totals()
   }
 
+  waiting(): AsyncIterable<readonly VisitedPage[]> {
+    return this.#visits.waiting()
+  }
+
   notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
     return this.#visits.notes(names)
   }

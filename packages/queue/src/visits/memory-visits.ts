@@ -79,6 +79,10 @@ export class MemoryVisits implements LocalVisits {
     return { pages: this.#pages.size, perHour }
   }
 
+  async *waiting(): AsyncGenerator<readonly VisitedPage[]> {
+    yield [...this.#pages.values()].filter(({ isInALine }) => !isInALine)
+  }
+
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
     return names.map((name) => this.#notes.get(name))
   }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import {
   type AskedPage,
   type DuePages,
+  isInALine,
   type RedisScript,
   type Request,
   type ScriptRunner,
@@ -30,6 +31,9 @@ const SHA1_HEX = /^[0-9a-f]{40}$/
 // Visits an hour are counted in thousand millionths, see visits/wheel.lua.
 const COUNTED_PER_VISIT = 1e9
 const MAX_KEYS_PER_CLEAR = 4096
+const ENTRIES_PER_READ = 500
+// As SPAN_S in visits/wheel.lua.
+const SPAN_MS = 600_000
 
 export interface RedisVisitsOptions {
   /** The queue's; opened and closed by whoever gives it. */
@@ -153,6 +157,41 @@ export class RedisVisits implements VisitStore {
   async totals(): Promise<VisitTotals> {
     const [pages, asked] = await this.#redis.hmget(`${this.#base}:counts`, 'pages', 'asked')
     return { pages: Number(pages ?? 0), perHour: Number(asked ?? 0) / COUNTED_PER_VISIT }
+  }
+
+  async *waiting(): AsyncGenerator<readonly VisitedPage[]> {
+    for (const span of await this.#redis.zrange(`${this.#base}:spans`, '0', '-1')) {
+      for (let from = 0; ; from += ENTRIES_PER_READ) {
+        const list = `${this.#base}:due:${span}`
+        const entries = await this.#redis.lrangeBuffer(list, from, from + ENTRIES_PER_READ - 1)
+        if (entries.length === 0) break
+        yield await this.#waitingIn(entries, Number(span))
+      }
+    }
+  }
+
+  /** The pages of entries that count. */
+  async #waitingIn(entries: readonly Buffer[], span: number): Promise<VisitedPage[]> {
+    const pipeline = this.#redis.pipeline()
+    for (const entry of entries) {
+      const { bucket, field } = placeOf(entry.subarray(0, FINGERPRINT_BYTES))
+      pipeline.hgetBuffer(`${this.#base}:of:${bucket}`, field)
+    }
+    const records = ((await pipeline.exec()) ?? []).map(([, record]) => record as Buffer | null)
+    const valid = entries.flatMap((entry, n) => {
+      const record = records[n]
+      if (!record || isInALine(record)) return []
+      const visit = visitFromBytes(record)
+      if (Math.floor(visit.dueAt / SPAN_MS) !== span) return []
+      return [{ packed: entry.subarray(FINGERPRINT_BYTES), visit }]
+    })
+    await this.#learnNames(valid.map(({ packed }) => packed))
+    const pages = valid.map(({ packed, visit }) => {
+      const request = this.#asking.unpack(packed)
+      return { fingerprint: this.#fingerprint(request), request, visit }
+    })
+    // A page that was visited twice in its span stands there twice.
+    return [...new Map(pages.map((page) => [page.fingerprint, page])).values()]
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {

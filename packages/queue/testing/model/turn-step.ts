@@ -264,7 +264,7 @@ export class TurnStep extends SlotsStep {
     else if (place === 'end' || place === 'again') this.append(bucket, slot, priority, texts)
     else if (place === 'head') this.putBack(bucket, slot, priority, texts)
     else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
-    else if (place === 'doubt') throw new Error('the model has no links in doubt')
+    else if (place === 'doubt' || place === 'visit') throw new Error(`the model has no ${place}`)
     else this.delay(bucket, slot, priority, place, unique, texts[0]!)
   }
 

@@ -9,7 +9,7 @@ import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { loadSpiderFile } from '../loading/spider-loader.ts'
 import { command, flag, SPIDER_OPTIONS, value } from './command.ts'
-import { CRAWL_OPTIONS } from './crawl-options.ts'
+import { CRAWL_OPTIONS } from './spider-options.ts'
 
 const ALONE_OPTIONS = {
   ...CRAWL_OPTIONS,

@@ -8,7 +8,7 @@ import type { ShellFlags } from '../commands/shell.ts'
 import type { ViewFlags } from '../commands/view.ts'
 import { configHere } from '../loading/config.ts'
 import { command, flag, value } from './command.ts'
-import { PAGE_OPTIONS } from './page-options.ts'
+import { PAGE_OPTIONS } from './spider-options.ts'
 
 export const shell = command<ShellFlags, [url: string | undefined]>(
   'shell [url]',

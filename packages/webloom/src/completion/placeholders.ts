@@ -50,6 +50,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   code: none,
   json: none,
   text: none,
+  'time span': none,
   'name=value': none,
   'there=here': none,
   'here=there': none,

@@ -1,5 +1,6 @@
-/** The options that commands share which run a spider. */
+/** The options that commands share which run a spider, or look at single pages. Every command line reads them: nothing heavy may come along. */
 
+import type { PageFlags } from '../authoring/page-workbench.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { flag, type OptionsFor, SPIDER_OPTIONS, value, values } from './command.ts'
 
@@ -14,4 +15,16 @@ export const CRAWL_OPTIONS: OptionsFor<CrawlFlags> = {
   logfile: value('--logfile <file>', 'write log lines there instead of to stderr'),
   nolog: flag('--nolog', 'write no log lines'),
   statsFile: value('--stats-file <file>', 'write the final stats there as JSON'),
+}
+
+export const PAGE_OPTIONS: OptionsFor<PageFlags> = {
+  spider: value(
+    '--spider <name or file>',
+    'fetch as this spider does (default: the project’s spider for this host)',
+  ),
+  redirect: flag('--no-redirect', 'show redirects instead of following them'),
+  browser: flag('--browser', 'render the page in a browser first (needs @webloom/browser)'),
+  ...SPIDER_OPTIONS,
+  loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default WARNING)'),
+  nolog: flag('--nolog', 'write no log lines'),
 }

@@ -3,8 +3,8 @@
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { vi } from 'vitest'
 import { type CrawlResult, crawl, type Response, type SettingsInput, Spider } from 'webloom'
+import { listeningLogger } from '../crawls/crawl-web.ts'
 import { ChangingWeb, type ChangingWebOptions } from './changing-web.ts'
-import { listeningLogger } from './crawl-web.ts'
 
 const HOUR = 3_600_000
 

@@ -1,0 +1,200 @@
+/** `webloom visits` and `webloom refresh`: when the pages of a crawl were visited and are due again (RECRAWL). */
+
+import { createInterface } from 'node:readline'
+import { InvalidUrl, Request, UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
+import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import { type VisitsPlace as Place, withVisits } from '../assembly/revisits/visits-from-outside.ts'
+import { grouped } from '../terminal/figures.ts'
+import { visible, visibleJson } from '../terminal/sanitize.ts'
+
+export interface VisitsFlags extends OutsideFlags {
+  /** A part of the URL, or /a regular expression/. */
+  readonly match?: string
+}
+
+export interface VisitListFlags extends VisitsFlags {
+  readonly limit?: string
+}
+
+export interface RefreshFlags extends VisitsFlags {
+  /** `7d`: visited longer ago than that. */
+  readonly older?: string
+}
+
+const LIST_MAX = 100
+const PAGES_PER_STEP = 500
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** Prints what is known of each URL. */
+export async function visitsShow(place: Place, urls: readonly string[], flags: OutsideFlags): Promise<void> {
+  const requests = await requestsOf(urls)
+  await withVisits(place, flags, async (visits, fingerprint) => {
+    const found = await visits.find(requests.map(fingerprint))
+    const pages = requests.map(({ url }, n) => ({ url, visit: found[n] }))
+    if (flags.json) return console.log(visibleJson(JSON.stringify(pages.map(told))))
+    for (const { url, visit } of pages)
+      for (const line of visit ? [url, ...wholeOf(visit)] : [url, '  was never visited'])
+        console.log(visible(line))
+  })
+}
+
+/** Prints the pages that wait for their hours, the next ones first. */
+export async function visitsList(place: Place, flags: VisitListFlags): Promise<void> {
+  await listed(place, flags, () => true)
+}
+
+/** Prints the pages that are due now. */
+export async function visitsDue(place: Place, flags: VisitListFlags): Promise<void> {
+  const now = Date.now()
+  await listed(place, flags, ({ visit }) => visit.dueAt <= now)
+}
+
+async function listed(
+  place: Place,
+  flags: VisitListFlags,
+  isListed: (page: VisitedPage) => boolean,
+): Promise<void> {
+  const max = limitOf(flags.limit)
+  await withVisits(place, flags, async (visits) => {
+    const all = await chosen(visits, flags.match, isListed)
+    const pages = all.sort((a, b) => a.visit.dueAt - b.visit.dueAt).slice(0, max)
+    if (flags.json)
+      return console.log(
+        visibleJson(JSON.stringify(pages.map(({ request: { url }, visit }) => told({ url, visit })))),
+      )
+    for (const { request, visit } of pages)
+      console.log(
+        visible(
+          `due ${momentOf(visit.dueAt)}   visited ${momentOf(visit.visitedAt)}   changed ${visit.changes} of ${visit.visits}   ${request.url}`,
+        ),
+      )
+    if (all.length > pages.length)
+      console.log(`… of ${grouped(all.length)}; --limit ${all.length} prints all`)
+    else if (all.length === 0) console.log('no page')
+  })
+}
+
+/** Forgets when pages were visited: they are not visited again, unless they are met anew. */
+export async function visitsForget(place: Place, urls: readonly string[], flags: VisitsFlags): Promise<void> {
+  if ((urls.length === 0) === (flags.match === undefined))
+    throw new UsageError('WL_USAGE', 'give URLs, or --match <text> for those that contain it')
+  const requests = await requestsOf(urls)
+  await withVisits(place, flags, async (visits, fingerprint) => {
+    const fingerprints =
+      flags.match === undefined
+        ? requests.map(fingerprint)
+        : (await chosen(visits, flags.match, () => true)).map((page) => page.fingerprint)
+    let forgotten = 0
+    for (const some of partsOf(fingerprints)) forgotten += (await visits.forget(some)).length
+    print(flags, { forgotten }, `forgotten: ${grouped(forgotten)} pages`)
+  })
+}
+
+/** Makes pages due now. */
+export async function refresh(place: Place, flags: RefreshFlags): Promise<void> {
+  const now = Date.now()
+  const before = flags.older === undefined ? now : now - spanOf(flags.older)
+  await withVisits(place, flags, async (visits) => {
+    const pages = await chosen(visits, flags.match, ({ visit }) => visit.visitedAt <= before)
+    let due = 0
+    for (const some of partsOf(pages)) due += (await visits.hurry(some, now)).length
+    print(flags, { due }, `due now: ${grouped(due)} pages; the crawl visits them when it runs`)
+  })
+}
+
+async function chosen(
+  visits: VisitStore,
+  match: string | undefined,
+  isChosen: (page: VisitedPage) => boolean,
+): Promise<VisitedPage[]> {
+  const fits = matcherOf(match)
+  const pages: VisitedPage[] = []
+  for await (const some of visits.waiting())
+    pages.push(...some.filter((page) => fits(page.request.url) && isChosen(page)))
+  return pages
+}
+
+function told({ url, visit }: { readonly url: string; readonly visit: Visit | undefined }): object {
+  if (!visit) return { url, visited: null }
+  const { visitedAt, dueAt, visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
+  return {
+    url,
+    visited: new Date(visitedAt).toISOString(),
+    due: new Date(dueAt).toISOString(),
+    ...{ visits, changes, failures, goneAnswers },
+    ...(etag !== undefined && { etag }),
+    ...(lastModifiedAt !== undefined && { lastModified: new Date(lastModifiedAt).toISOString() }),
+  }
+}
+
+function wholeOf(visit: Visit): string[] {
+  const { visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
+  return [
+    `  visited       ${momentOf(visit.visitedAt)}, ${grouped(visits)} times`,
+    `  changed       ${grouped(changes)} times`,
+    `  due           ${momentOf(visit.dueAt)}`,
+    ...(failures > 0 ? [`  failed        the last ${grouped(failures)} times`] : []),
+    ...(goneAnswers > 0 ? [`  gone          by the last ${grouped(goneAnswers)} answers`] : []),
+    ...(etag === undefined ? [] : [`  ETag          ${etag}`]),
+    ...(lastModifiedAt === undefined ? [] : [`  Last-Modified ${momentOf(lastModifiedAt)}`]),
+  ]
+}
+
+function momentOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+function matcherOf(match: string | undefined): (url: string) => boolean {
+  if (match === undefined) return () => true
+  const expression = /^\/(.+)\/$/s.exec(match)?.[1]
+  if (expression === undefined) return (url) => url.includes(match)
+  try {
+    const pattern = new RegExp(expression)
+    return (url) => pattern.test(url)
+  } catch (error) {
+    throw new UsageError('WL_USAGE', `--match ${match}: ${(error as Error).message}`)
+  }
+}
+
+function spanOf(text: string): number {
+  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([mhdw])$/.exec(text) ?? []
+  if (count !== undefined) return Number(count) * UNITS[unit]!
+  throw new UsageError(
+    'WL_USAGE',
+    `--older is ${JSON.stringify(text)}; expected a time span such as 90m, 12h, 7d or 2w`,
+  )
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return LIST_MAX
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new UsageError('WL_USAGE', `--limit is ${JSON.stringify(text)}; expected a number of pages from 1 on`)
+}
+
+function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += PAGES_PER_STEP) yield all.slice(from, from + PAGES_PER_STEP)
+}
+
+function print({ json }: OutsideFlags, counted: object, text: string): void {
+  console.log(json ? JSON.stringify(counted) : text)
+}
+
+/** A URL stands for a GET request without a body. `-` reads a URL a line from standard input. */
+async function requestsOf(urls: readonly string[]): Promise<Request[]> {
+  const requests: Request[] = []
+  for (const url of urls) {
+    if (url !== '-') requests.push(requestOf(url))
+    else
+      for await (const line of createInterface(process.stdin)) if (line.trim()) requests.push(requestOf(line))
+  }
+  return requests
+}
+
+function requestOf(url: string): Request {
+  try {
+    return new Request(url.trim())
+  } catch (error) {
+    if (error instanceof InvalidUrl) throw new UsageError('WL_USAGE', error.message)
+    throw error
+  }
+}

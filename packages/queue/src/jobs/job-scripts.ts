@@ -61,6 +61,7 @@ const failedScript = luaScript(
   'jobs/add.lua',
   'failures/ledger.lua',
   'failures/take.lua',
+  'failures/crawl-ended.lua',
   'jobs/failed.lua',
 )
 const requeueScript = luaScript(

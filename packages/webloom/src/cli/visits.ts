@@ -21,7 +21,10 @@ export const visits = group(
       'print when pages were visited, how often they had changed, and when they are due (- reads URLs from stdin)',
       OPTIONS,
       async (flags, [name, urls]) => (await act()).visitsShow(await namedSpider(name, flags), urls, flags),
-      [['webloom visits show quotes https://quotes.toscrape.com/', 'when is this page visited again?']],
+      [
+        ['webloom visits show quotes https://quotes.toscrape.com/', 'when is this page visited again?'],
+        ['cat urls.txt | webloom visits show quotes -', 'and when are these?'],
+      ],
     ),
     command<VisitListFlags, [name: string]>(
       'list <spider>',
@@ -38,7 +41,10 @@ export const visits = group(
       'print the pages that are due',
       { ...OPTIONS, ...MATCH, ...LIMIT },
       async (flags, [name]) => (await act()).visitsDue(await namedSpider(name, flags), flags),
-      [['webloom visits due quotes', 'what would a run visit now?']],
+      [
+        ['webloom visits due quotes', 'what would a run visit now?'],
+        ['webloom visits due quotes --limit 10 --json', 'for a program to read'],
+      ],
     ),
     command<VisitsFlags, [name: string, urls: string[]]>(
       'forget <spider> [urls...]',

@@ -53,6 +53,8 @@ const HINT = new RegExp(
       'status',
       'scale',
       'runs',
+      'visits',
+      'refresh',
       'pause',
       'resume',
       'stop',

@@ -12,7 +12,7 @@ const textsIn = (pattern: string): [name: string, text: string][] =>
   ])
 /** A script of ours is several files, one behind the other; the last that is more than an answer, by its folder and name, says what it does. */
 const OURS = textsIn('packages/*/lua/**/*.lua')
-const ANSWERS = OURS.filter(([name]) => /\breply$/.test(name))
+const ANSWERS = OURS.filter(([name]) => /\b(?:reply|pushed|doubted)$/.test(name))
 /** BullMQ puts other files into its scripts, behind the first lines. */
 const BULLMQ = textsIn('node_modules/bullmq/dist/cjs/commands/*.lua').map(
   ([name, text]) => [name.replace(/-\d+$/, ''), text.slice(0, 150)] as const,

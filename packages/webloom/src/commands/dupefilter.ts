@@ -1,7 +1,6 @@
 /** `webloom dupefilter`: looks into a spider's filter from outside, and changes what is in it. */
 
-import { createInterface } from 'node:readline'
-import { type DupeFilterDescription, InvalidUrl, Request, UsageError } from '@webloom/core'
+import { type DupeFilterDescription, UsageError } from '@webloom/core'
 import { forgettingFilters } from '@webloom/dupefilter'
 import type { SpiderClass } from '@webloom/spider'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
@@ -9,6 +8,7 @@ import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilte
 import type { LoadedConfig } from '../loading/config.ts'
 import { byteSize, grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { requestsOfUrls } from './requests-of-urls.ts'
 
 export interface DupeFilterFlags {
   readonly set?: readonly string[]
@@ -28,7 +28,7 @@ export async function dupefilterHas(
   urls: readonly string[],
   flags: DupeFilterFlags,
 ): Promise<void> {
-  const requests = await requestsOf(urls)
+  const requests = await requestsOfUrls(urls)
   await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
     if (!filter.has) throw cannot(await filter.describe(), 'tell what was seen without recording it')
     const rows: { url: string; seen: boolean }[] = []
@@ -44,7 +44,7 @@ export async function dupefilterAdd(
   urls: readonly string[],
   flags: DupeFilterFlags,
 ): Promise<void> {
-  const requests = await requestsOf(urls)
+  const requests = await requestsOfUrls(urls)
   await withFilter(place, flags, { makes: true }, async ({ filter }) => {
     const rows: { url: string; added: boolean }[] = []
     for (const request of requests)
@@ -59,7 +59,7 @@ export async function dupefilterRemove(
   urls: readonly string[],
   flags: DupeFilterFlags,
 ): Promise<void> {
-  const requests = await requestsOf(urls)
+  const requests = await requestsOfUrls(urls)
   await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
     if (!filter.forget) throw cannot(await filter.describe(), 'forget a single request')
     const rows: { url: string; removed: boolean }[] = []
@@ -178,26 +178,6 @@ async function withFilter(
     await act(opened)
   } finally {
     await opened.close()
-  }
-}
-
-/** A URL stands for a GET request without a body. `-` reads a URL a line from standard input. */
-async function requestsOf(urls: readonly string[]): Promise<Request[]> {
-  const requests: Request[] = []
-  for (const url of urls) {
-    if (url !== '-') requests.push(requestOf(url))
-    else
-      for await (const line of createInterface(process.stdin)) if (line.trim()) requests.push(requestOf(line))
-  }
-  return requests
-}
-
-function requestOf(url: string): Request {
-  try {
-    return new Request(url)
-  } catch (error) {
-    if (error instanceof InvalidUrl) throw new UsageError('WL_USAGE', error.message, { cause: error })
-    throw error
   }
 }
 

@@ -1,11 +1,11 @@
 /** `webloom visits` and `webloom refresh`: when the pages of a crawl were visited and are due again (RECRAWL). */
 
-import { createInterface } from 'node:readline'
-import { InvalidUrl, Request, UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
+import { UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { type VisitsPlace as Place, withVisits } from '../assembly/revisits/visits-from-outside.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { requestsOfUrls } from './requests-of-urls.ts'
 
 export interface VisitsFlags extends OutsideFlags {
   /** A part of the URL, or /a regular expression/. */
@@ -27,7 +27,7 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 
 /** Prints what is known of each URL. */
 export async function visitsShow(place: Place, urls: readonly string[], flags: OutsideFlags): Promise<void> {
-  const requests = await requestsOf(urls)
+  const requests = await requestsOfUrls(urls)
   await withVisits(place, flags, async (visits, fingerprint) => {
     const found = await visits.find(requests.map(fingerprint))
     const pages = requests.map(({ url }, n) => ({ url, visit: found[n] }))
@@ -78,7 +78,7 @@ async function listed(
 export async function visitsForget(place: Place, urls: readonly string[], flags: VisitsFlags): Promise<void> {
   if ((urls.length === 0) === (flags.match === undefined))
     throw new UsageError('WL_USAGE', 'give URLs, or --match <text> for those that contain it')
-  const requests = await requestsOf(urls)
+  const requests = await requestsOfUrls(urls)
   await withVisits(place, flags, async (visits, fingerprint) => {
     const fingerprints =
       flags.match === undefined
@@ -177,24 +177,4 @@ function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
 
 function print({ json }: OutsideFlags, counted: object, text: string): void {
   console.log(json ? JSON.stringify(counted) : text)
-}
-
-/** A URL stands for a GET request without a body. `-` reads a URL a line from standard input. */
-async function requestsOf(urls: readonly string[]): Promise<Request[]> {
-  const requests: Request[] = []
-  for (const url of urls) {
-    if (url !== '-') requests.push(requestOf(url))
-    else
-      for await (const line of createInterface(process.stdin)) if (line.trim()) requests.push(requestOf(line))
-  }
-  return requests
-}
-
-function requestOf(url: string): Request {
-  try {
-    return new Request(url.trim())
-  } catch (error) {
-    if (error instanceof InvalidUrl) throw new UsageError('WL_USAGE', error.message)
-    throw error
-  }
 }

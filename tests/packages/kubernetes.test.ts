@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { isSettingName } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { commandLine } from '../../packages/webloom/src/cli.ts'
 
 const FOLDER = join(import.meta.dirname, '../../deploy/kubernetes')
+const SYSTEMD = join(import.meta.dirname, '../../deploy/systemd')
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
 const files = readdirSync(FOLDER).filter((name) => name !== 'kustomization.yaml')
 
@@ -107,4 +109,12 @@ test('the autoscalers want one worker for each that would help', () => {
   expect(read('keda.yaml')).toContain('/api/crawls/quotes/scale\n')
   expect(read('keda.yaml')).toMatch(/valueLocation: desired\n[\s\S]*targetValue: '1'\n/)
   expect(read('hpa.yaml')).toMatch(/name: webloom_workers_wanted\n[\s\S]*averageValue: '1'\n/)
+})
+
+test.each(readdirSync(SYSTEMD))('%s starts a command that there is, with options that it has', (name) => {
+  const unit = readFileSync(join(SYSTEMD, name), 'utf8')
+  const [, word, rest = ''] = /^ExecStart=\S+\/webloom (\S+)(.*)$/m.exec(unit) ?? []
+  const command = commandLine(() => {}).commands.find((one) => one.name() === word)
+  const options = command?.options.map(({ long }) => long)
+  expect(options).toEqual(expect.arrayContaining(rest.match(/--[a-z-]+/g) ?? []))
 })

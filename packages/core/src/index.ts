@@ -368,7 +368,7 @@ export {
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
 export { infoOf, mastersOf } from './redis/cluster-client.ts'
-export { newRedisClient } from './redis/redis-client.ts'
+export { newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
 export {
   asksFor,
   type ClientBehaviour,

@@ -13,7 +13,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   'node:worker_threads': ['queue/src/locks/'],
   'node:child_process': ['webloom/src/'],
   'node:net': ['downloader/src/egress/', 'webloom/src/doctor/'],
-  'node:tls': ['downloader/src/egress/'],
+  'node:tls': ['downloader/src/egress/', 'webloom/src/redis/tls-refusal.ts'],
 }
 
 /** Of these only some names open what they are named for. */

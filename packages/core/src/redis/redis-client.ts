@@ -32,7 +32,7 @@ export function newRedisClient(
   })
 }
 
-/** Options are sent to threads and compared as JSON, so they have no functions. */
-function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {
+/** As `tls.connect` takes it. Options are sent to threads and compared as JSON, so they have no functions. */
+export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {
   return { ...tls, ...(checkHostname === false && { checkServerIdentity: () => undefined }) }
 }

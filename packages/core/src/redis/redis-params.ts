@@ -15,6 +15,8 @@ export interface RedisTls {
   readonly rejectUnauthorized?: boolean
   /** False: the certificate may name another host. */
   readonly checkHostname?: boolean
+  /** Where it is from, for lines that somebody may type: paths by `ssl_ca_certs` and the like. */
+  readonly files?: Readonly<Record<string, string>>
   readonly [other: string]: unknown
 }
 
@@ -92,9 +94,9 @@ export function readRedisParams(params: Params, setting: string, isTls: boolean)
 }
 
 function tlsOf(params: Params, setting: string, given: object | null): RedisTls {
-  const files = Object.entries(TLS_FILES)
-    .filter(([name]) => typeof params[name] === 'string')
-    .map(([name, option]) => [option, fileText(String(params[name]), `${name} of ${setting}`)])
+  const named = Object.entries(TLS_FILES).filter(([name]) => typeof params[name] === 'string')
+  const paths = Object.fromEntries(named.map(([name]) => [name, String(params[name])]))
+  const files = named.map(([name, option]) => [option, fileText(paths[name]!, `${name} of ${setting}`)])
   const texts = Object.entries(TLS_TEXTS)
     .filter(([name]) => typeof params[name] === 'string')
     .map(([name, option]) => [option, params[name]])
@@ -106,6 +108,7 @@ function tlsOf(params: Params, setting: string, given: object | null): RedisTls 
   return {
     ...given,
     ...Object.fromEntries([...files, ...texts]),
+    ...(named.length > 0 && { files: paths }),
     ...((reqs === null || reqs === 'none') && { rejectUnauthorized: false }),
     ...((checks === false || /^(?:false|no|0)$/i.test(String(checks))) && { checkHostname: false }),
   }

@@ -138,6 +138,7 @@ describe('TLS', () => {
       passphrase: 'x',
       rejectUnauthorized: false,
       checkHostname: false,
+      files: { ssl_ca_certs: folder.join('ca.pem'), ssl_certfile: folder.join('own.pem') },
     })
   })
   test('says which file cannot be read', () => {

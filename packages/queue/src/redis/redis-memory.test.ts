@@ -101,6 +101,11 @@ describe('redisHealth', () => {
     expect((await redisHealth(redis)).warnings).toEqual([
       expect.stringMatching(/the last 11 s is lost .* bridges 5 s.* Set min-replicas-max-lag 1$/),
     ])
+    await master!.command('ACL', 'SETUSER', 'default', '-config')
+    expect((await redisHealth(redis)).warnings).toEqual([
+      expect.stringMatching(/may not ask how old they may be.*Set min-replicas-max-lag 1$/),
+    ])
+    await master!.command('ACL', 'SETUSER', 'default', '+config')
     await master!.command('CONFIG', 'SET', 'min-replicas-max-lag', '1')
     await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
     expect(await redisHealth(redis)).toMatchObject({

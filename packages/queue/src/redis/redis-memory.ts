@@ -124,6 +124,8 @@ function replicationOf(fields: ReadonlyMap<string, string>, lossMs?: number): st
     return 'this Redis takes no writes, as no replica is near enough (min-replicas-to-write): the crawl waits until one is. Start its replicas, or set min-replicas-to-write 0'
   if (lossMs !== undefined && lossMs > BRIDGED_MS)
     return `what this Redis took in the last ${lossMs / 1000} s is lost when a replica takes its place, and a crawl bridges ${BRIDGED_MS / 1000} s: links may be lost. Set min-replicas-max-lag 1`
+  if (good !== undefined && lossMs === undefined)
+    return 'this Redis has replicas, and its user may not ask how old they may be (CONFIG GET): if that is more than 4 s, a fail-over may lose links. Set min-replicas-max-lag 1'
   if (good !== undefined || Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
   return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
 }

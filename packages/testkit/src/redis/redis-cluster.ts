@@ -5,6 +5,7 @@ import { RedisMissing } from './redis-install.ts'
 import { freePort } from './redis-port.ts'
 import { findRedis } from './redis-program.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
+import { type RedisTlsFiles, tlsConfig } from './redis-tls.ts'
 
 export interface StartClusterOptions {
   /** Default 3, the least that can agree that one is gone. */
@@ -16,6 +17,8 @@ export interface StartClusterOptions {
   /** How long a node is silent when it counts as gone. Default 3000. */
   readonly nodeTimeoutMs?: number
   readonly password?: string
+  /** With it nodes speak TLS among one another and at ports of their own, which `url` names; tests' commands go without. */
+  readonly tls?: RedisTlsFiles
 }
 
 const HOST = '127.0.0.1'
@@ -37,14 +40,20 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     const starting = Array.from({ length: masters * (1 + replicas) }, () => startNode(options))
     for (const one of await Promise.allSettled(starting))
       if (one.status === 'fulfilled') nodes.push(one.value.server)
-    const ports = new Map((await Promise.all(starting)).map(({ server, busPort }) => [server, busPort]))
-    const cluster = new RedisCluster(nodes, options.password)
-    await cluster.form(masters, ports)
+    const ports = new Map((await Promise.all(starting)).map(({ server, ...own }) => [server, own]))
+    const cluster = new RedisCluster(nodes, ports, options.password)
+    await cluster.form(masters)
     return cluster
   } catch (error) {
     await Promise.all(nodes.map((node) => node.stop()))
     throw error
   }
+}
+
+/** Where a node is found by the others. */
+interface NodePorts {
+  readonly bus: number
+  readonly tls?: number
 }
 
 /** The nodes, in the test's hands. */
@@ -53,15 +62,27 @@ export class RedisCluster {
   readonly nodes: readonly RedisServer[]
   /** `redis+cluster://host:port,host:port`, with the password, if there is one. */
   readonly url: string
+  readonly #ports: ReadonlyMap<RedisServer, NodePorts>
 
-  constructor(nodes: readonly RedisServer[], password: string | undefined) {
+  constructor(
+    nodes: readonly RedisServer[],
+    ports: ReadonlyMap<RedisServer, NodePorts>,
+    password: string | undefined,
+  ) {
     this.nodes = nodes
+    this.#ports = ports
     const login = password === undefined ? '' : `:${encodeURIComponent(password)}@`
-    this.url = `redis+cluster://${login}${nodes.map(({ port }) => `${HOST}:${port}`).join(',')}`
+    const scheme = [...ports.values()].some(({ tls }) => tls !== undefined) ? 'rediss' : 'redis'
+    this.url = `${scheme}+cluster://${login}${nodes.map((node) => `${HOST}:${this.#portOf(node)}`).join(',')}`
+  }
+
+  /** The one by which others know it. */
+  #portOf(node: RedisServer): number {
+    return this.#ports.get(node)?.tls ?? node.port
   }
 
   /** Makes a cluster of nodes that know nobody. */
-  async form(masters: number, busPorts: ReadonlyMap<RedisServer, number>): Promise<void> {
+  async form(masters: number): Promise<void> {
     const [first, ...others] = this.nodes as [RedisServer, ...RedisServer[]]
     const slot = (n: number) => Math.round((n * SLOTS) / masters)
     await Promise.all([
@@ -69,7 +90,9 @@ export class RedisCluster {
         .slice(0, masters)
         .map((node, n) => node.command('CLUSTER', 'ADDSLOTSRANGE', slot(n), slot(n + 1) - 1)),
       ...others.map((node, n) => node.command('CLUSTER', 'SET-CONFIG-EPOCH', n + 2)),
-      ...others.map((node) => first.command('CLUSTER', 'MEET', HOST, node.port, busPorts.get(node)!)),
+      ...others.map((node) =>
+        first.command('CLUSTER', 'MEET', HOST, this.#portOf(node), this.#ports.get(node)!.bus),
+      ),
     ])
     const ids = await Promise.all(this.nodes.slice(0, masters).map((node) => node.command('CLUSTER', 'MYID')))
     await Promise.all(this.nodes.slice(masters).map((node, n) => replicate(node, String(ids[n % masters]))))
@@ -141,23 +164,25 @@ export class RedisCluster {
   }
 }
 
-async function startNode({ minReplicas = 0, nodeTimeoutMs = 3000, password }: StartClusterOptions) {
+async function startNode({ minReplicas = 0, nodeTimeoutMs = 3000, password, tls }: StartClusterOptions) {
   // Ten thousand above the other one it might be one that the system gives to connections.
-  const busPort = await freePort()
+  const bus = await freePort()
+  const tlsPort = tls && (await freePort())
   const server = await startRedis({
     appendonly: 'everysec',
     ...(password !== undefined && { password }),
     config: {
       'cluster-enabled': 'yes',
       'cluster-node-timeout': String(nodeTimeoutMs),
-      'cluster-port': String(busPort),
+      'cluster-port': String(bus),
       'repl-diskless-sync-delay': '0',
       'min-replicas-to-write': String(minReplicas),
       'min-replicas-max-lag': '1',
       ...(password !== undefined && { masterauth: password }),
+      ...(tls && { ...tlsConfig(tls, tlsPort!), 'tls-cluster': 'yes', 'tls-replication': 'yes' }),
     },
   })
-  return { server, busPort }
+  return { server, bus, ...(tlsPort !== undefined && { tls: tlsPort }) }
 }
 
 /** A node may follow another one as soon as it has heard of it. */

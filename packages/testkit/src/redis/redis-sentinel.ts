@@ -11,10 +11,12 @@ import { type StartedProcess, startProcess } from '../processes/run-process.ts'
 import { type TempDir, tempDir } from '../processes/temp-dir.ts'
 import { askRedis } from './redis-ask.ts'
 import { Guard, shellQuoted } from './redis-guard.ts'
+import type { RedisConfig } from './redis-home.ts'
 import { RedisMissing } from './redis-install.ts'
 import { freePort } from './redis-port.ts'
 import { findRedis } from './redis-program.ts'
 import { type RedisServer, type StartRedisOptions, startRedis } from './redis-server.ts'
+import { type RedisTlsFiles, tlsConfig } from './redis-tls.ts'
 
 export interface StartSentinelsOptions {
   /** Default 2. */
@@ -27,6 +29,8 @@ export interface StartSentinelsOptions {
   readonly password?: string
   /** Of the Sentinels. */
   readonly sentinelPassword?: string
+  /** With it servers and Sentinels speak TLS among one another and at ports of their own, which `url` names; tests' commands go without. */
+  readonly tls?: RedisTlsFiles
   /** Any further settings of the Redis servers. */
   readonly config?: StartRedisOptions['config']
 }
@@ -44,34 +48,42 @@ const READY_MS_MAX = 15_000
 export async function startSentinels(options: StartSentinelsOptions = {}): Promise<SentinelRedis> {
   const program = await findRedis()
   if (program?.kind !== 'binary') throw new RedisMissing(['Sentinels need a redis-server in PATH'])
-  const { replicas = 2, sentinels = 3, downAfterMs = 3000, password, sentinelPassword } = options
+  const { replicas = 2, sentinels = 3, downAfterMs = 3000, password, sentinelPassword, tls } = options
+  const tlsPorts = tls && (await Promise.all(Array.from({ length: 1 + replicas }, () => freePort())))
   const started: RedisServer[] = []
   const watchers: Sentinel[] = []
   try {
-    const servers = Array.from({ length: 1 + replicas }, () => startRedis(serverOptions(options)))
+    const servers = Array.from({ length: 1 + replicas }, (_, n) =>
+      startRedis(serverOptions(options, tlsPorts?.[n])),
+    )
     for (const one of await Promise.allSettled(servers))
       if (one.status === 'fulfilled') started.push(one.value)
     await Promise.all(servers)
-    const [first, ...others] = started as [RedisServer, ...RedisServer[]]
+    const [, ...others] = started as [RedisServer, ...RedisServer[]]
+    const [first, ...otherPorts] = (tlsPorts ?? started.map(({ port }) => port)) as [number, ...number[]]
     // At once, where a replica by its settings would wait for the next second.
-    await Promise.all(others.map((replica) => replica.command('REPLICAOF', HOST, first.port)))
+    await Promise.all(others.map((replica) => replica.command('REPLICAOF', HOST, first)))
     const known = await Promise.all(Array.from({ length: sentinels }, newIdentity))
-    const settings = known.map(({ id, port }) => ({
+    const settings = known.map(({ id, port, tlsPort }) => ({
       port,
       config: [
         `port ${port}`,
+        ...(tls ? configLines({ ...tlsConfig(tls, tlsPort), 'tls-replication': 'yes' }) : []),
         `bind ${HOST}`,
         `sentinel myid ${id}`,
         ...(sentinelPassword === undefined ? [] : [`requirepass ${sentinelPassword}`]),
-        `sentinel monitor ${NAME} ${HOST} ${first.port} ${Math.floor(sentinels / 2) + 1}`,
+        `sentinel monitor ${NAME} ${HOST} ${first} ${Math.floor(sentinels / 2) + 1}`,
         `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
         `sentinel failover-timeout ${NAME} ${3 * downAfterMs}`,
         `sentinel parallel-syncs ${NAME} ${replicas}`,
         ...(password === undefined ? [] : [`sentinel auth-pass ${NAME} ${password}`]),
-        ...others.map((replica) => `sentinel known-replica ${NAME} ${HOST} ${replica.port}`),
+        ...otherPorts.map((port) => `sentinel known-replica ${NAME} ${HOST} ${port}`),
         ...known
           .filter((other) => other.id !== id)
-          .map((other) => `sentinel known-sentinel ${NAME} ${HOST} ${other.port} ${other.id}`),
+          .map(
+            (other) =>
+              `sentinel known-sentinel ${NAME} ${HOST} ${tls ? other.tlsPort : other.port} ${other.id}`,
+          ),
       ],
     }))
     const starting = settings.map(({ port, config }) =>
@@ -80,7 +92,8 @@ export async function startSentinels(options: StartSentinelsOptions = {}): Promi
     for (const one of await Promise.allSettled(starting))
       if (one.status === 'fulfilled') watchers.push(one.value)
     await Promise.all(starting)
-    const redis = new SentinelRedis(started, watchers, password)
+    const ports = tls && { servers: tlsPorts!, sentinels: known.map(({ tlsPort }) => tlsPort) }
+    const redis = new SentinelRedis(started, watchers, password, ports)
     await redis.untilWritable()
     return redis
   } catch (error) {
@@ -96,12 +109,22 @@ export class SentinelRedis {
   readonly sentinels: readonly Sentinel[]
   /** `redis+sentinel://host:port,host:port/name`, with the servers' password, if there is one. */
   readonly url: string
+  /** By which the Sentinels know the servers. */
+  readonly #ports: readonly number[]
 
-  constructor(servers: readonly RedisServer[], sentinels: readonly Sentinel[], password: string | undefined) {
+  /** @param tlsPorts where TLS is spoken */
+  constructor(
+    servers: readonly RedisServer[],
+    sentinels: readonly Sentinel[],
+    password: string | undefined,
+    tlsPorts?: { readonly servers: readonly number[]; readonly sentinels: readonly number[] },
+  ) {
     this.servers = servers
     this.sentinels = sentinels
+    this.#ports = tlsPorts?.servers ?? servers.map(({ port }) => port)
     const login = password === undefined ? '' : `:${encodeURIComponent(password)}@`
-    this.url = `redis+sentinel://${login}${sentinels.map(({ port }) => `${HOST}:${port}`).join(',')}/${NAME}`
+    const places = (tlsPorts?.sentinels ?? sentinels.map(({ port }) => port)).map((port) => `${HOST}:${port}`)
+    this.url = `${tlsPorts ? 'rediss' : 'redis'}+sentinel://${login}${places.join(',')}/${NAME}`
   }
 
   /** The server that takes writes at this moment, by its own word; undefined while there is none. */
@@ -115,7 +138,7 @@ export class SentinelRedis {
     const until = performance.now() + READY_MS_MAX
     while (performance.now() < until) {
       const told = await this.#toldPort()
-      const master = this.servers.find((server) => server !== but && server.port === told)
+      const master = this.servers.find((server, n) => server !== but && this.#ports[n] === told)
       if (master && (await takesWrites(master))) return master
       await sleep(POLL_MS) // Neither Redis nor a Sentinel tells of all that must be.
     }
@@ -197,7 +220,10 @@ export class Sentinel {
   }
 }
 
-function serverOptions({ password, config }: StartSentinelsOptions): StartRedisOptions {
+function serverOptions(
+  { password, tls, config }: StartSentinelsOptions,
+  tlsPort: number | undefined,
+): StartRedisOptions {
   return {
     appendonly: 'everysec',
     ...(password !== undefined && { password }),
@@ -207,13 +233,18 @@ function serverOptions({ password, config }: StartSentinelsOptions): StartRedisO
       // Of five seconds, in which more replicas might ask.
       'repl-diskless-sync-delay': '0',
       ...(password !== undefined && { masterauth: password }),
+      ...(tls && { ...tlsConfig(tls, tlsPort!), 'tls-replication': 'yes' }),
       ...config,
     },
   }
 }
 
-async function newIdentity(): Promise<{ id: string; port: number }> {
-  return { id: randomBytes(20).toString('hex'), port: await freePort() }
+async function newIdentity(): Promise<{ id: string; port: number; tlsPort: number }> {
+  return { id: randomBytes(20).toString('hex'), port: await freePort(), tlsPort: await freePort() }
+}
+
+function configLines(config: RedisConfig): string[] {
+  return Object.entries(config).map(([name, value]) => `${name} ${value}`)
 }
 
 async function roleOf(server: RedisServer): Promise<unknown> {

@@ -30,6 +30,7 @@ import { aclLine, patternFor, REDIS_RIGHTS, type RightsFor } from '../redis/redi
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
+import { cliOf } from './redis-cli-line.ts'
 
 /** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
 const ANSWER_MS_MAX = 3000
@@ -360,20 +361,6 @@ function rightsLine({ target, roles, isCluster }: Server, whose: RightsFor): str
   const { username, ...others } = target.options
   const line = aclLine(roles, { ...whose, isCluster }).replace('<user>', username ?? '<user>')
   return [cliOf({ ...others, password: '' }), ...line.split(' ').map(shellQuoted)].join(' ')
-}
-
-/** `redis-cli` for that server. It asks for the password, which is not among what is printed. */
-function cliOf({ host, port, username, password, tls, db, sentinels, nodes }: RedisOptions): string {
-  const [at = { host, port }] = sentinels ?? nodes ?? []
-  return [
-    'redis-cli',
-    ...(at.host !== undefined ? [`-h ${shellQuoted(at.host)}`] : []),
-    ...(at.port !== undefined ? [`-p ${at.port}`] : []),
-    ...(username && !sentinels ? [`--user ${shellQuoted(username)}`] : []),
-    ...(password && !sentinels ? ['--askpass'] : []),
-    ...(tls ? ['--tls'] : []),
-    ...(db && !sentinels ? [`-n ${db}`] : []),
-  ].join(' ')
 }
 
 function urlLine({ setting, shown }: Pick<RedisTarget, 'setting' | 'shown'>): string {

@@ -20,7 +20,6 @@ import {
   explain,
   IsReplica,
   isClusterNode,
-  isTlsRefusal,
   type MasterPlace,
   masterOfReplica,
   missingRight,
@@ -28,10 +27,10 @@ import {
   outageInWords,
   refusalInWords,
   sentinelRefusalInWords,
-  tlsRefusalInWords,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
+import { isTlsRefusal, tlsRefusalAt, tlsRefusalInWords } from './tls-refusal.ts'
 
 /** As ioredis makes it; `command` is absent when it was not a command that failed. */
 type ReplyError = Error & {
@@ -141,6 +140,7 @@ export class RedisLink {
       await Promise.race([ponged(client), this.#refused.promise])
       return this.#infoOfMaster(forWriting)
     }
+    this.client.once('error', () => this.#askForTls())
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
       if (isClusterNode(info) && !this.#target.options.nodes) throw this.#isCluster()
@@ -150,6 +150,11 @@ export class RedisLink {
       client.disconnect()
       throw error instanceof WebloomError ? error : this.#unreachable(error)
     }
+  }
+
+  async #askForTls(): Promise<void> {
+    const refusal = await tlsRefusalAt(this.#target.options, this.#startTimeoutMs)
+    if (refusal) this.#refused.reject(this.#unreachable(refusal))
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 /** What a Redis says that will not have us, in words. */
 
 import { type RedisOptions, WebloomError } from '@webloom/core'
+import { tlsRefusalInWords } from './tls-refusal.ts'
 
 const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: string) => string }[] = [
   {
@@ -26,54 +27,6 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
 export function refusalInWords(message: string, setting: string): string | undefined {
   const words = REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
   return words && `${words} (Redis says: ${message})`
-}
-
-/** As OpenSSL and Node write it. Before a handshake is over nothing else is told. */
-const TLS_REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: string) => string }[] = [
-  {
-    pattern: /self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate/i,
-    words: (setting) =>
-      `its certificate is signed by nobody whom this machine trusts. Name the file of who signed it: ?ssl_ca_certs=/path/ca.pem behind ${setting}, or ssl_ca_certs in REDIS_PARAMS`,
-  },
-  {
-    pattern: /does not match certificate's altnames/,
-    words: (setting) =>
-      `its certificate is of another host than ${setting} names. Name the host as the certificate does; or, to believe whatever host it names, add ?ssl_check_hostname=false`,
-  },
-  {
-    pattern: /certificate has expired|certificate is not yet valid/,
-    words: () =>
-      'its certificate is of another time than this machine’s clock. Renew it there, or set the clock',
-  },
-  {
-    pattern: /alert (?:number 116|certificate required)|peer did not return a certificate/i,
-    words: (setting) =>
-      `it asks for a certificate of ours. Name it with its key: ?ssl_certfile=/path/own.pem&ssl_keyfile=/path/own.key behind ${setting}, or by these names in REDIS_PARAMS`,
-  },
-  {
-    pattern: /alert (?:unknown ca|bad certificate|certificate (?:unknown|expired|revoked))/i,
-    words: (setting) =>
-      `it does not believe our own certificate, which ssl_certfile names in ${setting} or REDIS_PARAMS. It must be signed by one that its tls-ca-cert-file has`,
-  },
-  {
-    pattern: /wrong version number|packet length too long|record layer failure/i,
-    words: (setting) => `it speaks no TLS there. Write redis:// in ${setting}, or name its tls-port`,
-  },
-  {
-    pattern: /key values mismatch/,
-    words: () => 'the key that ssl_keyfile names is not that of the certificate in ssl_certfile',
-  },
-]
-
-/** Whether TLS came to nothing for what no other try will mend. */
-export function isTlsRefusal({ message }: Error): boolean {
-  return TLS_REFUSALS.some(({ pattern }) => pattern.test(message))
-}
-
-/** Why TLS came to nothing, and the parameter to set; undefined for what is no matter of certificates. */
-export function tlsRefusalInWords(message: string, setting: string): string | undefined {
-  const words = TLS_REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
-  return words && `${words} (TLS says: ${message.trim()})`
 }
 
 /**

@@ -2,8 +2,17 @@
 
 import { execFileSync } from 'node:child_process'
 import { redisTargets, Settings, silentLogger } from '@webloom/core'
-import { freePort, type RedisServer, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import {
+  freePort,
+  type RedisServer,
+  startCluster,
+  startRedis,
+  startSentinels,
+  type TempDir,
+  tempDir,
+} from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisServers } from './redis-servers.ts'
 
 let folder: TempDir
@@ -84,6 +93,20 @@ test('with the file of who signed its certificate, and a certificate of ours, it
   await redis.command('CONFIG', 'SET', 'tls-auth-clients', 'yes')
 })
 
+test('doctor: lines for redis-cli name the files', async () => {
+  await redis.command('CONFIG', 'SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru')
+  const REDIS_URL = `rediss://127.0.0.1:${port}?${KNOWN()}`
+  const found = await checkRedisServers(Settings.fromLayers({ command: { REDIS_URL } }))
+  await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  const [ca, cert, key] = ['ca.pem', 'worker.pem', 'worker.key'].map((name) => folder.join(name))
+  expect(found).toContainEqual(
+    expect.objectContaining({
+      check: 'Redis policy',
+      type: `redis-cli -h 127.0.0.1 -p ${port} --tls --cacert ${ca} --cert ${cert} --key ${key} CONFIG SET maxmemory-policy noeviction`,
+    }),
+  )
+})
+
 test('without the file, or with that of another, it is refused with the parameter to set', async () => {
   const nameFile =
     /signed by nobody whom this machine trusts.*\?ssl_ca_certs=\/path\/ca\.pem behind REDIS_URL/
@@ -119,4 +142,31 @@ test('TLS where none is spoken is told, after a while: a server that is starting
     code: 'WL_REDIS_UNREACHABLE',
     message: expect.stringContaining('rediss:// needs a port where TLS is spoken'),
   })
+})
+
+const FILES = () => ({
+  ca: folder.join('ca.pem'),
+  cert: folder.join('server.pem'),
+  key: folder.join('server.key'),
+})
+
+test('a cluster whose nodes and bus speak TLS is used, and refused like any server', async () => {
+  await using cluster = await startCluster({ password: 'se:cret', tls: FILES() })
+  expect(cluster.url).toMatch(/^rediss\+cluster:/)
+  expect(await ping(`${cluster.url}?${KNOWN()}`)).toBe('PONG')
+  expect(await refusal(cluster.url)).toMatch(/signed by nobody whom this machine trusts/)
+  await expect(ping(cluster.url.replace('rediss', 'redis'), 1)).rejects.toMatchObject({
+    code: 'WL_REDIS_UNREACHABLE',
+  })
+})
+
+test('Sentinels and servers that speak TLS are used, also after the master has changed', async () => {
+  await using redis = await startSentinels({ downAfterMs: 500, password: 'se:cret', tls: FILES() })
+  expect(redis.url).toMatch(/^rediss\+sentinel:/)
+  expect(await ping(`${redis.url}?${KNOWN()}`)).toBe('PONG')
+  expect(await refusal(redis.url)).toMatch(/signed by nobody whom this machine trusts/)
+  const master = await redis.untilWritable()
+  await master.kill()
+  await redis.untilWritable(master)
+  expect(await ping(`${redis.url}?${KNOWN()}`)).toBe('PONG')
 })

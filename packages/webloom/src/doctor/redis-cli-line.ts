@@ -1,0 +1,26 @@
+import type { RedisOptions, RedisTls } from '@webloom/core'
+import { shellQuoted } from '../terminal/resume-line.ts'
+
+/** `redis-cli` for that server. It asks for the password, which is not among what is printed. */
+export function cliOf({ host, port, username, password, tls, db, sentinels, nodes }: RedisOptions): string {
+  const [at = { host, port }] = sentinels ?? nodes ?? []
+  return [
+    'redis-cli',
+    ...(at.host !== undefined ? [`-h ${shellQuoted(at.host)}`] : []),
+    ...(at.port !== undefined ? [`-p ${at.port}`] : []),
+    ...(username && !sentinels ? [`--user ${shellQuoted(username)}`] : []),
+    ...(password && !sentinels ? ['--askpass'] : []),
+    ...(tls ? ['--tls', ...tlsArguments(tls)] : []),
+    ...(db && !sentinels ? [`-n ${db}`] : []),
+  ].join(' ')
+}
+
+const CLI_FILES = { ssl_ca_certs: 'cacert', ssl_certfile: 'cert', ssl_keyfile: 'key' } as const
+
+function tlsArguments({ files = {}, rejectUnauthorized }: RedisTls): string[] {
+  const named = Object.entries(CLI_FILES).filter(([name]) => files[name] !== undefined)
+  return [
+    ...named.map(([name, option]) => `--${option} ${shellQuoted(files[name]!)}`),
+    ...(rejectUnauthorized === false ? ['--insecure'] : []),
+  ]
+}

@@ -131,6 +131,7 @@ function allowanceOf(
 ): Map<string, number> {
   const { handingOnMs, foundMs, lockMs, lostCommitMs } = timesOf(plan)
   const allowance = new Map<string, number>()
+  const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
   const inOrder = [...struck].sort((a, b) => a.fromMs - b.fromMs)
   const allow = (urls: Iterable<string>, more = 1) => {
     for (const url of urls) allowance.set(url, (allowance.get(url) ?? 0) + more)
@@ -155,10 +156,12 @@ function allowanceOf(
         sinceMs = Math.min(sinceMs, fromMs - handingOnMs)
     return sinceMs
   }
+  const stoodOf = (worker: string) => stoodStill.find(({ name }) => name === worker)?.spans
   /** A page that it held may also be a new link of another that it had handed on, and not settled. */
   const lost = (name: string, fromMs: number, untilMs = fromMs) => {
-    const stood = stoodStill.find((one) => one.name === name)?.spans
-    const near = hits.filter((hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs, stood), untilMs))
+    const near = hits.filter(
+      (hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs, stoodOf(name)), untilMs),
+    )
     allow(new Set(near.map(({ url }) => url)))
     allow(new Set(near.flatMap(({ url }) => site.linksOf(url))))
   }
@@ -167,7 +170,10 @@ function allowanceOf(
     for (const url of urls) allowance.set(url, 2 * (allowance.get(url) ?? 0) + 1)
   }
   const wentBack = (fromMs: number, untilMs: number) => {
-    const near = hits.filter((hit) => isDuring(hit, heldSince(fromMs), untilMs + foundMs))
+    const near = [...names].flatMap((name) => {
+      const sinceMs = heldSince(fromMs, stoodOf(name))
+      return hits.filter((hit) => isBy(hit, name) && isDuring(hit, sinceMs, untilMs + foundMs))
+    })
     const others = struck.filter(({ fault }) => goesBack(fault)).length > 1
     if (plan.servers === 2 && !others) return double(withLinks(near))
     // Queue and filter went back together, or one soon after the other: a page stands in the queue again, and who told the filter that it had queued the links
@@ -178,7 +184,6 @@ function allowanceOf(
   for (const hit of hits)
     if (hits.some((other) => other.url === hit.url && isBeside(other, hit, handingOnMs)))
       allow(site.linksOf(hit.url))
-  const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
   // The machine was busy for so much of a lock that it was not renewed in time: to the others that worker was lost.
   for (const { name, spans } of stoodStill)
     for (const { fromMs, untilMs } of longOf(spans, lockMs)) lost(name, fromMs, untilMs + WAKING_MS)

@@ -10,7 +10,7 @@ import {
   startRedis,
   type TempDir,
 } from '@webloom/testkit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 import { type Asked, ChangingWeb } from './changing-web.ts'
 
@@ -19,6 +19,8 @@ const DAYS = 6
 const KILLS_PER_DAY = 3
 /** What was asked for so shortly before a kill may not have been committed: until a worker's next message, and while its requests wait. */
 const UNDER_WAY_MS = 3000
+/** Shorter than a process takes to start. */
+const HEARD_MS = 100
 
 const spiderOf = (web: ChangingWeb) => `import { type Response, Spider } from 'webloom'
 
@@ -54,6 +56,9 @@ function askedFor(web: ChangingWeb, pages: number): Promise<void> {
   })
 }
 
+/** Resolves when the site has answered what a killed process had sent: its requests are in the sockets of this process until then. */
+const heard = () => new Promise((resolve) => setTimeout(resolve, HEARD_MS))
+
 /** Paths that were asked for again although they had been asked for long before the kill. */
 function visitedTwice(asked: readonly Asked[], kills: readonly number[]): string[] {
   const last = new Map<string, number>()
@@ -69,7 +74,7 @@ function visitedTwice(asked: readonly Asked[], kills: readonly number[]): string
 
 const everyPage = ['/', ...Array.from({ length: PAGES }, (_, n) => `/p/${n}`)].sort()
 
-async function crawlDays(start: (day: number, isFirst: boolean, folder: TempDir) => StartedProcess) {
+async function crawlDays(start: Start) {
   await using web = await ChangingWeb.start({ pages: PAGES })
   await using folder = await projectFolder({ 'spider.ts': spiderOf(web) })
   for (let day = 0; day < DAYS; day++) {
@@ -78,9 +83,10 @@ async function crawlDays(start: (day: number, isFirst: boolean, folder: TempDir)
       const process = start(day, kill === 0, folder)
       const killed = askedFor(web, 10 + Math.floor(Math.random() * (PAGES / KILLS_PER_DAY)))
       await Promise.race([killed, process.exited])
-      kills.push(performance.now())
       process.kill('SIGKILL')
       await process.exited.catch(() => {})
+      await heard()
+      kills.push(performance.now())
     }
     const { code, stderr } = await start(day, false, folder).exited
     expect(code, stderr).toBe(0)
@@ -91,29 +97,68 @@ async function crawlDays(start: (day: number, isFirst: boolean, folder: TempDir)
   }
 }
 
+/** Each day the queue's Redis comes back as it was some pages before; on every second day its worker is killed with it. */
+async function crawlDaysSetBack(server: RedisServer, start: Start) {
+  await using web = await ChangingWeb.start({ pages: PAGES })
+  await using folder = await projectFolder({ 'spider.ts': spiderOf(web) })
+  for (let day = 0; day < DAYS; day++) {
+    const process = start(day, true, folder)
+    await askedFor(web, 1 + Math.floor(Math.random() * PAGES) / 3)
+    const rememberedMs = performance.now()
+    await server.remember()
+    await askedFor(web, 1 + Math.floor(Math.random() * PAGES) / 3)
+    if (day % 2 === 1) process.kill('SIGKILL')
+    await server.setBack()
+    const backMs = performance.now()
+    if (day % 2 === 1) {
+      await process.exited.catch(() => {})
+      await start(day, false, folder).exited
+    } else {
+      const { code, stderr } = await process.exited
+      expect(code, stderr).toBe(0)
+    }
+    const asked = web.asked()
+    expect([...new Set(asked.map(({ path }) => path))].sort(), `day ${day}`).toEqual(everyPage)
+    const isLost = ({ atMs }: Asked) => atMs > rememberedMs - UNDER_WAY_MS && atMs < backMs + UNDER_WAY_MS
+    const twice = asked.filter(
+      ({ path, atMs }, n) => !isLost(asked[n]!) && asked.some((one) => one.path === path && one.atMs > atMs),
+    )
+    expect(twice, `day ${day}`).toEqual([])
+    const most = Math.max(...everyPage.map((path) => asked.filter((one) => one.path === path).length))
+    expect(most, `day ${day}: requests for one page`).toBeLessThanOrEqual(2)
+    console.log(`day ${day}: ${asked.length} requests for ${everyPage.length} pages, one set-back`)
+  }
+}
+
+type Start = (day: number, isFirst: boolean, folder: TempDir) => StartedProcess
+
 const SETTINGS = ['-s', 'RECRAWL=fixed', '-s', 'DOWNLOAD_DELAY=0', '-s', 'CONCURRENT_REQUESTS=4']
 
-describe('days of kills', () => {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await startRedis()
-  })
-  afterAll(() => server.stop())
+const workerOf =
+  ({ url }: RedisServer): Start =>
+  (day, isFirst, folder) =>
+    startOn(day, folder, [
+      'worker',
+      'spider.ts',
+      ...(isFirst ? ['--new'] : []),
+      '-s',
+      `REDIS_URL=${url}`,
+      ...SETTINGS,
+    ])
 
+describe('days of kills', () => {
   test('in a JOBDIR', () =>
     crawlDays((day, _isFirst, folder) =>
       startOn(day, folder, ['runspider', 'spider.ts', '-s', 'JOBDIR=job', ...SETTINGS]),
     ))
 
-  test('on Redis', () =>
-    crawlDays((day, isFirst, folder) =>
-      startOn(day, folder, [
-        'worker',
-        'spider.ts',
-        ...(isFirst ? ['--new'] : []),
-        '-s',
-        `REDIS_URL=${server.url}`,
-        ...SETTINGS,
-      ]),
-    ))
+  test('on Redis', async () => {
+    await using server = await startRedis()
+    await crawlDays(workerOf(server))
+  })
+
+  test('on a Redis that comes back older each day: that costs a page one visit at the most', async () => {
+    await using server = await startRedis({ appendonly: 'everysec', config: { appendfsync: 'no' } })
+    await crawlDaysSetBack(server, workerOf(server))
+  })
 }, 600_000)

@@ -1,28 +1,22 @@
 -- Makes pages due at a moment, in place of their hour. A page that is in a line stays there.
 --
--- Input    placeOf, timesOf, counted, sampled; KEYS[1] base; ARGV[2…] the moment (s); names: of each short name and what it stands for; pages: of
+-- Input    placeOf, timesOf, keepName, putOnWheel; KEYS[1] base; ARGV[2…] the moment (s); names: of each short name and what it stands for; pages: of
 --          each 8 bytes of its fingerprint, how to ask again
 -- Output   of each page 1 when it is known
 local base, at = KEYS[1], number()
 for _ = 1, number() do
   local short, text = arg(), arg()
-  redis.call('HSETNX', base .. ':names', short, text)
+  keepName(base, short, text)
 end
 local known = {}
 for i = 1, number() do
   local name, request = arg(), arg()
-  local key, field = placeOf(base, name)
-  local before = redis.call('HGET', key, field)
+  local before = redis.call('HGET', placeOf(base, name))
   known[i] = before and 1 or 0
   local _, due, isInALine = timesOf(before or '\1\0\0\0\0\0\0\0\0')
   if before and not isInALine and due ~= at then
     local record = string.sub(before, 1, 5) .. struct.pack('>I4', at) .. string.sub(before, 10)
-    local span = string.format('%.0f', math.floor(at / SPAN_S))
-    redis.call('HSET', key, field, record)
-    redis.call('RPUSH', base .. ':due:' .. span, name .. request)
-    redis.call('ZADD', base .. ':spans', span, span)
-    counted(base, before, record)
-    sampled(base, name, record)
+    putOnWheel(base, name, before, record, request)
   end
 end
 return known

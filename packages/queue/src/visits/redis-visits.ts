@@ -18,15 +18,22 @@ import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { PackedAsking } from './packed-asking.ts'
 
-const recordScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/keep.lua', 'visits/record.lua')
+const recordScript = luaScript(
+  'redis/args.lua',
+  'visits/wheel.lua',
+  'visits/put-on.lua',
+  'visits/keep.lua',
+  'visits/record.lua',
+)
 const dueScript = luaScript('visits/wheel.lua', 'visits/due.lua')
 const movedScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/take-off.lua', 'visits/moved.lua')
-const hurryScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/hurry.lua')
+const hurryScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-on.lua', 'visits/hurry.lua')
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
 // Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
 const FINGERPRINT_BYTES = 8
 const BUCKETS = 2 ** 18
+const NOTE_BUCKETS = 2 ** 15
 const SHA1_HEX = /^[0-9a-f]{40}$/
 // Visits an hour are counted in thousand millionths, see visits/wheel.lua.
 const COUNTED_PER_VISIT = 1e9

@@ -31,7 +31,7 @@ const SHARD_PUSHED = 'outbox/pushed.lua'
 const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
 const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
 const FAILURES = ['failures/ledger.lua', 'failures/take.lua', 'failures/crawl-ended.lua'] as const
-const WHEEL = ['visits/wheel.lua', 'visits/keep.lua'] as const
+const WHEEL = ['visits/wheel.lua', 'visits/put-on.lua', 'visits/keep.lua'] as const
 const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
 const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
 

@@ -241,6 +241,13 @@ export {
   type RunState,
 } from './runs/run-log.ts'
 export { carriedVisit, carryVisit } from './visits/carried-visit.ts'
+export {
+  type DateRecord,
+  type HostRecord,
+  KnownHosts,
+  pageHost,
+  type ValidatorRecord,
+} from './visits/known-hosts.ts'
 export { isInALine, visitFromBytes, visitToBytes } from './visits/visit-bytes.ts'
 
 // A crawl as it is seen from outside

@@ -212,9 +212,15 @@ const TESTS: ContractTests<SharedVisits> = {
   },
   'a note is kept until another takes its place': async ({ one, other }) => {
     assert.deepEqual(await one.notes(['plan']), [undefined])
-    await one.note('plan', '1')
-    await one.note('plan', '2')
-    assert.deepEqual(await other.notes(['plan', 'other']), ['2', undefined])
+    await one.note(new Map([['plan', '1']]))
+    await one.note(
+      new Map([
+        ['plan', '2'],
+        ['host/shop.example:8080', '3'],
+      ]),
+    )
+    await one.note(new Map())
+    assert.deepEqual(await other.notes(['plan', 'other', 'host/shop.example:8080']), ['2', undefined, '3'])
   },
   'all pages together ask for as many visits as their intervals say': async ({ one }) => {
     await one.record([pageOf('/a', { dueAt: START + 2 * HOUR }), pageOf('/b', { dueAt: START + 4 * HOUR })])

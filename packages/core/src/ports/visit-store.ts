@@ -107,8 +107,8 @@ export interface VisitStore {
   waiting(): AsyncIterable<readonly VisitedPage[]>
   /** Resolves to what workers have noted of the crawl or of a host under these names; undefined for a name without a note. */
   notes(names: readonly string[]): Promise<readonly (string | undefined)[]>
-  /** Keeps a note in place of the one before. */
-  note(name: string, text: string): Promise<void>
+  /** Keeps notes, by their names, in place of those before. */
+  note(notes: ReadonlyMap<string, string>): Promise<void>
   /** Forgets all. */
   clear(): Promise<void>
 }

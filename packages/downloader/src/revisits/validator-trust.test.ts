@@ -119,3 +119,26 @@ describe('validators of a host', () => {
     expect(sameValidators({}, {})).toBe(false)
   })
 })
+
+test('of a host of two pages that take turns each is checked by its second revisit', () => {
+  const trust = new ValidatorTrust()
+  const asked = [1, 2, 3, 4].map((visits) => ['a', 'b'].map(() => trust.ask(false, visits)))
+  expect(asked[1]).toEqual(['whole', 'whole'])
+})
+
+test('what was learned goes on elsewhere: a host that is known to be honest is asked by its validators at once', () => {
+  const visits = new Visits(honest)
+  for (let round = 0; round < 4; round++) for (let page = 0; page < 500; page++) visits.visit(page, 0)
+  const next = new ValidatorTrust(visits.trust.record)
+  const asked = Array.from({ length: 128 }, () => next.ask(false, 2))
+  expect(asked.filter((how) => how === 'whole')).toHaveLength(2)
+})
+
+test('a host that was of no use, as its tags changed with each answer, is asked by them again when they no longer do', () => {
+  const trust = new ValidatorTrust()
+  const answer = { asked: 'whole', wasOutdated: false, notModified: false, changed: false } as const
+  for (let n = 0; n < 30; n++) trust.learn({ ...answer, sameValidators: false })
+  expect(trust.isUseless).toBe(true)
+  trust.learn({ ...answer, sameValidators: true })
+  expect(trust.isUseless).toBe(false)
+})

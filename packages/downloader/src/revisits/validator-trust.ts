@@ -11,6 +11,8 @@
  * a host and become rarer, until one in 64 is left. One proven lie is enough: from then on the host's pages are fetched whole.
  */
 
+import type { ValidatorRecord } from '@webloom/core'
+
 /** How a page is asked for: `whole`, or only if it has changed. */
 export type AskedFor = 'whole' | 'conditional'
 
@@ -37,55 +39,80 @@ const PROOFS_MAX = 3
 // A host whose tags change with each answer gives nothing by them, and a crawl asks in vain.
 const USELESS_MAX = 20
 
+const NOTHING_KNOWN: ValidatorRecord = {
+  asksSinceCheck: 0,
+  asksPerCheck: 2,
+  proofs: 0,
+  useless: 0,
+  lied: false,
+}
+
 /** What is known of one host. It is told about each revisit of a page that had validators. */
 export class ValidatorTrust {
-  #asks = 0
-  #askedAtCheck = 0
-  #asksPerCheck = 2
-  #proofs = 0
-  #useless = 0
-  #lied = false
+  #record: ValidatorRecord
+
+  constructor(record = NOTHING_KNOWN) {
+    this.#record = record
+  }
+
+  /** With what was learned. */
+  get record(): ValidatorRecord {
+    return this.#record
+  }
 
   /** True once a 304 for changed content is proven. */
   get lied(): boolean {
-    return this.#lied
+    return this.#record.lied
   }
 
   /** True when validators bring nothing: they need not be kept. */
   get isUseless(): boolean {
-    return this.#lied || this.#useless >= USELESS_MAX
+    return this.lied || this.#record.useless >= USELESS_MAX
   }
 
-  /** Called once for each page that is about to be asked for, and has validators. */
-  ask(isOutdated: boolean): AskedFor {
+  /**
+   * Called once for each page that is about to be asked for, and has validators.
+   *
+   * @param visits of the page until now: while little is known of a host, the second revisit of each page is a check. Of a host of two pages that
+   * take turns every fourth request would be one and the same page
+   */
+  ask(isOutdated: boolean, visits = 1): AskedFor {
     if (this.isUseless) return 'whole'
     if (isOutdated) return 'conditional'
-    this.#asks++
-    if (this.#asks - this.#askedAtCheck < this.#asksPerCheck) return 'conditional'
-    this.#askedAtCheck = this.#asks
-    this.#asksPerCheck = Math.min(ASKS_PER_CHECK_MAX, this.#asksPerCheck * CHECKS_RARER)
+    const { asksSinceCheck, asksPerCheck } = this.#record
+    const isEarly = visits === 2 && asksPerCheck < ASKS_PER_CHECK_MAX
+    if (!isEarly && asksSinceCheck + 1 < asksPerCheck) {
+      this.#learn({ asksSinceCheck: asksSinceCheck + 1 })
+      return 'conditional'
+    }
+    this.#learn({
+      asksSinceCheck: 0,
+      asksPerCheck: Math.min(ASKS_PER_CHECK_MAX, asksPerCheck * CHECKS_RARER),
+    })
     return 'whole'
   }
 
   learn({ asked, wasOutdated, notModified, changed, sameValidators }: Revisit): KeptValidators {
     if (wasOutdated && asked === 'conditional') {
-      if (notModified) this.#lied = true
+      if (notModified) this.#learn({ lied: true })
       else this.#prove()
       return 'new'
     }
-    if (notModified) {
-      this.#useless = 0
-      return 'new'
-    }
-    if (changed && sameValidators) this.#lied = true
-    else if (changed && asked === 'whole') return this.#proofs < PROOFS_MAX ? 'outdated' : 'new'
+    // The same validators for a page that is the same: a host that was of no use is asked by them again.
+    if (notModified || (!changed && sameValidators)) this.#learn({ useless: 0 })
+    else if (changed && sameValidators) this.#learn({ lied: true })
+    else if (changed && asked === 'whole') return this.#record.proofs < PROOFS_MAX ? 'outdated' : 'new'
     else if (changed) this.#prove()
-    else if (!sameValidators) this.#useless++
+    else this.#learn({ useless: Math.min(USELESS_MAX, this.#record.useless + 1) })
     return 'new'
   }
 
   #prove(): void {
-    this.#useless = 0
-    if (++this.#proofs >= PROOFS_MAX) this.#asksPerCheck = ASKS_PER_CHECK_MAX
+    const proofs = Math.min(PROOFS_MAX, this.#record.proofs + 1)
+    this.#learn({ useless: 0, proofs, ...(proofs === PROOFS_MAX && { asksPerCheck: ASKS_PER_CHECK_MAX }) })
+  }
+
+  #learn(learned: Partial<ValidatorRecord>): void {
+    this.#record = { ...this.#record, ...learned }
   }
 }

@@ -175,9 +175,12 @@ export class SqliteVisits implements LocalVisits {
     )
   }
 
-  async note(name: string, text: string): Promise<void> {
+  async note(notes: ReadonlyMap<string, string>): Promise<void> {
     this.#makeTable()
-    this.#database.run('INSERT OR REPLACE INTO visit_notes (name, text) VALUES (?, ?)', name, text)
+    this.#database.atomically(() => {
+      for (const [name, text] of notes)
+        this.#database.run('INSERT OR REPLACE INTO visit_notes (name, text) VALUES (?, ?)', name, text)
+    })
   }
 
   async clear(): Promise<void> {

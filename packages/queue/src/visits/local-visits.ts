@@ -85,8 +85,8 @@ export class KeptLocalVisits implements KeptVisits {
     return this.#visits.notes(names)
   }
 
-  note(name: string, text: string): Promise<void> {
-    return this.#visits.note(name, text)
+  note(notes: ReadonlyMap<string, string>): Promise<void> {
+    return this.#visits.note(notes)
   }
 
   clear(): Promise<void> {

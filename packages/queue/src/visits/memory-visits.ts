@@ -87,8 +87,8 @@ export class MemoryVisits implements LocalVisits {
     return names.map((name) => this.#notes.get(name))
   }
 
-  async note(name: string, text: string): Promise<void> {
-    this.#notes.set(name, text)
+  async note(notes: ReadonlyMap<string, string>): Promise<void> {
+    for (const [name, text] of notes) this.#notes.set(name, text)
   }
 
   async clear(): Promise<void> {

@@ -203,21 +203,35 @@ export class RedisVisits implements VisitStore {
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
     if (names.length === 0) return []
-    const texts = await this.#redis.hmget(`${this.#base}:notes`, ...names)
-    return texts.map((text) => text ?? undefined)
+    const pipeline = this.#redis.pipeline()
+    for (const name of names) pipeline.hget(...this.#placeOfNote(name))
+    const answers = (await pipeline.exec()) ?? []
+    return answers.map(([error, text]) => {
+      if (error) throw error
+      return (text as string | null) ?? undefined
+    })
   }
 
-  async note(name: string, text: string): Promise<void> {
-    await this.#redis.hset(`${this.#base}:notes`, name, text)
+  async note(notes: ReadonlyMap<string, string>): Promise<void> {
+    if (notes.size === 0) return
+    const pipeline = this.#redis.pipeline()
+    for (const [name, text] of notes) pipeline.hset(...this.#placeOfNote(name), text)
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
+  }
+
+  /** A broad crawl has notes of as many hosts as it has pages: they lie as records do. */
+  #placeOfNote(name: string): [key: string, field: Buffer] {
+    const { bucket, field } = placeOf(nameOf(name))
+    return [`${this.#base}:notes:${bucket % NOTE_BUCKETS}`, field]
   }
 
   async clear(): Promise<void> {
     const spans = await this.#redis.zrange(`${this.#base}:spans`, '0', '-1')
     if (spans.length === 0 && (await this.totals()).pages === 0) return
     await this.#unlink(spans.map((span) => `due:${span}`))
-    const buckets = Array.from({ length: BUCKETS }, (_, n) => `of:${n}`)
-    await this.#unlink(buckets)
-    await this.#unlink(['spans', 'names', 'sample', 'counts', 'notes'])
+    await this.#unlink(Array.from({ length: BUCKETS }, (_, n) => `of:${n}`))
+    await this.#unlink(Array.from({ length: NOTE_BUCKETS }, (_, n) => `notes:${n}`))
+    await this.#unlink(['spans', 'names', 'sample', 'counts'])
   }
 
   async #run(script: RedisScript, args: readonly (string | number | Buffer)[]): Promise<Buffer[]> {

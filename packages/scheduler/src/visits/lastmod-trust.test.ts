@@ -1,13 +1,8 @@
+import type { DateRecord } from '@webloom/core'
 import { expect, test } from 'vitest'
-import {
-  datesAreEvidence,
-  type LastmodRecord,
-  lastmodAdvice,
-  NO_LASTMOD,
-  withLastmod,
-} from './lastmod-trust.ts'
+import { datesAreEvidence, lastmodAdvice, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 
-const after = (...visits: [saidChanged: boolean, changed: boolean][]): LastmodRecord =>
+const after = (...visits: [saidChanged: boolean, changed: boolean][]): DateRecord =>
   visits.reduce((record, [said, changed]) => withLastmod(record, said, changed), NO_LASTMOD)
 const times = (count: number, visit: [boolean, boolean]): [boolean, boolean][] => Array(count).fill(visit)
 

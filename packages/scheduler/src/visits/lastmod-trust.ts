@@ -6,15 +6,9 @@
  * changed, and only then.
  */
 
-/** How often the dates of one host were right and wrong. Old visits fade. */
-export interface LastmodRecord {
-  readonly changedRight: number
-  readonly changedWrong: number
-  readonly sameRight: number
-  readonly sameWrong: number
-}
+import type { DateRecord } from '@webloom/core'
 
-export const NO_LASTMOD: LastmodRecord = { changedRight: 0, changedWrong: 0, sameRight: 0, sameWrong: 0 }
+export const NO_LASTMOD: DateRecord = { changedRight: 0, changedWrong: 0, sameRight: 0, sameWrong: 0 }
 
 /** What a date says of a page, and what is to follow from it. */
 export type LastmodAdvice = 'visit now' | 'wait longer' | 'no advice'
@@ -26,7 +20,7 @@ const SAME_TRUST = 0.9
 const SAME_PROOFS_MIN = 10
 
 /** Adds what a visit has shown of the date that was known before it. */
-export function withLastmod(record: LastmodRecord, saidChanged: boolean, changed: boolean): LastmodRecord {
+export function withLastmod(record: DateRecord, saidChanged: boolean, changed: boolean): DateRecord {
   const faded = {
     changedRight: record.changedRight * FADE,
     changedWrong: record.changedWrong * FADE,
@@ -44,7 +38,7 @@ export function withLastmod(record: LastmodRecord, saidChanged: boolean, changed
 }
 
 /** @param lastmodMs the page's date, milliseconds since 1970; @param visitedMs when it was visited last */
-export function lastmodAdvice(record: LastmodRecord, lastmodMs: number, visitedMs: number): LastmodAdvice {
+export function lastmodAdvice(record: DateRecord, lastmodMs: number, visitedMs: number): LastmodAdvice {
   const { changedRight, changedWrong, sameRight, sameWrong } = record
   if (lastmodMs > visitedMs) {
     // Nothing is known yet: it is believed, which shows at once whether that was right.
@@ -56,12 +50,7 @@ export function lastmodAdvice(record: LastmodRecord, lastmodMs: number, visitedM
 }
 
 /** Whether a host's dates tell when its pages have changed: they then count as evidence (`changedHoursAgo`). */
-export function datesAreEvidence({
-  changedRight,
-  changedWrong,
-  sameRight,
-  sameWrong,
-}: LastmodRecord): boolean {
+export function datesAreEvidence({ changedRight, changedWrong, sameRight, sameWrong }: DateRecord): boolean {
   const right = changedRight + sameRight
   const all = right + changedWrong + sameWrong
   return changedRight >= 2 && right / all >= SAME_TRUST

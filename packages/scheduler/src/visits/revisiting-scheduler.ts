@@ -15,11 +15,14 @@ import {
   carryVisit,
   type HostNews,
   type KeptVisits,
+  type KnownHosts,
   type Lease,
+  pageHost,
   putUnderRules,
   type Request,
   type RetryWhen,
   type VisitsUnderWay,
+  waitAtMost,
 } from '@webloom/core'
 import { isPassing } from '../patience.ts'
 import { Scheduler } from '../scheduler.ts'
@@ -33,8 +36,8 @@ interface RevisitingParts {
   readonly underWay: VisitsUnderWay
   /** The crawl ends when nothing is left to do. */
   readonly ends: boolean
-  /** Called when the visits can be read. */
-  readonly onOpened?: () => Promise<void>
+  /** Which hosts are to be believed. */
+  readonly hosts: KnownHosts
 }
 
 export interface RevisitingSchedulerOptions extends SchedulerOptions, RevisitingParts {
@@ -42,6 +45,8 @@ export interface RevisitingSchedulerOptions extends SchedulerOptions, Revisiting
 }
 
 const HOUR_MS = 3_600_000
+/** A worker that leaves waits no longer for what it has learned to be noted. */
+const NOTED_MS_MAX = 2000
 
 export class RevisitingScheduler extends Scheduler {
   readonly #options: RevisitingSchedulerOptions
@@ -76,19 +81,26 @@ export class RevisitingScheduler extends Scheduler {
 
   override async open(signal?: AbortSignal): Promise<void> {
     await super.open(signal)
-    const { planner, onOpened } = this.#options
-    await this.#unlessAway(async () => {
-      await onOpened?.()
-      await planner.balance()
-    })
+    await this.#unlessAway(() => this.#options.planner.balance())
   }
 
   override async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    const { planner, hosts } = this.#options
     await this.#unlessAway(async () => {
       await this.#feed.look()
-      await this.#options.planner.balance()
+      await planner.balance()
+      await hosts.noteSoon()
     })
-    return super.next(max, signal)
+    const leases = await super.next(max, signal)
+    const known = leases.filter(({ request }) => request.hasMeta && request.meta.last_visit !== undefined)
+    await this.#unlessAway(() => hosts.meet(known.map(({ request }) => pageHost(request.url))))
+    return leases
+  }
+
+  override async close(): Promise<void> {
+    // What is not noted is learned again.
+    await waitAtMost(NOTED_MS_MAX, this.#options.hosts.noteNow())
+    await super.close()
   }
 
   override async isEmpty(signal: AbortSignal): Promise<boolean> {

@@ -4,9 +4,17 @@
  */
 
 import { hash } from 'node:crypto'
-import type { Visit, VisitMade, VisitOutcome, VisitRules, VisitStore } from '@webloom/core'
+import {
+  type KnownHosts,
+  pageHost,
+  type Visit,
+  type VisitMade,
+  type VisitOutcome,
+  type VisitRules,
+  type VisitStore,
+} from '@webloom/core'
 import { AdaptivePlan } from './adaptive-plan.ts'
-import { datesAreEvidence, type LastmodRecord, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
+import { datesAreEvidence, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 import { type VisitPlan, visitMade } from './next-visit.ts'
 
 export interface VisitPlannerOptions {
@@ -18,6 +26,8 @@ export interface VisitPlannerOptions {
   /** RECRAWL_INTERVAL_MIN and RECRAWL_INTERVAL_MAX. */
   readonly minHours: number
   readonly maxHours: number
+  /** How far their dates proved true. */
+  readonly hosts: KnownHosts
 }
 
 const HOUR_MS = 3_600_000
@@ -28,14 +38,11 @@ const BALANCES_PER_ROUND = 50
 const BALANCE_MS_MIN = 10_000
 /** Of a crawl that did not run meanwhile, no more are made up: the pages' intervals do not follow before they are visited. */
 const BALANCES_AT_ONCE = 10
-const HOSTS_MAX = 10_000
 
 export class VisitPlanner implements VisitRules {
   readonly #options: VisitPlannerOptions
   readonly #adaptive: AdaptivePlan | undefined
   readonly #plan: VisitPlan
-  /** How far a host's Last-Modified proved true, as this process has seen it. */
-  readonly #dates = new Map<string, LastmodRecord>()
   #balancedAt = 0
 
   constructor(options: VisitPlannerOptions) {
@@ -79,19 +86,19 @@ export class VisitPlanner implements VisitRules {
     adaptive.learn(sample.map(({ evidence }) => evidence))
     const missed = at === undefined ? 1 : Math.floor((now - at) / everyMs)
     for (let n = 0; n < Math.min(missed, BALANCES_AT_ONCE); n++) adaptive.balance(pages, perHour)
-    await store.note(PLAN_NOTE, JSON.stringify({ price: adaptive.price, at: now }))
+    await store.note(new Map([[PLAN_NOTE, JSON.stringify({ price: adaptive.price, at: now })]]))
   }
 
   /** Adds when the page says that it changed last, where its host's dates proved true. */
   #dated(url: string, previous: Visit | undefined, outcome: VisitOutcome): VisitOutcome {
     const { kind, lastModifiedAt, contentHash } = outcome
     if (kind !== 'page' || lastModifiedAt === undefined || previous?.contentHash === undefined) return outcome
-    const host = hostOf(url)
+    const { hosts } = this.#options
+    const host = pageHost(url)
     const changed = contentHash !== previous.contentHash
-    const before = this.#dates.get(host) ?? NO_LASTMOD
+    const before = hosts.of(host).lastModified ?? NO_LASTMOD
     const record = withLastmod(before, lastModifiedAt > previous.visitedAt, changed)
-    if (!this.#dates.has(host) && this.#dates.size >= HOSTS_MAX) this.#dates.clear()
-    this.#dates.set(host, record)
+    hosts.learn(host, { lastModified: record })
     return datesAreEvidence(record) ? { ...outcome, changedAt: lastModifiedAt } : outcome
   }
 }
@@ -100,10 +107,6 @@ function noteFrom(text: string | undefined): { readonly price?: number; readonly
   if (text === undefined) return {}
   const { price, at } = JSON.parse(text) as { price?: unknown; at?: unknown }
   return typeof price === 'number' && price > 0 && typeof at === 'number' ? { price, at } : {}
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : ''
 }
 
 /** A number in [0, 1) that is always the same for a page. */

@@ -4,7 +4,7 @@ import {
   type Crawler,
   fingerprinterOf,
   type GonePage,
-  type KeptVisits,
+  KnownHosts,
   type RequestQueue,
   SettingsError,
   type VisitedPage,
@@ -28,9 +28,6 @@ interface RecrawlingParts {
   readonly onGone: (page: GonePage) => Promise<void>
 }
 
-/** Hosts that answered 304 for pages that had changed, one a line, as they are noted beside the visits. */
-const LIARS_NOTE = 'lying-hosts'
-const LIARS_MAX = 1000
 /** Due pages are kept by tens of minutes there. */
 const REDIS_HOURS_MIN = 0.5
 
@@ -54,22 +51,22 @@ export function recrawling(
     throw new SettingsError([
       `RECRAWL_INTERVAL${kind === 'fixed' ? '' : '_MIN'} is ${minHours} hours; on Redis ${REDIS_HOURS_MIN} is the least, as a page is due up to ten minutes before its hour there`,
     ])
+  const hosts = new KnownHosts(visits)
   const planner = new VisitPlanner({
     store: visits,
+    hosts,
     kind,
     meanHours,
     minHours,
     maxHours: Math.max(meanHours, settings.getFloat('RECRAWL_INTERVAL_MAX')),
   })
   const validation = new HostValidation({
+    hosts,
     onLied: (host) => {
       stats.inc('recrawl/lying_hosts')
       logger.warn(
         { host },
         'this host says that pages have not changed (304) when they have; from now on they are fetched whole',
-      )
-      void noteLiar(visits, host).catch((err: unknown) =>
-        logger.debug({ err }, 'that could not be noted; each run finds it out anew'),
       )
     },
   })
@@ -94,20 +91,9 @@ export function recrawling(
         ...parts,
         visits,
         planner,
+        hosts,
         underWay: pages,
         ends,
-        onOpened: async () => validation.distrust(await liars(visits)),
       }),
   }
-}
-
-async function liars(visits: KeptVisits): Promise<string[]> {
-  const [hosts = ''] = await visits.notes([LIARS_NOTE])
-  return hosts === '' ? [] : hosts.split('\n')
-}
-
-async function noteLiar(visits: KeptVisits, host: string): Promise<void> {
-  const known = await liars(visits)
-  if (known.includes(host)) return
-  await visits.note(LIARS_NOTE, [...known, host].slice(-LIARS_MAX).join('\n'))
 }

@@ -1,0 +1,208 @@
+/**
+ * What visits have shown of hosts: whether their validators and dates are to be believed. A host's record is a note beside the visits, so
+ * that other workers and the next run go on with it.
+ *
+ *   met        the note is read before the first of its pages is asked for
+ *   learned    noted some seconds later, put together with what other workers have noted meanwhile
+ *
+ * A broad crawl has nearly as many hosts as pages: a note is a few numbers.
+ */
+
+import type { VisitStore } from '../ports/visit-store.ts'
+
+/** How a host has answered those who asked by validators. */
+export interface ValidatorRecord {
+  /** Pages asked for by their validators since one was last fetched whole, to check the host. */
+  readonly asksSinceCheck: number
+  readonly asksPerCheck: number
+  /** Changes that it told, although it could have said that nothing had changed; counting stops when they suffice. */
+  readonly proofs: number
+  /** Answers in a row with other validators for a page that was the same. */
+  readonly useless: number
+  /** It said that a page had not changed which had. */
+  readonly lied: boolean
+}
+
+/** How often a host's dates were right and wrong: that a page has changed since its last visit, and that it has not. Old visits fade. */
+export interface DateRecord {
+  readonly changedRight: number
+  readonly changedWrong: number
+  readonly sameRight: number
+  readonly sameWrong: number
+}
+
+export interface HostRecord {
+  readonly validators?: ValidatorRecord
+  /** Its Last-Modified. */
+  readonly lastModified?: DateRecord
+  /** `lastmod` in its sitemaps. */
+  readonly lastmod?: DateRecord
+}
+
+const HOSTS_MAX = 10_000
+const NOTED_EVERY_MS = 10_000
+const HOSTS_PER_NOTE = 500
+
+export class KnownHosts {
+  readonly #store: Pick<VisitStore, 'notes' | 'note'>
+  readonly #records = new Map<string, HostRecord>()
+  readonly #learned = new Set<string>()
+  #notedAtMs = performance.now()
+
+  constructor(store: Pick<VisitStore, 'notes' | 'note'>) {
+    this.#store = store
+  }
+
+  /** Called before pages of these hosts are asked for. Asks the store about hosts that this process does not know. */
+  async meet(hosts: Iterable<string>): Promise<void> {
+    const strangers = [...new Set(hosts)].filter((host) => !this.#records.has(host))
+    if (strangers.length === 0) return
+    const notes = await this.#store.notes(strangers.map(noteName))
+    for (const [n, host] of strangers.entries()) this.#keep(host, merged(this.of(host), readNote(notes[n])))
+  }
+
+  of(host: string): HostRecord {
+    return this.#records.get(host) ?? {}
+  }
+
+  learn(host: string, learned: HostRecord): void {
+    this.#keep(host, { ...this.of(host), ...learned })
+    this.#learned.add(host)
+  }
+
+  /** Notes what was learned, when that was some seconds ago. Called as often as one likes. */
+  async noteSoon(): Promise<void> {
+    if (performance.now() - this.#notedAtMs >= NOTED_EVERY_MS) await this.noteNow()
+  }
+
+  async noteNow(): Promise<void> {
+    this.#notedAtMs = performance.now()
+    const learned = [...this.#learned]
+    for (let at = 0; at < learned.length; at += HOSTS_PER_NOTE)
+      await this.#note(learned.slice(at, at + HOSTS_PER_NOTE))
+  }
+
+  async #note(hosts: readonly string[]): Promise<void> {
+    const before = await this.#store.notes(hosts.map(noteName))
+    const texts = new Map<string, string>()
+    for (const [n, host] of hosts.entries()) {
+      const record = merged(this.of(host), readNote(before[n]))
+      this.#records.set(host, record)
+      const text = noteText(record)
+      if (text !== before[n]) texts.set(noteName(host), text)
+      this.#learned.delete(host)
+    }
+    try {
+      await this.#store.note(texts)
+    } catch (error) {
+      for (const host of hosts) this.#learned.add(host)
+      throw error
+    }
+  }
+
+  #keep(host: string, record: HostRecord): void {
+    const [oldest] = this.#records.keys()
+    // What is forgotten is read again, or learned.
+    if (oldest !== undefined && this.#records.size >= HOSTS_MAX && !this.#records.has(host)) {
+      this.#records.delete(oldest)
+      this.#learned.delete(oldest)
+    }
+    this.#records.set(host, record)
+  }
+}
+
+/** Returns the host of a page as it is known here, its port included. */
+export function pageHost(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : ''
+}
+
+function noteName(host: string): string {
+  return `host/${host}`
+}
+
+/** Of two processes each has seen a part. */
+function merged(own: HostRecord, other: HostRecord): HostRecord {
+  const [validators, others] = [own.validators ?? other.validators, other.validators ?? own.validators]
+  const lastModified = moreSeen(own.lastModified, other.lastModified)
+  const lastmod = moreSeen(own.lastmod, other.lastmod)
+  return {
+    ...(validators &&
+      others && {
+        validators: {
+          ...validators,
+          asksPerCheck: Math.max(validators.asksPerCheck, others.asksPerCheck),
+          proofs: Math.max(validators.proofs, others.proofs),
+          lied: validators.lied || others.lied,
+        },
+      }),
+    ...(lastModified && { lastModified }),
+    ...(lastmod && { lastmod }),
+  }
+}
+
+function moreSeen(one: DateRecord | undefined, other: DateRecord | undefined): DateRecord | undefined {
+  if (!one || !other) return one ?? other
+  return seen(one) >= seen(other) ? one : other
+}
+
+function seen({ changedRight, changedWrong, sameRight, sameWrong }: DateRecord): number {
+  return changedRight + changedWrong + sameRight + sameWrong
+}
+
+// Three groups of numbers: validators, Last-Modified, sitemaps. Dates are counted in tenths.
+const TENTHS = 10
+
+function noteText({ validators, lastModified, lastmod }: HostRecord): string {
+  const { asksSinceCheck = 0, asksPerCheck = 0, proofs = 0, useless = 0, lied = false } = validators ?? {}
+  const groups = [
+    validators ? [asksSinceCheck, asksPerCheck, proofs, useless, lied ? 1 : 0] : [],
+    dateNumbers(lastModified),
+    dateNumbers(lastmod),
+  ]
+  return groups.join('|').replace(/\|+$/, '')
+}
+
+function dateNumbers(record: DateRecord | undefined): number[] {
+  if (!record) return []
+  const { changedRight, changedWrong, sameRight, sameWrong } = record
+  return [changedRight, changedWrong, sameRight, sameWrong].map((count) => Math.round(count * TENTHS))
+}
+
+/** What is no such note says nothing. */
+function readNote(text = ''): HostRecord {
+  const [validators, lastModified, lastmod] = text.split('|').map(numbersIn)
+  const dates = { lastModified: datesOf(lastModified), lastmod: datesOf(lastmod) }
+  const known = validators?.length === 5 ? validatorsOf(validators) : undefined
+  return {
+    ...(known && { validators: known }),
+    ...(dates.lastModified && { lastModified: dates.lastModified }),
+    ...(dates.lastmod && { lastmod: dates.lastmod }),
+  }
+}
+
+function numbersIn(group: string): number[] {
+  const numbers = group.split(',').map(Number)
+  return group !== '' && numbers.every((number) => Number.isInteger(number) && number >= 0) ? numbers : []
+}
+
+function validatorsOf(numbers: readonly number[]): ValidatorRecord {
+  const [asksSinceCheck, asksPerCheck, proofs, useless, lied] = numbers as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  return { asksSinceCheck, asksPerCheck, proofs, useless, lied: lied === 1 }
+}
+
+function datesOf(numbers: readonly number[] = []): DateRecord | undefined {
+  if (numbers.length !== 4) return undefined
+  const [changedRight, changedWrong, sameRight, sameWrong] = numbers.map((count) => count / TENTHS) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  return { changedRight, changedWrong, sameRight, sameWrong }
+}

@@ -6,11 +6,10 @@ import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 
 export interface ShardedWorkerOrder {
   readonly startUrls: readonly string[]
-  readonly shards: number
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-const { startUrls, shards, settings } = JSON.parse(process.argv[2]!) as ShardedWorkerOrder
+const { startUrls, settings } = JSON.parse(process.argv[2]!) as ShardedWorkerOrder
 
 class Pages extends Spider {
   override readonly name = 'pages'
@@ -26,7 +25,6 @@ const crawl = await assemble(Pages, {
   layers: { command: settings },
   createLogger: () => logger,
   part: { begins: false, isWorker: true },
-  shards,
 })
 const { finishReason } = await crawl.run()
 console.log(finishReason)

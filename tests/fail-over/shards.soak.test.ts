@@ -1,7 +1,6 @@
 /**
  * A crawl over six shards of a cluster of three masters, each with a replica: its workers and the masters are killed, one after the
  * other, and every page is fetched, by whoever is left.
- * That does not hold yet, see “What is missing” in docs/decisions/shards.md.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,9 +32,8 @@ interface Round {
 function worker({ web, cluster, crawlId, used }: Round): StartedProcess {
   const order: ShardedWorkerOrder = {
     startUrls: web.seeds,
-    shards: SHARDS,
     settings: {
-      ...{ REDIS_URL: cluster.url, CRAWL_ID: crawlId, ROBOTSTXT_OBEY: false },
+      ...{ QUEUE_SHARDS: SHARDS, REDIS_URL: cluster.url, CRAWL_ID: crawlId, ROBOTSTXT_OBEY: false },
       ...{ CONCURRENT_REQUESTS: 8, PRIVATE_ADDRESSES_ALLOWED: ['*'], SCHEDULER_PERSIST: true },
     },
   }

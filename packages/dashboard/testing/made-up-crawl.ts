@@ -98,6 +98,7 @@ export const STATUS: CrawlStatus = {
   pagesPerMinute: 3066,
   itemsPerMinute: 2460,
   errorsPerMinute: 2,
+  shards: 1,
   counts: { waiting: 184_320, delayed: 12_044, leased: 212, quarantined: 3 },
   done: 121_870,
   stats: STATS,

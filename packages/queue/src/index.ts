@@ -22,12 +22,15 @@ export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts
 export type { GivingUp } from './leasing/giving-up.ts'
 export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
 export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-redis-keys.ts'
+export { clearFormerShards } from './sharded/former-shards.ts'
 export { ShardedQueue, type ShardedQueueOptions } from './sharded/sharded-queue.ts'
+export { shardCount } from './shards/crawl-shards.ts'
 
 // Requests that were given up
 
 export { type FailureBounds, failureBounds } from './failures/failure-bounds.ts'
 export { RedisFailures, type RedisFailuresOptions, type Retried } from './failures/redis-failures.ts'
+export { readLedger } from './outside/crawl-ledger.ts'
 export {
   dropFailed,
   failedRequests,
@@ -96,6 +99,7 @@ export { type RunRecord, readRuns, seenRun } from './history/run-records.ts'
 
 export {
   type AdoptedCrawl,
+  type AdoptOptions,
   adoptCrawl,
   type ClearCrawlOptions,
   clearCrawl,

@@ -191,6 +191,8 @@ export interface CrawlStatus {
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
+  /** QUEUE_SHARDS when the crawl began; 1 in one process. */
+  readonly shards: number
   readonly counts: QueueCounts
   /** Requests that this run has done for good, given up ones too: exact at any moment. Null where it is not counted (QUEUE_MODE=job, a run of an earlier release). */
   readonly done: number | null

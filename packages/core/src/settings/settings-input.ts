@@ -356,6 +356,11 @@ export type KnownSettingsInput = {
    * each request is a BullMQ job, and each worker keeps a pace of its own. Default `turns`.
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
+  /**
+   * On a Redis Cluster: into how many parts a crawl’s queue is shared out over the servers, by host; four to sixteen for
+   * each master. Fixed when the crawl begins. 1: the queue is on one server. Default `1` (shards).
+   */
+  readonly QUEUE_SHARDS?: WrittenSetting<'QUEUE_SHARDS'>
   /** BullMQ’s prefix, which the keys of the queue begin with. REDIS_KEY_PREFIX stands before it. Default `webloom`. */
   readonly QUEUE_PREFIX?: WrittenSetting<'QUEUE_PREFIX'>
   /** Redis of the request queue and the crawl record, if it is not that of REDIS_URL. Default `null`. */

@@ -136,6 +136,7 @@ export const STATUS = object<CrawlStatus>({
   pagesPerMinute: number(),
   itemsPerMinute: number(),
   errorsPerMinute: number(),
+  shards: count('QUEUE_SHARDS when the crawl began; 1 in one process'),
   counts: COUNTS,
   done: orNull(
     count('requests done for good in this run, given up ones too: exact; null where it is not counted'),

@@ -1,7 +1,8 @@
 -- Begins a run in the place of the one before. Its queue is emptied, for it may hold what the other left. What was met stays
 -- where it is to outlive a crawl (SCHEDULER_PERSIST when that was run), or where it was emptied at that crawl's end.
 --
--- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures.
+-- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures. With another number of shards
+-- it lies elsewhere, and that of the run before is to be deleted with its shards.
 --
 -- Input    todoOf, owe, dropFailures; KEYS[4] failures, see failures/ledger.lua; foundOf(record); begin(record, asked, found), see crawl/open.lua
 -- Output   what the record says of the run before
@@ -30,7 +31,7 @@ local function keepsMet(asked, found)
 end
 
 local function begin(record, asked, found)
-  if not asked.persists then
+  if not asked.persists or found.shards ~= asked.shards then
     dropFailures(KEYS[4])
   end
   -- A worker that slept through the end of one of these learns that it ended in order.
@@ -47,5 +48,8 @@ local function begin(record, asked, found)
   end
   if asked.shards then
     redis.call('HSET', record, 'shards', asked.shards)
+  end
+  if found.shards and found.shards ~= asked.shards then
+    redis.call('HSET', record, 'shardsBefore', found.shards)
   end
 end

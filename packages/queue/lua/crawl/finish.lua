@@ -2,9 +2,10 @@
 --
 -- Input    KEYS as in crawl/counts.lua, KEYS[1] record, KEYS[12] alone; ARGV[1] run, ARGV[2] why it only
 --          stops, "" for a crawl that finishes
+--          In a crawl of several shards nothing is finished while somebody brings requests from outside, see members/adopt.lua
 -- Output   1 when the crawl is finished, 2 when it is stopped for that reason, by this call or an earlier one
-local run, state, startEnded, stopReason =
-  unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded', 'stopReason'))
+local run, state, startEnded, stopReason, bringsUntil =
+  unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded', 'stopReason', 'bringsUntil'))
 if run ~= ARGV[1] then
   return 0
 end
@@ -12,7 +13,7 @@ if state ~= 'running' then
   return state == 'finished' and 1 or ARGV[2] ~= '' and stopReason == ARGV[2] and 2 or 0
 end
 local waiting, delayed, leased = counts()
-if startEnded ~= '1' or waiting + delayed + leased > 0 then
+if startEnded ~= '1' or waiting + delayed + leased > 0 or tonumber(bringsUntil or 0) > now then
   return 0
 end
 local stops = ARGV[2] ~= ''

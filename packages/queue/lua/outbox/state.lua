@@ -1,9 +1,9 @@
 -- A shard at a moment: what is left in it, what it has for others, and what it knows of theirs; and how far its server's replicas are.
 --
 -- Input    KEYS[1] <frontier>:sent, <frontier>:applied
---          KEYS[2] counts
+--          KEYS[2] counts, KEYS[7] record
 -- Output   {replid, time (ms), offset, offset of the replica that is furthest or "", {waiting, delayed, leased}, sent: shard, spans, …;
---          applied: sender, epochs, …}
+--          applied: sender, epochs, …, run that it was told of or ""}
 local counts = redis.call('HMGET', KEYS[2], 'waiting', 'delayed', 'leased')
 local info, replica = redis.call('INFO', 'replication'), ''
 for offset in string.gmatch(info, 'slave%d+:[^\r\n]*state=online,offset=(%d+)') do
@@ -12,5 +12,5 @@ end
 return {
   replidOf(), now, tonumber(string.match(info, 'master_repl_offset:(%d+)')), replica,
   { tonumber(counts[1] or 0), tonumber(counts[2] or 0), tonumber(counts[3] or 0) },
-  redis.call('HGETALL', KEYS[1] .. ':sent'), redis.call('HGETALL', KEYS[1] .. ':applied'),
+  redis.call('HGETALL', KEYS[1] .. ':sent'), redis.call('HGETALL', KEYS[1] .. ':applied'), redis.call('HGET', KEYS[7], 'run') or '',
 }

@@ -29,6 +29,10 @@ export interface CrawlEndingOptions {
   readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded'>
   readonly startHosts: { clear(): Promise<void> }
   readonly pageForms: { clear(): Promise<void> }
+  /** Of a crawl of several shards: tells those that are empty of its run. */
+  readonly tellShards?: () => Promise<void>
+  /** Deletes shards of the run before, when that had another number of them. */
+  readonly clearFormerShards?: () => Promise<void>
   /** SCHEDULER_PERSIST, and so a new crawl knows what the last one met. */
   readonly persists?: boolean
   readonly logger?: Logger
@@ -91,7 +95,8 @@ export class CrawlEnding {
   }
 
   async #do(todo: Todo): Promise<void> {
-    const { queue, filter, startHosts, pageForms } = this.#options
+    const { queue, filter, startHosts, pageForms, tellShards, clearFormerShards } = this.#options
+    if (todo === 'run') return tellShards?.()
     if (todo === 'shards') return queue.clear()
     if (todo === 'owners') {
       await queue.crawlEnded?.()
@@ -99,6 +104,7 @@ export class CrawlEnding {
     }
     await startHosts.clear()
     await pageForms.clear()
+    await clearFormerShards?.()
     await queue.clear()
     if (todo !== 'all') return
     await queue.visits?.clear()

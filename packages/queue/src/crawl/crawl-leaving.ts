@@ -124,6 +124,7 @@ const ENDS_THAT_EMPTY_NOTHING = [
   'output_failed',
   'not_opened',
   REQUESTS_LEFT,
+  CRAWL_LOST,
 ]
 
 /** After such an end even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */

@@ -7,7 +7,8 @@
  *     queue    the queue is emptied, the filter stays: a crawl begins anew after one whose filter outlives it
  *     owners   a crawl is finished and its filter stays: what it keeps of this run's askers is deleted, and what BullMQ
  *              keeps of a worker that was silent at the end
- *     shards   a crawl of several shards begins: each is told of its run
+ *     shards   a crawl of several shards begins: each is emptied, and told of its run
+ *     run      such a crawl was given work from outside before any worker: its empty shards are told of its run
  *
  * Queue and filter may be on two servers, so it takes a while, and the worker that does it may die on the way. So the record
  * has a field, written in the step from which it is owed. The first worker does it: the one that leaves, or the next one,
@@ -36,7 +37,7 @@ import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
-export type Todo = 'all' | 'queue' | 'owners' | 'shards'
+export type Todo = 'all' | 'queue' | 'owners' | 'shards' | 'run'
 
 /** True when the queue is to be emptied, so that its requests are no longer the crawl's. */
 export const isEmptied = (todo: Todo | undefined | '') => todo === 'all' || todo === 'queue'

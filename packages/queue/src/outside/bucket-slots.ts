@@ -4,6 +4,7 @@ import { SlotScripts } from '../buckets/scripts/slot-scripts.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { readShards } from '../shards/crawl-shards.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */
 const LOOKED_AT_MAX = 2000
@@ -13,7 +14,17 @@ const MAX_SLOTS_PER_LOOK = 200
  * Returns slots of which something waits: paused ones, longest pause first, then those with the most waiting. At most `most`.
  * Paused and hot ones are looked at first, of the others as many as one look may take.
  */
-export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<SlotView[]> {
+export async function readSlots(redis: Redis, home: CrawlRedisKeys, most: number): Promise<SlotView[]> {
+  const { queues } = await readShards(redis, home)
+  const lookedAtMax = Math.ceil(LOOKED_AT_MAX / queues.length)
+  const seen = await Promise.all(queues.map((keys) => slotsOf(redis, keys, lookedAtMax)))
+  return seen
+    .flat()
+    .sort((a, b) => b.pausedMs - a.pausedMs || b.waiting - a.waiting || (a.slot < b.slot ? -1 : 1))
+    .slice(0, most)
+}
+
+async function slotsOf(redis: Redis, keys: CrawlRedisKeys, lookedAtMax: number): Promise<SlotView[]> {
   const scripts = new SlotScripts(redis, keys)
   const seen = new Map<string, SlotView>()
   const look = async (bucket: string, cursor: string, slots: readonly string[] = []): Promise<string> => {
@@ -27,21 +38,21 @@ export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number
   await look(
     '',
     '0',
-    [...new Set([...paused, ...units.filter((unit) => !isBucket(unit))])].slice(0, LOOKED_AT_MAX),
+    [...new Set([...paused, ...units.filter((unit) => !isBucket(unit))])].slice(0, lookedAtMax),
   )
   for (const bucket of units.filter(isBucket)) {
     let cursor = '0'
     do cursor = await look(bucket, cursor)
-    while (cursor !== '0' && seen.size < LOOKED_AT_MAX)
-    if (seen.size >= LOOKED_AT_MAX) break
+    while (cursor !== '0' && seen.size < lookedAtMax)
+    if (seen.size >= lookedAtMax) break
   }
   return [...seen.values()]
-    .sort((a, b) => b.pausedMs - a.pausedMs || b.waiting - a.waiting || (a.slot < b.slot ? -1 : 1))
-    .slice(0, most)
 }
 
 /** Returns how one slot stands, by the name that settings and pages know it by. One that the crawl never reached has nothing waiting. */
-export async function readSlot(redis: Redis, keys: CrawlRedisKeys, slot: string): Promise<SlotView> {
-  const { slots } = await new SlotScripts(redis, keys).slots('', '0', 0, [slotKey(slot)])
+export async function readSlot(redis: Redis, home: CrawlRedisKeys, slot: string): Promise<SlotView> {
+  const key = slotKey(slot)
+  const keys = (await readShards(redis, home)).ofSlot(key)
+  const { slots } = await new SlotScripts(redis, keys).slots('', '0', 0, [key])
   return slots[0]!
 }

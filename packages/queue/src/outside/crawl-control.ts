@@ -10,6 +10,7 @@ import { RedisFailures } from '../failures/redis-failures.ts'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import { CrawlShards, readShards } from '../shards/crawl-shards.ts'
 
 interface CrawlOnRedis {
   readonly redis: Redis
@@ -23,6 +24,8 @@ export interface ClearCrawlOptions extends CrawlOnRedis {
   readonly force?: boolean
   /** Empties queue and filter. */
   readonly clear: () => Promise<void>
+  /** How many shards it may have. Default: as its record says. */
+  readonly shards?: number
   /** Prefixes of other keys of the crawl on this Redis. */
   readonly alsoUnder?: readonly string[]
 }
@@ -34,8 +37,19 @@ export interface AdoptedCrawl {
   readonly runName: string
 }
 
+export interface AdoptOptions {
+  /** start() does not run. */
+  readonly startEnded?: boolean
+  /** QUEUE_SHARDS, for a crawl that has not begun. Default: 1. */
+  readonly shards?: number
+  /** Tells the shards of a crawl of several of its run; called for one that is new, or was emptied. */
+  readonly tellShards?: () => Promise<void>
+}
+
 /** How many keys one step looks at, so that Redis serves others in between. */
 const MAX_KEYS_PER_SCAN = 1000
+/** For so long after it was adopted a crawl of several shards does not finish. */
+export const ADOPTED_MS = 4000
 /**
  * For so long a worker of the cleared crawl learns that somebody cleared it, and does not take Redis for the one that lost
  * it: longer than a network is away, or a machine asleep, without anybody looking.
@@ -81,23 +95,26 @@ export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
 
 /**
  * Does the same for a crawl that may not have begun: the next worker goes on with what is queued, and empties nothing
- * first.
- *
- * @param options `startEnded`: start() does not run
+ * first. A crawl of several shards does not finish for ADOPTED_MS after that: whoever brings requests for longer, calls this again, and once
+ * more when the last is there.
  */
 export async function adoptCrawl(
   { redis, keys }: CrawlOnRedis,
-  { startEnded = false }: { startEnded?: boolean } = {},
+  { startEnded = false, shards = 1, tellShards }: AdoptOptions = {},
 ): Promise<AdoptedCrawl> {
   await refuseOtherFormat({ redis, keys })
-  const args = [newRunId(), startEnded ? '1' : '', CRAWL_FORMAT]
+  const args = [newRunId(), startEnded ? '1' : '', CRAWL_FORMAT, shards > 1 ? shards : '', ADOPTED_MS]
   const adopt = async () => {
     const answer = await adoptScript.run(redis, [keys.record], args)
     const [found, run, firstRun] = answer as [AdoptedCrawl['found'] | 'emptied' | 'busy', string, string]
     return found === 'busy' ? BUSY : { found, run, firstRun }
   }
   const { found, run, firstRun } = await whenNobodyIsAtIt(adopt, keys)
-  if (found !== 'emptied') return { found, runName: runNameOf(keys, run, firstRun) }
+  if (found !== 'emptied') {
+    if (tellShards && found !== 'running')
+      await doOwed({ redis, keys, worker: `adopt:${randomUUID()}`, act: tellShards })
+    return { found, runName: runNameOf(keys, run, firstRun) }
+  }
   throw new UsageError(
     'WL_USAGE',
     `the queue of ${crawlShown(keys)} has not been emptied, because a webloom clear was cut off: run webloom clear again`,
@@ -112,6 +129,7 @@ export async function adoptCrawl(
  */
 export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const { redis, keys, statsKey, force = false, clear, alsoUnder = [] } = options
+  const shards = options.shards ? new CrawlShards(keys, options.shards) : await readShards(redis, keys)
   const present = (await clearScript.run(
     redis,
     [keys.record, keys.workers, keys.alone, keys.cleared, keys.hostLists],
@@ -120,12 +138,12 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   if (present > 0 && !force) return present
   const act = async () => {
     await clear()
-    await new RedisFailures({ redis, keys }).clear()
+    for (const part of shards.queues) await new RedisFailures({ redis, keys: part }).clear()
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
-    const own = present > 0 ? `${keys.noted}:` : `${keys.base}:`
+    const own = shards.parts.map(({ noted, base }) => (present > 0 ? `${noted}:` : `${base}:`))
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs, keys.monitors]
-    for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
+    for (const start of [...own, ...alsoUnder]) await unlinkAll(redis, start, others)
     await Promise.all([redis.unlink(statsKey), redis.unlink(keys.startHosts, keys.publicHosts)])
   }
   await doOwed({ redis, keys, worker: `clear:${randomUUID()}`, act })

@@ -12,6 +12,8 @@ import { unpackRequest } from '../leasing/packed-request.ts'
 import { bucketOf, isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { readShards } from '../shards/crawl-shards.ts'
+import { textsUnderWay } from './shard-counts.ts'
 
 /** A request that waits, is delayed, or is in flight. `unreadable` says why this release cannot read it. */
 export type FrontierEntry =
@@ -31,7 +33,13 @@ export async function* crawlFrontier(crawl: CrawlOnRedis): AsyncGenerator<Fronti
   for await (const texts of packedTexts(crawl)) for (const text of texts) yield entryOf(text)
 }
 
-async function* packedTexts(crawl: CrawlOnRedis): AsyncGenerator<readonly string[]> {
+async function* packedTexts({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
+  const shards = await readShards(redis, keys)
+  for (const part of shards.parts) yield* textsOfPart({ redis, keys: part })
+  if (shards.count > 1) yield* textsUnderWay(redis, shards)
+}
+
+async function* textsOfPart(crawl: CrawlOnRedis): AsyncGenerator<readonly string[]> {
   yield* textsOfBuckets(crawl)
   yield* textsOfHosts(crawl)
   yield* textsOfJobs(crawl)
@@ -92,11 +100,12 @@ async function* textsOfLines(
  * it holds the next few itself. QUEUE_MODE=turns alone keeps lines.
  */
 export async function lineSample(
-  { redis, keys: { frontier } }: CrawlOnRedis,
+  { redis, keys }: CrawlOnRedis,
   slot: string,
   max: number,
 ): Promise<FrontierEntry[]> {
   const name = slotKey(slot)
+  const { frontier } = (await readShards(redis, keys)).ofSlot(name)
   const value = await redis.hgetBuffer(`${frontier}:lines:${bucketOf(name)}`, name)
   if (value === null) return []
   const short = shortLine(value)

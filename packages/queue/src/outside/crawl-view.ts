@@ -7,6 +7,8 @@ import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
 import { readTold } from '../members/crawl-stats.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
+import { CrawlShards, shardCount } from '../shards/crawl-shards.ts'
+import { countShards } from './shard-counts.ts'
 
 export interface CrawlView {
   /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
@@ -25,6 +27,8 @@ export interface CrawlView {
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
+  /** QUEUE_SHARDS when it began. */
+  readonly shards: number
   readonly counts: QueueCounts
   /**
    * Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. Null
@@ -66,7 +70,11 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     .sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
   const present = workers.filter(({ lost }) => !lost)
   const begunAt = dateOf(record.get('begunAt'))
-  const told = await readTold(redis, statsKey, begunAt)
+  const shards = shardCount(record.get('shards'))
+  const [told, counted] = await Promise.all([
+    readTold(redis, statsKey, begunAt),
+    shards > 1 ? countShards(redis, new CrawlShards(keys, shards)) : undefined,
+  ])
   return {
     state: (record.get('state') ?? 'idle') as CrawlState,
     paused: record.get('paused') === '1',
@@ -84,8 +92,9 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     pagesPerMinute: present.reduce((sum, worker) => sum + worker.pagesPerMinute, 0),
     itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
     errorsPerMinute: present.reduce((sum, worker) => sum + worker.errorsPerMinute, 0),
-    counts: { waiting, delayed, leased, quarantined },
-    done: record.has('done') ? Number(record.get('done')) : null,
+    shards,
+    counts: counted?.counts ?? { waiting, delayed, leased, quarantined },
+    done: counted?.done ?? (record.has('done') ? Number(record.get('done')) : null),
     stats: told.totals,
     statsLack: told.isUntold || workers.some(({ lost }) => lost),
     hosts: lines,

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { BUCKETS } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
+import { readShards } from '../shards/crawl-shards.ts'
 
 const totalsScript = luaScript('redis/now.lua', 'slots/totals.lua')
 
@@ -10,8 +11,25 @@ const totalsScript = luaScript('redis/now.lua', 'slots/totals.lua')
  * Returns how many hosts are in each state, of those of which something waits. It asks each bucket for its lengths, so it costs the same
  * for a hundred hosts and for a million; in one script, as hundreds of commands would cost whoever asks more than Redis.
  */
-export async function readHostTotals(redis: Redis, { frontier }: CrawlRedisKeys): Promise<HostTotals> {
+export async function readHostTotals(redis: Redis, home: CrawlRedisKeys): Promise<HostTotals> {
+  const { queues } = await readShards(redis, home)
+  const all = await Promise.all(queues.map((keys) => totalsOf(redis, keys)))
+  return all.reduce(sum)
+}
+
+async function totalsOf(redis: Redis, { frontier }: CrawlRedisKeys): Promise<HostTotals> {
   const reply = await totalsScript.run(redis, [frontier], [String(BUCKETS)])
   const [withLine, later, held, hot, paused] = reply as [number, number, number, number, number]
   return { withLine, ready: Math.max(0, withLine - later - held - hot), later, held, hot, paused }
+}
+
+function sum(a: HostTotals, b: HostTotals): HostTotals {
+  return {
+    withLine: a.withLine + b.withLine,
+    ready: a.ready + b.ready,
+    later: a.later + b.later,
+    held: a.held + b.held,
+    hot: a.hot + b.hot,
+    paused: a.paused + b.paused,
+  }
 }

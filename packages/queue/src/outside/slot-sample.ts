@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { SlotScripts } from '../buckets/scripts/slot-scripts.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { readShards } from '../shards/crawl-shards.ts'
 import { readHostTotals } from './host-totals.ts'
 
 const SLOTS_PER_LOOK = 100
@@ -21,10 +22,28 @@ export interface SlotSample {
 }
 
 /** Takes a bounded time of Redis, however many hosts there are. QUEUE_MODE=turns alone keeps slots. */
-export async function sampleSlots(redis: Redis, keys: CrawlRedisKeys): Promise<SlotSample> {
+export async function sampleSlots(redis: Redis, home: CrawlRedisKeys): Promise<SlotSample> {
+  const { queues } = await readShards(redis, home)
+  const [totals, ...parts] = await Promise.all([
+    readHostTotals(redis, home),
+    ...queues.map((keys) => samplePart(redis, keys, queues.length)),
+  ])
+  const others = parts.flatMap((part) => part.others)
+  const otherCount = Math.max(others.length, totals.withLine - totals.hot)
+  const hot = parts.flatMap((part) => part.hot)
+  return { hot, others, weight: others.length === 0 ? 0 : otherCount / others.length }
+}
+
+/** Of several shards each has about as many slots. */
+async function samplePart(
+  redis: Redis,
+  keys: CrawlRedisKeys,
+  shards: number,
+): Promise<Omit<SlotSample, 'weight'>> {
   const scripts = new SlotScripts(redis, keys)
-  const [totals, units] = await Promise.all([readHostTotals(redis, keys), scripts.units()])
-  const hotNames = units.filter((unit) => !isBucket(unit)).slice(0, HOT_MAX)
+  const max = Math.ceil(SLOTS_MAX / shards)
+  const units = await scripts.units()
+  const hotNames = units.filter((unit) => !isBucket(unit)).slice(0, Math.ceil(HOT_MAX / shards))
   const { slots: hot } = await scripts.slots('', '0', 0, hotNames)
   const others = new Map<string, SlotView>()
   for (const bucket of inAnyOrder(units.filter(isBucket))) {
@@ -33,11 +52,10 @@ export async function sampleSlots(redis: Redis, keys: CrawlRedisKeys): Promise<S
       const part = await scripts.slots(bucket, cursor, SLOTS_PER_LOOK, [])
       cursor = part.cursor
       for (const slot of part.slots) if (slot.state !== 'hot') others.set(slot.slot, slot)
-    } while (cursor !== '0' && others.size < SLOTS_MAX)
-    if (others.size >= SLOTS_MAX) break
+    } while (cursor !== '0' && others.size < max)
+    if (others.size >= max) break
   }
-  const otherCount = Math.max(others.size, totals.withLine - totals.hot)
-  return { hot, others: [...others.values()], weight: others.size === 0 ? 0 : otherCount / others.size }
+  return { hot, others: [...others.values()] }
 }
 
 function inAnyOrder<T>(values: readonly T[]): T[] {

@@ -11,6 +11,6 @@ test('messages call a crawl by its spider and CRAWL_ID, not by its key', () => {
 test('a shard is shown as its crawl', () => {
   for (const crawlId of [null, '2026-11']) {
     const name = { spider: 'a#b', crawlId }
-    expect(crawlShown(shardRedisKeys(name, '07'))).toBe(crawlShown(crawlRedisKeys(name)))
+    expect(crawlShown(shardRedisKeys(crawlRedisKeys(name), '07'))).toBe(crawlShown(crawlRedisKeys(name)))
   }
 })

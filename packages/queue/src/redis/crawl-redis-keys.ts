@@ -58,16 +58,20 @@ export interface CrawlRedisKeys {
 }
 
 export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
-  return keysOf(name, crawlQueueName(name))
+  return keysOf({ bullPrefix: bullPrefixOf(name), crawls: crawlsKey(name), queueName: crawlQueueName(name) })
 }
 
 /** The same of a shard of the crawl, `{quotes#07}`, in a slot of its own; what belongs to the crawl as a whole is at its home. */
-export function shardRedisKeys(name: CrawlName, shard: string): CrawlRedisKeys {
-  return keysOf(name, crawlQueueName(name).replace(/\}$/, `#${shard}}`))
+export function shardRedisKeys(home: CrawlRedisKeys, shard: string): CrawlRedisKeys {
+  const { bullPrefix, crawls, queueName } = home
+  return keysOf({ bullPrefix, crawls, queueName: queueName.replace(/\}$/, `#${shard}}`) })
 }
 
-function keysOf(prefixes: KeyPrefixes, queueName: string): CrawlRedisKeys {
-  const bullPrefix = bullPrefixOf(prefixes)
+function keysOf({
+  bullPrefix,
+  crawls,
+  queueName,
+}: Pick<CrawlRedisKeys, 'bullPrefix' | 'crawls' | 'queueName'>): CrawlRedisKeys {
   const base = `${bullPrefix}:${queueName}`
   // As docs/redis-keys.md has them.
   const key = (pattern: string) => pattern.replace('webloom:%(queue)s', () => base)
@@ -75,7 +79,7 @@ function keysOf(prefixes: KeyPrefixes, queueName: string): CrawlRedisKeys {
     queueName,
     bullPrefix,
     base,
-    crawls: crawlsKey(prefixes),
+    crawls,
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
     hostLists: key('webloom:%(queue)s:host-lists'),

@@ -2,8 +2,8 @@
 
 import type { FailureLedger, LedgerEntry, LinkDoubts, QueuedRequest } from '@webloom/core'
 import { expect, test } from 'vitest'
+import { ShardedFailures } from '../failures/sharded-failures.ts'
 import { ShardedDoubts } from './sharded-doubts.ts'
-import { ShardedFailures } from './sharded-failures.ts'
 
 function doubtsOf(...ids: string[]): LinkDoubts & { readonly ended: unknown[] } {
   const ended: unknown[] = []

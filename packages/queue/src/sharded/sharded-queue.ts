@@ -15,7 +15,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CommitOptions,
   type Crawler,
-  type CrawlName,
   type HostOrders,
   type InFlight,
   type Lease,
@@ -33,20 +32,23 @@ import {
   silentLogger,
   within,
 } from '@webloom/core'
+import type { Redis } from 'ioredis'
 import { BucketQueue } from '../buckets/bucket-queue.ts'
 import { type BucketQueueOptions, queueOptionsOf } from '../buckets/queue-options.ts'
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
+import { RedisFailures } from '../failures/redis-failures.ts'
+import { ShardedFailures } from '../failures/sharded-failures.ts'
 import type { Stirred } from '../frontier/turn-protocol.ts'
+import type { GivingUp } from '../leasing/giving-up.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { BOOST } from '../politeness/ordered-hosts.ts'
+import { CrawlShards, HOME } from '../shards/crawl-shards.ts'
 import { deliveriesOf } from '../shards/outbox-entry.ts'
-import { CrawlShards, HOME } from './crawl-shards.ts'
 import { OutboxDelivery } from './outbox-delivery.ts'
 import { ShardWakes } from './shard-wakes.ts'
 import { ShardedDoubts } from './sharded-doubts.ts'
-import { ShardedFailures } from './sharded-failures.ts'
 import { ShardsHome } from './shards-home.ts'
 import { ShardsTending } from './shards-tending.ts'
 import { SharedDispatcher } from './shared-dispatcher.ts'
@@ -56,8 +58,7 @@ const REPLICA_MS_MAX = 5000
 const REPLICA_LOOK_MS = 20
 const CLOSE_MS_MAX = 3000
 
-export interface ShardedQueueOptions extends Omit<BucketQueueOptions, 'keys' | 'channel' | 'shard'> {
-  readonly name: CrawlName
+export interface ShardedQueueOptions extends Omit<BucketQueueOptions, 'channel' | 'shard'> {
   /** QUEUE_SHARDS. */
   readonly shards: number
   /** The home's, opened and closed by the caller, after this queue is made. */
@@ -81,11 +82,12 @@ export class ShardedQueue implements RequestQueue {
   #isClosed = false
 
   constructor(options: ShardedQueueOptions) {
-    const { name, shards, redis, workerId, order = 'priority', hosts, channel, ...rest } = options
+    const { keys: home, shards, redis, workerId, order = 'priority', hosts, channel, ...rest } = options
+    const { givingUp } = options
     const { logger = silentLogger, times = PROTOCOL_TIMES } = options
     this.#options = options
     this.#logger = logger
-    this.#shards = new CrawlShards(name, shards)
+    this.#shards = new CrawlShards(home, shards)
     this.#dispatcher = new SharedDispatcher(times.engine.leaseWaitMaxMs)
     const all = [...this.#shards.names, HOME]
     this.#scripts = new Map(
@@ -115,6 +117,7 @@ export class ShardedQueue implements RequestQueue {
       wakes.set(shard, wakesOf)
       const queue: BucketQueue = new BucketQueue({
         ...{ ...rest, redis, keys, workerId, order, hosts, channel: channel.ofShard(keys) },
+        ...(givingUp && { givingUp: partOf(givingUp, shards) }),
         shard: {
           home: this.#shards.home,
           addressOf: this.#shards.addressing(shard),
@@ -142,7 +145,7 @@ export class ShardedQueue implements RequestQueue {
     {
       slots,
       ...connected
-    }: Pick<ShardedQueueOptions, 'redis' | 'workerId' | 'keeper' | 'name' | 'shards' | 'channel'> & {
+    }: Pick<ShardedQueueOptions, 'redis' | 'workerId' | 'keeper' | 'keys' | 'shards' | 'channel'> & {
       readonly slots?: HostSlots
     },
   ): ShardedQueue {
@@ -159,9 +162,15 @@ export class ShardedQueue implements RequestQueue {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#tending.close()
+    // What a delivery brings is told to BullMQ by the shard's queue, as long as that is open.
+    await this.#untilDelivered(this.#delivery.settled())
     await Promise.all(this.#all((queue) => queue.close()))
+    await this.#untilDelivered(this.#leave())
+  }
+
+  async #untilDelivered(delivering: Promise<void>): Promise<void> {
     try {
-      await within(CLOSE_MS_MAX, 'delivering links', this.#leave())
+      await within(CLOSE_MS_MAX, 'delivering links', delivering)
     } catch (error) {
       this.#logger.debug(
         { err: error },
@@ -173,15 +182,32 @@ export class ShardedQueue implements RequestQueue {
   /** Each shard knows the crawl's run first, so that nothing of another run comes to it any more. */
   async clear(): Promise<void> {
     const { redis } = this.#options
-    const [run, state] = await redis.hmget(this.#shards.home.record, 'run', 'state')
-    for (const shard of this.#shards.names) {
-      const { record } = this.#shards.keysOf(shard)
-      if (run && state === 'running') await redis.hset(record, 'run', run, 'done', 0)
-      else await redis.unlink(record)
+    const [run, state, persists] = await redis.hmget(this.#shards.home.record, 'run', 'state', 'persists')
+    for (const { record, ...keys } of this.#shards.queues) {
+      if (run && state === 'running') {
+        const isNew = (await redis.hget(record, 'run')) !== run
+        // As at the home of a crawl that begins: lua/crawl/begin.lua.
+        if (isNew && persists !== '1') await new RedisFailures({ redis, keys: { record, ...keys } }).clear()
+        await tellShard(redis, record, run)
+      } else {
+        // What failed is not queued again here (lua/failures/crawl-ended.lua) until the shard knows of a run.
+        await redis.hset(record, 'emptied', 1)
+        await redis.hdel(record, 'run', 'done')
+      }
     }
     await Promise.all([...this.#all((queue) => queue.clear()), this.#home.scripts.clear()])
     await Promise.all([...this.#scripts.values()].map((one) => one.clear(this.#shards.names)))
     if (state === 'running') await this.#untilReplicated()
+  }
+
+  /** Tells shards of the crawl's run that know of none, or of another. */
+  async tellShards(): Promise<void> {
+    const { redis } = this.#options
+    const run = await redis.hget(this.#shards.home.record, 'run')
+    if (run === null) return
+    for (const { record } of this.#shards.queues)
+      if ((await redis.hget(record, 'run')) !== run) await tellShard(redis, record, run)
+    await this.#untilReplicated()
   }
 
   async crawlEnded(): Promise<void> {
@@ -311,4 +337,14 @@ export class ShardedQueue implements RequestQueue {
     if (performance.now() >= until)
       this.#logger.warn('replicas lag: one that takes its master’s place just now may know of an earlier run')
   }
+}
+
+async function tellShard(redis: Redis, record: string, run: string): Promise<void> {
+  await redis.hset(record, 'run', run, 'done', 0)
+  await redis.hdel(record, 'emptied')
+}
+
+/** Failures are kept in each shard: FAILED_MAX is that of all. */
+function partOf({ failedMax, ...givingUp }: GivingUp, shards: number): GivingUp {
+  return { ...givingUp, ...(failedMax !== undefined && { failedMax: Math.ceil(failedMax / shards) }) }
 }

@@ -10,12 +10,14 @@ import { NewRequests } from '../buckets/new-requests.ts'
 import { BucketScripts } from '../buckets/scripts/bucket-scripts.ts'
 import { QueuedAskers } from '../buckets/scripts/queued-askers.ts'
 import { SaidNumbers, type WentBack } from '../buckets/scripts/said-numbers.ts'
+import { CRAWL_LOST } from '../crawl/crawl-leaving.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
 import { Doubts } from '../leasing/doubts.ts'
+import { stopCrawl } from '../outside/crawl-control.ts'
 import { readPresence } from '../outside/crawl-view.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
+import { type CrawlShards, HOME } from '../shards/crawl-shards.ts'
 import type { SentGroup } from '../shards/outbox-entry.ts'
-import { type CrawlShards, HOME } from './crawl-shards.ts'
 
 /** As in shards, whose sweeps do it there. */
 const HEARD_KEPT_MS = 86_400_000
@@ -104,6 +106,15 @@ export class ShardsHome {
     return (await redis.hget(shards.home.record, 'startEnded')) === '1'
   }
 
+  /** Ends the crawl for all workers, as these shards have lost all that they had: unless the run is over, which empties them, too. */
+  async endLost(lost: readonly string[]): Promise<void> {
+    const { redis, shards, logger } = this.#options
+    const [run, state, todo] = await redis.hmget(shards.home.record, 'run', 'state', 'todo')
+    if (run !== this.run || state !== 'running' || todo) return
+    logger.error({ shards: lost }, SHARDS_LOST)
+    await stopCrawl({ redis, keys: shards.home }, CRAWL_LOST)
+  }
+
   /** Resolves to true in one worker of all, for so long. */
   async takeTending(ms: number): Promise<boolean> {
     const { redis, shards, workerId } = this.#options
@@ -132,3 +143,6 @@ export class ShardsHome {
     this.#queued.wentBack(error.heard)
   }
 }
+
+const SHARDS_LOST =
+  'shards of the crawl are gone from Redis: a server was emptied, or came back without its data, and no replica had them. The crawl ends with crawl_lost, as the requests that were queued there are lost'

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@webloom/core'
 import type { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { CrawlEndRounds, isNothingLeft } from '../shards/crawl-end-rounds.ts'
+import { HOME } from '../shards/crawl-shards.ts'
 import { OutboxTender, type Resend, type Trim } from '../shards/outbox-tender.ts'
 import type { Round } from '../shards/shard-state.ts'
 import type { OutboxDelivery } from './outbox-delivery.ts'
@@ -37,6 +38,8 @@ export class ShardsTending {
   readonly #options: ShardsTendingOptions
   readonly #tender = new OutboxTender()
   readonly #closing = new AbortController()
+  /** Shards that knew nothing of the run at the last look. */
+  #strange: readonly string[] = []
 
   constructor(options: ShardsTendingOptions) {
     this.#options = options
@@ -86,8 +89,20 @@ export class ShardsTending {
   async #tend(): Promise<void> {
     const { home } = this.#options
     const round = await this.#round()
+    await this.#endLost(round)
     const { resends, trims } = this.#tender.look(round)
     await Promise.all([...resends.map((one) => this.#resend(one)), this.#trim(trims), home.keep()])
+  }
+
+  /** A shard whose server has lost everything knows of no run, and would refuse all that is brought to it for ever. */
+  async #endLost(round: Round): Promise<void> {
+    const { home } = this.#options
+    const strange = [...round]
+      .filter(([name, { run }]) => name !== HOME && run !== home.run)
+      .map(([name]) => name)
+    const lost = strange.filter((name) => this.#strange.includes(name))
+    this.#strange = strange
+    if (lost.length > 0) await home.endLost(lost)
   }
 
   async #resend({ sender, receiver, from }: Resend): Promise<void> {

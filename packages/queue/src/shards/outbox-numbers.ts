@@ -70,6 +70,18 @@ export function firstLacking(sent: SentSpans, applied: AppliedEpochs): EntryNumb
   return undefined
 }
 
+/** How many of the entries in the list the receiver lacks. */
+export function countLacking({ from, spans }: SentSpans, applied: AppliedEpochs): number {
+  let count = 0
+  for (const { epoch, to } of spans) {
+    const known = applied.get(epoch)
+    const first = Math.max(from, firstOf(epoch), (known?.upTo ?? 0) + 1)
+    const beyond = [...(known?.beyond ?? [])].filter((number) => number >= first && number <= to)
+    count += Math.max(0, to - first + 1) - beyond.length
+  }
+  return count
+}
+
 /** Whether that number was given out in that epoch, and is in the list. */
 export function isInList({ from, spans }: SentSpans, { epoch, number }: EntryNumber): boolean {
   return number >= from && spans.some((span) => span.epoch === epoch && number <= span.to)

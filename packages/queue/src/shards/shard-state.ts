@@ -10,6 +10,8 @@ export interface ShardState {
   readonly offset: number
   /** How far a replica has come, of several the first; absent when there is none. */
   readonly replicaOffset?: number
+  /** The run that it was told of; '' when it knows of none, as its server has lost all. */
+  readonly run: string
   readonly waiting: number
   readonly delayed: number
   readonly leased: number

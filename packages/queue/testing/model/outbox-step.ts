@@ -111,7 +111,8 @@ export function stateOf(
 ): ShardState {
   const { waiting, delayed, leased } = counts
   const { sent, applied } = structuredClone(outbox)
-  return { replid: replid.slice(0, REPLID_CHARS), nowMs, offset: 0, waiting, delayed, leased, sent, applied }
+  const place = { replid: replid.slice(0, REPLID_CHARS), nowMs, offset: 0 }
+  return { ...place, run: '', waiting, delayed, leased, sent, applied }
 }
 
 export function read(

@@ -55,8 +55,6 @@ export interface AssembleOptions extends CrawlBaseOptions {
   readonly stays?: boolean
   /** For tests that must see leases run out by the thousand: `scaledTimes`. No setting, as its parts depend on each other. */
   readonly times?: ProtocolTimes
-  /** How many shards the crawl's queue has, on a Redis Cluster. For tests, until all commands know of shards. Default: 1. */
-  readonly shards?: number
 }
 
 /** A crawl of that spider, ready to run. Throws `SettingsError` with every problem, before anything is opened. */
@@ -104,7 +102,6 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     servers,
     resolve,
     workerId,
-    ...(options.shards !== undefined && { shards: options.shards }),
   })
   const { others } = store
   hostLists.add(() => ({ mostQueued: store.queue.mostQueued(HOST_LIST_MAX) }))

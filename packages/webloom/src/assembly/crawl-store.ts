@@ -44,7 +44,6 @@ export async function crawlStore(
     /** For POLITENESS_GROUP_BY=ip. */
     resolve: ResolveHost
     workerId: string
-    shards?: number
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler

@@ -11,6 +11,8 @@ import {
   type Logger,
   mastersOf,
   type RequestQueue,
+  type Settings,
+  SettingsError,
   settingsTold,
   WebloomError,
   withDeadline,
@@ -24,6 +26,7 @@ import {
   CrawlEnding,
   CrawlHistory,
   type CrawlRedisKeys,
+  clearFormerShards,
   crawlRedisKeys,
   crawlShown,
   failureBounds,
@@ -40,6 +43,7 @@ import {
   readHostOrders,
   redisHealth,
   ShardedQueue,
+  shardCount,
   staleTooSoon,
   type WholeTotals,
   WorkerHeartbeat,
@@ -68,20 +72,21 @@ interface RedisStoreParts {
   readonly slots: HostSlots
   readonly queueRedis: Redis
   readonly workerId: string
-  /** How many shards the crawl has. */
-  readonly shards?: number
 }
 
 /** On Redis, shared with other workers. */
 export async function redisStore(
   crawler: Crawler,
-  { spider, folder, part, controls, servers, slots, queueRedis, workerId, shards = 1 }: RedisStoreParts,
+  { spider, folder, part, controls, servers, slots, queueRedis, workerId }: RedisStoreParts,
 ): Promise<CrawlStore> {
   const { settings, stats, logger, hostLists } = crawler
   const times = crawler.times && { times: crawler.times }
   const name = crawlNameOf(settings, spider.name)
   const keys = crawlRedisKeys(name)
-  const redisRunId = () => (shards > 1 ? runIdOfAll(queueRedis) : runIdOf(queueRedis, keys))
+  const shards = shardsAsked(settings)
+  const isCluster = servers.targets('queue')[0]!.options.nodes !== undefined
+  if (shards > 1 && !isCluster) logger.warn(shardsOnOneServer(shards))
+  const redisRunId = redisRunIdOf(queueRedis, keys, shards)
   const run: CrawlRun = {
     name: () => record.runName,
     redisRunId,
@@ -94,20 +99,9 @@ export async function redisStore(
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
   const mayDoubt = () => heartbeat.mayDoubt
-  const sharded =
-    shards > 1
-      ? ShardedQueue.fromCrawler(crawler, {
-          redis: queueRedis,
-          name,
-          shards,
-          workerId,
-          keeper,
-          channel,
-          slots,
-        })
-      : undefined
-  const queue =
-    sharded ?? requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, channel, slots, mayDoubt })
+  const parts = { redis: queueRedis, keys, workerId, keeper, channel, slots }
+  const sharded = shards > 1 ? ShardedQueue.fromCrawler(crawler, { ...parts, shards }) : undefined
+  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt })
   const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
@@ -174,6 +168,8 @@ export async function redisStore(
     startHosts,
     pageForms,
     persists,
+    ...(sharded && { tellShards: () => sharded.tellShards() }),
+    clearFormerShards: () => clearFormerShards(queueRedis, keys, shards),
     logger,
     ...times,
   })
@@ -246,6 +242,13 @@ export async function redisStore(
   }
 }
 
+/** For a command that brings a crawl requests. */
+export interface ShardsOfCrawl {
+  readonly count: number
+  /** Tells them of the crawl's run; absent with one. */
+  readonly tell?: () => Promise<void>
+}
+
 /**
  * Queue and filter of a crawl on Redis, for a command that takes no part in it.
  *
@@ -253,21 +256,58 @@ export async function redisStore(
  */
 export async function withQueueAndFilter<T>(
   { crawler, servers, redis, keys, folder }: CrawlFromOutside,
-  act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
+  act: (queue: RequestQueue, filter: DupeFilter, shards: ShardsOfCrawl) => Promise<T>,
   runName = () => '',
 ): Promise<T> {
-  const run: CrawlRun = { name: runName, redisRunId: () => runIdOf(redis, keys) }
+  const shards = await shardsOf({ crawler, redis, keys })
+  const run: CrawlRun = { name: runName, redisRunId: redisRunIdOf(redis, keys, shards) }
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const addresses = HostAddresses.fromCrawler(crawler)
   const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
-  const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId(), slots })
+  const parts = { redis, keys, workerId: newWorkerId(), slots }
+  const sharded =
+    shards > 1
+      ? ShardedQueue.fromCrawler(crawler, { ...parts, shards, channel: new CrawlChannel({ redis, keys }) })
+      : undefined
+  const queue = sharded ?? requestQueue(crawler, parts)
   try {
     // The filter may have asked for a connection of its own.
     await servers.open()
-    return await act(queue, filter)
+    return await act(queue, filter, { count: shards, ...(sharded && { tell: () => sharded.tellShards() }) })
   } finally {
     await queue.close()
   }
+}
+
+/** Resolves to how many shards a crawl has, of a command's settings where it has not begun. */
+export async function shardsOf({
+  crawler,
+  redis,
+  keys,
+}: Pick<CrawlFromOutside, 'crawler' | 'redis' | 'keys'>): Promise<number> {
+  const [state, shards] = await redis.hmget(keys.record, 'state', 'shards')
+  return state || shards ? shardCount(shards) : shardsAsked(crawler.settings)
+}
+
+/** QUEUE_SHARDS, where the other settings go with it. */
+function shardsAsked(settings: Settings): number {
+  const shards = settings.getInt('QUEUE_SHARDS')
+  const refused = [
+    ...(settings.get('QUEUE_MODE') === 'job' ? [SHARDS_OF_JOBS] : []),
+    ...(settings.get('RECRAWL') !== 'off' ? [SHARDS_OF_VISITS] : []),
+  ]
+  if (shards > 1 && refused.length > 0)
+    throw new SettingsError(refused.map((why) => `QUEUE_SHARDS is ${shards}, and ${why}`))
+  return shards
+}
+
+const SHARDS_OF_JOBS =
+  'QUEUE_MODE is job, whose jobs have no lines of hosts that could be shared out: they stay on one server. Use QUEUE_MODE=turns, or -s QUEUE_SHARDS=1'
+const SHARDS_OF_VISITS =
+  'RECRAWL is on: when pages were visited is kept on one server, in the step that ends a page there. Use -s QUEUE_SHARDS=1'
+
+function shardsOnOneServer(shards: number): string {
+  return `QUEUE_SHARDS is ${shards}, and the queue’s Redis is no cluster: one server carries all shards, at a higher price a page than one, and no crawl is faster for it. Use 1, unless you mean to move this crawl to a cluster later`
 }
 
 function requestQueue(
@@ -298,7 +338,7 @@ function requestQueue(
 
 /** What happened, what is lost, what to do. */
 function crawlLostText(crawl: string, redis: string): string {
-  return `the crawl is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
+  return `the crawl, or a shard of it, is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
 }
 
 /** What may lose queued requests in the middle of a crawl is no note but a warning. */
@@ -330,6 +370,11 @@ async function noted(noting: Promise<unknown>, logger: Logger): Promise<void> {
       'this crawl or its settings cannot be noted on Redis, so a dashboard does not find it by itself',
     ),
   )
+}
+
+/** By that an asker is settled: commands that bring requests have the same as the crawl's workers. */
+function redisRunIdOf(redis: Redis, keys: CrawlRedisKeys, shards: number): () => Promise<string> {
+  return () => (shards > 1 ? runIdOfAll(redis) : runIdOf(redis, keys))
 }
 
 /** Another one after each start of that server. Rejects with WL_REDIS_AWAY when it does not answer: it is asked again. */

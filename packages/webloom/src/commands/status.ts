@@ -71,12 +71,12 @@ export function statusLines(seen: Status, now: number): string[] {
   ]
 }
 
-function queueLines({ counts, start, state }: Status): string[] {
+function queueLines({ counts, shards, start, state }: Status): string[] {
   const { waiting, delayed, leased, quarantined } = counts
   return [
     row(
       'queue',
-      `waiting ${grouped(waiting)} · delayed ${grouped(delayed)} · leased ${grouped(leased)} · quarantined ${grouped(quarantined)}`,
+      `waiting ${grouped(waiting)} · delayed ${grouped(delayed)} · leased ${grouped(leased)} · quarantined ${grouped(quarantined)}${shards > 1 ? ` · in ${grouped(shards)} shards` : ''}`,
     ),
     ...(state === 'running' && !start.ended
       ? [row('start()', `${grouped(start.cursor)} elements so far, run by ${start.worker ?? 'nobody'}`)]

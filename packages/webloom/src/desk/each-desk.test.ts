@@ -67,27 +67,28 @@ crawlDeskContract(
   },
 )
 
-crawlDeskContract(
-  { describe, test },
-  {
-    name: 'a crawl on Redis',
-    create: async () => {
-      const server = await startRedis()
-      const { subject, dispose } = await running(
-        { REDIS_URL: server.url, ITEM_PIPELINES: { redis: 300 } },
-        async () => {
-          const desks = new RegistryDesks(deskServers({ redis: [server.url] }, undefined))
-          const desk = await vi.waitUntil(() => desks.desk('pages'), WITHIN)
-          return { desk, desks }
-        },
-      )
-      return {
-        subject,
-        async dispose() {
-          await dispose()
-          await server[Symbol.asyncDispose]()
-        },
-      }
+for (const shards of [1, 3])
+  crawlDeskContract(
+    { describe, test },
+    {
+      name: shards === 1 ? 'a crawl on Redis' : `a crawl on Redis, in ${shards} shards`,
+      create: async () => {
+        const server = await startRedis()
+        const { subject, dispose } = await running(
+          { REDIS_URL: server.url, ITEM_PIPELINES: { redis: 300 }, QUEUE_SHARDS: shards },
+          async () => {
+            const desks = new RegistryDesks(deskServers({ redis: [server.url] }, undefined))
+            const desk = await vi.waitUntil(() => desks.desk('pages'), WITHIN)
+            return { desk, desks }
+          },
+        )
+        return {
+          subject,
+          async dispose() {
+            await dispose()
+            await server[Symbol.asyncDispose]()
+          },
+        }
+      },
     },
-  },
-)
+  )

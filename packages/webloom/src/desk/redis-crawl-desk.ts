@@ -147,15 +147,15 @@ export class RedisCrawlDesk implements CrawlDesk {
   }
 
   failures(): Promise<FailuresSeen> {
-    return this.#ask('its failures', () => readFailures(this.#ledger))
+    return this.#ask('its failures', async () => readFailures(await this.#ledger()))
   }
 
   failed(filter: FailedFilter, max: number): Promise<readonly FailedRequest[]> {
-    return this.#ask('its failures', () => readFailed(this.#ledger, filter, max))
+    return this.#ask('its failures', async () => readFailed(await this.#ledger(), filter, max))
   }
 
   failedResponse(signature: string): Promise<ResponseSnapshot | undefined> {
-    return this.#ask('that response', () => readResponse(this.#ledger, signature))
+    return this.#ask('that response', async () => readResponse(await this.#ledger(), signature))
   }
 
   /** Takes as long as there are requests to queue: each is queued once, even when its caller no longer waits. */
@@ -172,11 +172,11 @@ export class RedisCrawlDesk implements CrawlDesk {
   }
 
   async dropFailed(filter: FailedFilter): Promise<number> {
-    const gone = await this.#whileThere(() => dropFailed(this.#ledger, ledgerFilter(filter)))
+    const gone = await this.#whileThere(async () => dropFailed(await this.#ledger(), ledgerFilter(filter)))
     return gone.length
   }
 
-  get #ledger(): FailureLedger {
+  #ledger(): Promise<FailureLedger> {
     return failuresOf(this.#crawl)
   }
 

@@ -24,10 +24,11 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
       'webloom:crawls',
       'webloom:{<spider>}:*',
       'webloom:{<spider>@*',
+      'webloom:{<spider>#*',
       '<spider>:*',
       '{<spider>:requests}:*',
     ],
-    channels: ['webloom:{<spider>}:*', 'webloom:{<spider>@*'],
+    channels: ['webloom:{<spider>}:*', 'webloom:{<spider>@*', 'webloom:{<spider>#*'],
     commands: words(
       `bzpopmin del exists expire get hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hvals
        incr lindex llen lpop lpos lpush lrange lrem ltrim mget persist pexpire pexpireat pttl publish pubsub|numsub rename renamenx rpop rpoplpush

@@ -1,7 +1,7 @@
 /** The ledger of failures of a crawl, for those that read it or remove from it: on Redis, or in its JOBDIR. */
 
 import type { FailureLedger } from '@webloom/core'
-import { JobDir, RedisFailures } from '@webloom/queue'
+import { JobDir, readLedger } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
@@ -29,7 +29,9 @@ export async function withFailures<T>(
   const jobDir = JobDir.fromCrawler(crawler)
   const typed = typedCrawl(crawler.spider, crawler.settings.get('CRAWL_ID'))
   if (!jobDir)
-    return withCrawlFromOutside(Class, flags, config, (crawl) => act({ failures: failuresOf(crawl), typed }))
+    return withCrawlFromOutside(Class, flags, config, async (crawl) =>
+      act({ failures: await failuresOf(crawl), typed }),
+    )
   try {
     jobDir.openFrontier()
     return await act({ failures: jobDir.queue.failures, typed })
@@ -39,6 +41,6 @@ export async function withFailures<T>(
 }
 
 /** Of a crawl on Redis, to be read and removed from. To be queued again they need the crawl's queue: `withRedisTarget`. */
-export function failuresOf({ redis, keys }: CrawlFromOutside): FailureLedger {
-  return new RedisFailures({ redis, keys })
+export function failuresOf({ redis, keys }: CrawlFromOutside): Promise<FailureLedger> {
+  return readLedger(redis, keys)
 }

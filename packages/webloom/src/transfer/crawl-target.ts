@@ -20,7 +20,7 @@ import {
   type OutsideFlags,
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
-import { withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
+import { type ShardsOfCrawl, withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl, typedSpider } from '../loading/typed-spider.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
@@ -53,6 +53,8 @@ export interface CrawlTarget {
   hasForgotten(): boolean
 }
 
+/** Less than a crawl is held for: ADOPTED_MS of the queue's package. */
+const HELD_MS = 1500
 /** How long it is remembered that a part of a file was queued: as long as anybody may try again after a crash. */
 const DONE_KEPT_S = 7 * 24 * 3600
 
@@ -82,7 +84,7 @@ export function withRedisTarget<T>(
   let runName = ''
   return withQueueAndFilter(
     crawl,
-    async (queue, filter) => {
+    async (queue, filter, shards) => {
       await filter.open()
       try {
         const onAdopt = async (run: string) => {
@@ -90,7 +92,7 @@ export function withRedisTarget<T>(
           // As one of the run's workers: they clear away what the import notes there.
           await filter.joined?.(false)
         }
-        return await act(targetOnRedis(crawl, { queue, filter, onAdopt }))
+        return await act(targetOnRedis(crawl, { queue, filter, shards, onAdopt }))
       } finally {
         await filter.close()
       }
@@ -102,13 +104,19 @@ export function withRedisTarget<T>(
 interface Adopting {
   readonly queue: RequestQueue
   readonly filter: DupeFilter
+  readonly shards: ShardsOfCrawl
   readonly onAdopt: (runName: string) => Promise<void>
 }
 
-function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adopting): CrawlTarget {
+function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, shards, onAdopt }: Adopting): CrawlTarget {
   const { crawler, redis, keys, shown } = crawl
   const doneKey = `${keys.noted}:imported`
   let hasForgotten = false
+  const { count, tell } = shards
+  const inShards = { shards: count, ...(tell && { tellShards: tell }) }
+  const end = new HeldEnd(async () => {
+    if (count > 1) await adoptCrawl(crawl, inShards)
+  })
   return {
     crawler,
     shown: `${crawlShown(keys)} on ${shown}`,
@@ -117,12 +125,17 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
     onRedis: crawl,
     async adopt(options) {
       hasForgotten ||= (await redis.hexists(keys.record, 'emptied')) === 1
-      const { found, runName } = await adoptCrawl(crawl, options)
+      const { found, runName } = await adoptCrawl(crawl, { ...options, ...inShards })
+      end.wasHeld()
       await onAdopt(runName)
       return found
     },
     isDone: async (asker) => (await redis.sismember(doneKey, asker)) === 1,
-    push: (batch, asker) => pushMarked({ queue, filter }, batch, asker),
+    async push(batch, asker) {
+      await end.hold()
+      await pushMarked({ queue, filter }, batch, asker)
+      await end.hold()
+    },
     async settled(asker) {
       await redis.sadd(doneKey, asker)
       await redis.expire(doneKey, DONE_KEPT_S)
@@ -130,8 +143,39 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
       await queue.settled(asker)
     },
     failures: queue.failures,
-    mark: (requests) => marked(filter, requests),
+    async mark(requests) {
+      await end.hold()
+      const settle = await marked(filter, requests)
+      return async () => {
+        await end.hold()
+        await settle()
+      }
+    },
     hasForgotten: () => hasForgotten,
+  }
+}
+
+/**
+ * Keeps a crawl of several shards from ending while something is brought to one of them: whoever looks whether it is over may have seen
+ * that shard before. It is held again before and after each part; a crawl that has ended meanwhile goes on.
+ */
+class HeldEnd {
+  readonly #hold: () => Promise<void>
+  #heldAt = Number.NEGATIVE_INFINITY
+
+  constructor(hold: () => Promise<void>) {
+    this.#hold = hold
+  }
+
+  wasHeld(): void {
+    this.#heldAt = performance.now()
+  }
+
+  async hold(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#heldAt < HELD_MS) return
+    await this.#hold()
+    this.#heldAt = now
   }
 }
 

@@ -21,6 +21,17 @@ export const CLUSTER_SETTINGS = [
       'With Redis: `turns`: a BullMQ job is a turn at a bucket of hosts, and all workers together keep a host’s pace. `job`: each request is a BullMQ job, and each worker keeps a pace of its own.',
   },
   {
+    name: 'QUEUE_SHARDS',
+    type: 'int',
+    unit: 'shards',
+    default: 1,
+    min: 1,
+    max: 256,
+    since: 'webloom',
+    summary:
+      'On a Redis Cluster: into how many parts a crawl’s queue is shared out over the servers, by host; four to sixteen for each master. Fixed when the crawl begins. 1: the queue is on one server.',
+  },
+  {
     name: 'QUEUE_PREFIX',
     type: 'string',
     default: 'webloom',

@@ -9,7 +9,7 @@ import { type RedisCluster, startCluster } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { bucketOf } from '../../politeness/bucket-of.ts'
-import { shardRedisKeys } from '../../redis/crawl-redis-keys.ts'
+import { crawlRedisKeys, shardRedisKeys } from '../../redis/crawl-redis-keys.ts'
 import { addressIn } from '../../shards/outbox-entry.ts'
 import { firstLacking } from '../../shards/outbox-numbers.ts'
 import { OutboxTender } from '../../shards/outbox-tender.ts'
@@ -49,7 +49,7 @@ class Shard {
   pushed = 0
 
   constructor(name: string) {
-    const keys = shardRedisKeys({ spider: 'many', crawlId: null }, name)
+    const keys = shardRedisKeys(crawlRedisKeys({ spider: 'many', crawlId: null }), name)
     this.scripts = new ShardScripts({ redis, keys, order: 'priority' })
     this.#buckets = new BucketScripts({ redis, keys, order: 'priority', isShard: true })
   }

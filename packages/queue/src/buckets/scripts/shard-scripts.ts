@@ -67,7 +67,7 @@ export class ShardScripts {
 
   async shardState(): Promise<ShardState> {
     const reply = await this.#run(stateScript, [])
-    const [replid, nowMs, offset, replica, [waiting, delayed, leased], sent, applied] = reply as [
+    const [replid, nowMs, offset, replica, [waiting, delayed, leased], sent, applied, run] = reply as [
       string,
       number,
       number,
@@ -75,10 +75,11 @@ export class ShardScripts {
       [number, number, number],
       string[],
       string[],
+      string,
     ]
     return {
       ...{ replid, nowMs, offset, ...(replica !== '' && { replicaOffset: replica }) },
-      ...{ waiting, delayed, leased },
+      ...{ waiting, delayed, leased, run },
       sent: mapOf(sent, sentSpansOf),
       applied: mapOf(applied, appliedEpochsOf),
     }

@@ -98,6 +98,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       pagesPerMinute: worker.pagesPerMinute,
       itemsPerMinute: worker.itemsPerMinute,
       errorsPerMinute: worker.errorsPerMinute,
+      shards: 1,
       counts,
       done: null,
       stats: stats.snapshot(),

@@ -41,15 +41,14 @@ export class ShardedFailures implements FailureLedger {
     max: number,
     { cursor, signature }: { cursor?: string; signature?: string } = {},
   ): Promise<LedgerPage> {
-    const [, n = '0', of = ''] = /^(\d+)\|(.*)$/s.exec(cursor ?? '') ?? []
-    const part = this.#parts[Number(n)]!
-    const page = await part.page(max, {
-      ...(of !== '' && { cursor: of }),
-      ...(signature !== undefined && { signature }),
-    })
-    const isLast = Number(n) + 1 === this.#parts.length
-    const next = page.cursor !== undefined ? `${n}|${page.cursor}` : isLast ? undefined : `${Number(n) + 1}|`
-    return { entries: this.#noted(part, page.entries), ...(next !== undefined && { cursor: next }) }
+    const entries: LedgerEntry[] = []
+    let next = cursor
+    do {
+      const page = await this.#page(max - entries.length, signature, next)
+      entries.push(...page.entries)
+      next = page.cursor
+    } while (entries.length < max && next !== undefined)
+    return { entries, ...(next !== undefined && { cursor: next }) }
   }
 
   async find(ids: readonly string[]): Promise<LedgerEntry[]> {
@@ -84,6 +83,19 @@ export class ShardedFailures implements FailureLedger {
 
   async clear(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.clear()))
+  }
+
+  /** Of one shard; the cursor is `<its number>|<its own cursor>`. */
+  async #page(max: number, signature: string | undefined, cursor = '0|'): Promise<LedgerPage> {
+    const [, n = '0', of = ''] = /^(\d+)\|(.*)$/s.exec(cursor) ?? []
+    const part = this.#parts[Number(n)]!
+    const page = await part.page(max, {
+      ...(of !== '' && { cursor: of }),
+      ...(signature !== undefined && { signature }),
+    })
+    const isLast = Number(n) + 1 === this.#parts.length
+    const next = page.cursor !== undefined ? `${n}|${page.cursor}` : isLast ? undefined : `${Number(n) + 1}|`
+    return { entries: this.#noted(part, page.entries), ...(next !== undefined && { cursor: next }) }
   }
 
   #noted(part: FailureLedger, entries: readonly LedgerEntry[]): LedgerEntry[] {

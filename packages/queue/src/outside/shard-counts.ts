@@ -1,0 +1,85 @@
+/** What is in the shards of a crawl, for whoever looks at it from outside. */
+
+import type { QueueCounts } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
+import { type CrawlShards, HOME } from '../shards/crawl-shards.ts'
+import { countLacking, firstLacking } from '../shards/outbox-numbers.ts'
+
+/** Reading does not depend on it. */
+const ANY_ORDER = 'priority'
+/** Requests may be large. */
+const MAX_ENTRIES_PER_READ = 200
+
+export interface ShardsCounted {
+  readonly counts: QueueCounts
+  /** Of this run. */
+  readonly done: number
+}
+
+/** What is on its way from one shard to another waits, too. */
+export async function countShards(redis: Redis, shards: CrawlShards): Promise<ShardsCounted> {
+  const [states, besides] = await Promise.all([
+    statesOf(redis, shards),
+    Promise.all(
+      shards.queues.map(({ quarantine, record }) =>
+        Promise.all([redis.hlen(quarantine), redis.hget(record, 'done')]),
+      ),
+    ),
+  ])
+  const counts = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
+  let done = 0
+  for (const [sender, { waiting, delayed, leased, sent }] of states) {
+    counts.waiting += waiting
+    counts.delayed += delayed
+    counts.leased += leased
+    for (const [receiver, list] of sent)
+      counts.waiting += countLacking(list, states.get(receiver)?.applied.get(sender) ?? new Map())
+  }
+  for (const [quarantined, ended] of besides) {
+    counts.quarantined += quarantined
+    done += Number(ended ?? 0)
+  }
+  return { counts, done }
+}
+
+/** Yields the packed requests that are on their way from one shard to another. */
+export async function* textsUnderWay(redis: Redis, shards: CrawlShards): AsyncGenerator<readonly string[]> {
+  const states = await statesOf(redis, shards)
+  for (const [sender, { sent }] of states)
+    for (const [receiver, list] of sent) {
+      const applied = states.get(receiver)?.applied.get(sender) ?? new Map()
+      let from = firstLacking(list, applied)?.number
+      while (from !== undefined) {
+        const read = await scriptsOf(redis, shards, sender).read(sender, receiver, from, MAX_ENTRIES_PER_READ)
+        let count = 0
+        for (const { epoch, entries } of read) {
+          count += entries.length
+          const known = applied.get(epoch)
+          const lacking = entries.filter((entry) => {
+            const number = Number.parseInt(entry, 10)
+            return known === undefined || (number > known.upTo && !known.beyond.has(number))
+          })
+          yield lacking.map(requestText)
+        }
+        from = count < MAX_ENTRIES_PER_READ ? undefined : from + count
+      }
+    }
+}
+
+async function statesOf(redis: Redis, shards: CrawlShards) {
+  const all = [...shards.names, HOME]
+  const states = await Promise.all(all.map((name) => scriptsOf(redis, shards, name).shardState()))
+  return new Map(all.map((name, n) => [name, states[n]!]))
+}
+
+function scriptsOf(redis: Redis, shards: CrawlShards, name: string): ShardScripts {
+  return new ShardScripts({ redis, keys: shards.keysOf(name), order: ANY_ORDER })
+}
+
+/** An entry is `<number>, asker, bucket, slot, priority, request`, a line each. */
+function requestText(entry: string): string {
+  let from = 0
+  for (let line = 0; line < 5; line++) from = entry.indexOf('\n', from) + 1
+  return entry.slice(from)
+}

@@ -1,0 +1,64 @@
+import type { Redis } from 'ioredis'
+import { type CrawlRedisKeys, shardRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { addressIn } from './outbox-entry.ts'
+import { shardName, shardOf } from './shard-of.ts'
+
+/** The home as a sender: no shard has such a name. */
+export const HOME = 'home'
+
+/** The shards of a crawl, and where each has its keys. With one shard the home is all there is. */
+export class CrawlShards {
+  readonly count: number
+  /** None with one shard. */
+  readonly names: readonly string[]
+  readonly home: CrawlRedisKeys
+  readonly #keys: ReadonlyMap<string, CrawlRedisKeys>
+
+  constructor(home: CrawlRedisKeys, count: number) {
+    this.count = count
+    this.names = count > 1 ? Array.from({ length: count }, (_, n) => shardName(n, count)) : []
+    this.home = home
+    this.#keys = new Map(this.names.map((shard) => [shard, shardRedisKeys(home, shard)]))
+  }
+
+  /** Where requests may lie: the shards, then the home, which has an outbox; or the home alone. */
+  get parts(): readonly CrawlRedisKeys[] {
+    return [...this.#keys.values(), this.home]
+  }
+
+  /** Where lines, failures and quarantine lie. */
+  get queues(): readonly CrawlRedisKeys[] {
+    return this.count > 1 ? [...this.#keys.values()] : [this.home]
+  }
+
+  keysOf(shard: string): CrawlRedisKeys {
+    return shard === HOME ? this.home : this.#keys.get(shard)!
+  }
+
+  shardOf(slot: string): string {
+    return shardOf(slot, this.count)
+  }
+
+  /** Where the line of a slot lies. */
+  ofSlot(slot: string): CrawlRedisKeys {
+    return this.count > 1 ? this.keysOf(this.shardOf(slot)) : this.home
+  }
+
+  /** Returns what says where a slot's requests go, for one of the shards or the home. */
+  addressing(from: string): (slot: string, bucket: string, asker: string) => string {
+    return (slot, bucket, asker) => {
+      const shard = this.shardOf(slot)
+      return shard === from ? bucket : addressIn(shard, asker, bucket)
+    }
+  }
+}
+
+/** The shards of the crawl that is there, as its record says: whoever looks at a crawl may have other settings than its workers. */
+export async function readShards(redis: Redis, home: CrawlRedisKeys): Promise<CrawlShards> {
+  return new CrawlShards(home, shardCount(await redis.hget(home.record, 'shards')))
+}
+
+/** @param field of the record; one shard has none */
+export function shardCount(field: string | null | undefined): number {
+  return Math.max(1, Number(field ?? 1))
+}

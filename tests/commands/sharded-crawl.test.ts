@@ -1,0 +1,156 @@
+/**
+ * What commands see and do of a crawl whose queue is in several shards (QUEUE_SHARDS). One Redis has them all here, as no server fails;
+ * where some do, see tests/fail-over.
+ */
+
+import { failedRequests, readLedger, retryFailed } from '@webloom/queue'
+import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { RedisBench } from '../../packages/queue/testing/redis-bench.ts'
+import { clearFromOutside } from '../../packages/webloom/src/assembly/clear-crawl.ts'
+import {
+  type CrawlFromOutside,
+  withCrawlFromOutside,
+} from '../../packages/webloom/src/assembly/crawl-from-outside.ts'
+import { readStatus } from '../../packages/webloom/src/desk/read-status.ts'
+import { withCrawlSource } from '../../packages/webloom/src/transfer/crawl-source.ts'
+import { withRedisTarget } from '../../packages/webloom/src/transfer/crawl-target.ts'
+import { listeningLogger } from '../crawls/crawl-web.ts'
+
+const SHARDS = 3
+
+const bench = new RedisBench()
+let web: FakeWeb
+beforeAll(async () => {
+  await bench.start()
+  web = await startFakeWeb({ seed: 5, hosts: 6, pagesPerHost: 15, linksPerPage: 4, crossHostLinks: 0.8 })
+})
+afterAll(async () => {
+  await web[Symbol.asyncDispose]()
+  await bench.stop()
+})
+beforeEach(async () => {
+  await bench.redis.flushall()
+  web.resetHits()
+})
+
+class Pages extends Spider {
+  override name = 'pages'
+  override startUrls = [...web.seeds]
+  override *parse(response: Response): Generator<unknown> {
+    yield* response.followAll()
+  }
+}
+
+const settings = (more: SettingsInput) => ({
+  ...{ REDIS_URL: bench.server.url, SCHEDULER_PERSIST: true, DOWNLOAD_DELAY: 0, HOST_BACKOFF_MAX: 0 },
+  ...more,
+})
+
+const crawled = (more: SettingsInput) =>
+  crawl(Pages, { settings: settings({ QUEUE_SHARDS: SHARDS, ...more }), logger: listeningLogger().logger })
+
+const config = (more: SettingsInput = {}) => ({
+  ...{ path: '/none', folder: import.meta.dirname, spiders: [] },
+  settings: settings(more),
+})
+/** As a command sees it: without the crawl's own settings, unless they are given. */
+const seen = <T>(act: (crawl: CrawlFromOutside) => Promise<T>, more?: SettingsInput): Promise<T> =>
+  withCrawlFromOutside(Pages, {}, config(more), act)
+const exported = () =>
+  withCrawlSource(Pages, {}, config(), async ({ entries, size, checkStill }) => {
+    const all: string[] = []
+    for await (const { request } of entries) all.push(request!.url)
+    await checkStill()
+    expect(all).toHaveLength(size)
+    return all
+  })
+
+test('a crawl that was ended early: status counts what all shards have, export has it, another number of shards is refused, and clear leaves no key', async () => {
+  const { stats, finishReason } = await crawled({ CLOSESPIDER_PAGECOUNT: 20 })
+  expect(finishReason).toBe('closespider_pagecount')
+  const status = await seen(readStatus)
+  expect([status.shards, status.done, status.counts.leased]).toEqual([
+    SHARDS,
+    Number(stats.response_received_count),
+    0,
+  ])
+  const left = await exported()
+  expect(left).toHaveLength(status.counts.waiting + status.counts.delayed)
+
+  await expect(crawled({ QUEUE_SHARDS: SHARDS + 1 })).rejects.toThrow(
+    /QUEUE_SHARDS is 4, and crawl "pages" was begun with 3.*-s QUEUE_SHARDS=3/,
+  )
+  expect(await seen((one) => clearFromOutside(one))).toBe(0)
+  expect((await bench.redis.keys('*')).filter((key) => /#\d\d\}|:record$/.test(key))).toEqual([])
+})
+
+test('an import makes a crawl of shards, and its worker fetches what was imported; what failed is queued again after the end', async () => {
+  const fails = `${new URL(web.seeds[0]!).origin}/missing`
+  const urls = [...web.seeds, fails]
+  await seen(
+    (one) =>
+      withRedisTarget(one, async (target) => {
+        expect(await target.adopt({ startEnded: true })).toBe('new')
+        const requests = urls.map((url) => new Request(url))
+        const batch = requests.map((request) => ({ id: target.fingerprinter.fingerprint(request), request }))
+        await target.push(batch, 'import/1')
+        await target.settled('import/1')
+      }),
+    { QUEUE_SHARDS: SHARDS },
+  )
+  expect((await seen(readStatus)).shards).toBe(SHARDS)
+  expect((await exported()).toSorted()).toEqual(urls.toSorted())
+  const { finishReason } = await crawled({ SCHEDULER_PERSIST: false })
+  expect(finishReason).toBe('finished')
+  expect([...web.reachable()].filter((url) => web.countOf(url) !== 1)).toEqual([])
+
+  const failed = () =>
+    seen(async ({ redis, keys }) => {
+      const all: string[] = []
+      for await (const some of failedRequests(await readLedger(redis, keys)))
+        all.push(...some.map(({ url }) => url))
+      return all
+    })
+  expect(await failed()).toEqual([fails])
+  const { queued } = await seen((one) =>
+    withRedisTarget(one, (target) =>
+      retryFailed(
+        target.failures,
+        {},
+        {
+          reopen: () => target.adopt({ startEnded: false }),
+          mark: (requests) => target.mark(requests),
+        },
+      ),
+    ),
+  )
+  expect(queued).toHaveLength(1)
+  expect([await failed(), await exported()]).toEqual([[], [fails]])
+  await crawled({ CLOSESPIDER_PAGECOUNT: 1, CLOSESPIDER_ERRORCOUNT: 1 })
+  expect(web.countOf(fails)).toBe(2)
+})
+
+test('what cannot be in shards is refused; one server for all is warned of; shards that the next run does not have are emptied', async () => {
+  await expect(crawled({ QUEUE_MODE: 'job' })).rejects.toThrow(/QUEUE_SHARDS is 3, and QUEUE_MODE is job/)
+  await expect(crawled({ RECRAWL: 'fixed' })).rejects.toThrow(/QUEUE_SHARDS is 3, and RECRAWL is on/)
+
+  class Some extends Pages {
+    override *parse(): Generator<unknown> {}
+  }
+  const run = async (more: SettingsInput) => {
+    const { logger, lines } = listeningLogger()
+    await crawl(Some, {
+      settings: settings({ SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: 1, ...more }),
+      logger,
+    })
+    return lines.map(({ message }) => message).join('\n')
+  }
+  expect(await run({ QUEUE_SHARDS: 5 })).toContain('QUEUE_SHARDS is 5, and the queue’s Redis is no cluster')
+  const shards = async () =>
+    new Set((await bench.redis.keys('*:{pages#*}:record')).map((key) => /#(\d+)\}/.exec(key)![1]))
+  expect((await shards()).size).toBe(5)
+  await run({ QUEUE_SHARDS: 2 })
+  expect(await shards()).toEqual(new Set(['00', '01']))
+})

@@ -17,7 +17,7 @@ import {
   LOCAL_CERTIFICATE,
   SELF_SIGNED_CERTIFICATE,
 } from '../../packages/downloader/testing/local-certificates.ts'
-import { LEAN_MALLOC } from '../../packages/webloom/src/processes/worker-processes.ts'
+import { LEAN_MALLOC } from '../../packages/webloom/src/processes/worker-process.ts'
 
 const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
 

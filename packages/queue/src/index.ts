@@ -142,6 +142,25 @@ export {
   ScrapyRedisQueue,
 } from './seeds/scrapy-redis-queue.ts'
 
+// Runs that begin at their hours
+
+export {
+  type BeginRunOptions,
+  beginRun,
+  type CrawlWanted,
+  crawlWanted,
+} from './schedules/begin-run.ts'
+export { CrawlSchedules, type ScheduleSeen } from './schedules/crawl-schedules.ts'
+export { checkCron } from './schedules/cron-times.ts'
+export { type DueRun, DueRuns, type DueRunsOptions } from './schedules/due-runs.ts'
+export {
+  type FireOutcome,
+  type LastFire,
+  type Schedule,
+  type ScheduledFlags,
+  scheduleKeys,
+} from './schedules/schedule-queue.ts'
+
 // Start URLs from a Redis
 
 export {

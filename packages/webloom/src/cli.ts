@@ -17,6 +17,7 @@ import { firstScreen, moreHelp } from './cli/first-screen.ts'
 import { mcp } from './cli/mcp.ts'
 import { check, fetch, genspider, parse, shell, view } from './cli/pages.ts'
 import { bench, list, plan, settings, version } from './cli/project.ts'
+import { schedule } from './cli/schedules.ts'
 import { exportTo, importFrom } from './cli/transfers.ts'
 import { refresh, visits } from './cli/visits.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
@@ -86,7 +87,7 @@ function failureOf(error: (Error & { code?: string }) | undefined): number {
 
 /** In the order of the help. */
 const COMMANDS: readonly { readonly title: string; readonly commands: readonly CliCommand[] }[] = [
-  { title: 'Crawl:', commands: [crawl, runspider, worker, seed] },
+  { title: 'Crawl:', commands: [crawl, runspider, worker, schedule, seed] },
   { title: 'Write a spider:', commands: [genspider, shell, fetch, view, parse, check, list] },
   {
     title: 'A crawl of many workers:',

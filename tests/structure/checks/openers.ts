@@ -3,7 +3,7 @@ import { sourceFiles } from '../files/source-files.ts'
 /** What opens sockets, threads, processes and databases, and the places that may. Everybody else is given what is open. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['webloom/src/redis/', 'queue/src/locks/lock-keeper-thread.ts'],
-  bullmq: ['queue/src/jobs/', 'queue/src/buckets/'],
+  bullmq: ['queue/src/jobs/', 'queue/src/buckets/', 'queue/src/schedules/'],
   undici: ['downloader/src/', 'spider/src/feeds/', 'webloom/src/bench/'],
   'node:sqlite': ['core/src/files/node-sqlite.ts'],
   'node:http': ['webloom/src/bench/', 'downloader/src/egress/'],
@@ -38,6 +38,7 @@ const MAKERS = [
   'webloom/src/assembly/',
   'webloom/src/commands/seed.ts',
   'webloom/src/doctor/redis-checkup.ts',
+  'webloom/src/schedules/schedule-places.ts',
 ]
 
 /**
@@ -55,6 +56,8 @@ const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
   'webloom/src/transfer/crawl-failures.ts': ['JobDir', 'RedisFailures'],
   'webloom/src/commands/seed.ts': ['RedisSeedPush'],
+  'webloom/src/commands/schedule.ts': ['CrawlSchedules'],
+  'webloom/src/schedules/project-crawls.ts': ['DueRuns'],
   'webloom/src/doctor/network.ts': ['EnvironmentProxies'],
   'webloom/src/transfer/': ['HostAddresses', 'HostSlots', 'JobDir'],
 }

@@ -4,12 +4,13 @@
 -- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures. With another number of shards
 -- it lies elsewhere, and that of the run before is to be deleted with its shards.
 --
--- Input    todoOf, owe, dropFailures; KEYS[4] failures, see failures/ledger.lua; foundOf(record); begin(record, asked, found), see crawl/open.lua
+-- Input    todoOf, owe, dropFailures; foundOf(record); begin(record, failures, asked, found), see crawl/open.lua: failures is the key of
+--          the ledger, see failures/ledger.lua
 -- Output   what the record says of the run before
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'fires', 'scheduled' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -30,9 +31,9 @@ local function keepsMet(asked, found)
   return asked.persists
 end
 
-local function begin(record, asked, found)
+local function begin(record, failures, asked, found)
   if not asked.persists or found.shards ~= asked.shards then
-    dropFailures(KEYS[4])
+    dropFailures(failures)
   end
   -- A worker that slept through the end of one of these learns that it ended in order.
   local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
@@ -40,6 +41,11 @@ local function begin(record, asked, found)
   redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'format', asked.format, 'release', asked.release, 'begunAt', nowText, 'runningSince', nowText,
     'done', 0)
   redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
+  -- What has begun a run once begins none again. A run in the place of one that was stopped and emptied is still the schedule's.
+  redis.call('HSET', record, 'fires', found.fires or '')
+  if found.scheduled and found.emptied then
+    redis.call('HSET', record, 'scheduled', found.scheduled)
+  end
   if found.todo or found.state or asked.flushes then
     owe(record, keepsMet(asked, found) and 'queue' or 'all', found.untilMs or '', found.holder or '')
   elseif asked.shards then

@@ -19,7 +19,7 @@ if not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1') t
   return { 'shards', found.shards or '1' }
 end
 if isNew then
-  begin(record, asked, found)
+  begin(record, KEYS[4], asked, found)
   redis.call('DEL', KEYS[5])
 elseif not isOver and (state ~= 'running' or others == 0) then
   redis.call('HSET', record, 'state', 'running', 'runningSince', nowText)

@@ -143,7 +143,8 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     const own = shards.parts.map(({ noted, base }) => (present > 0 ? `${noted}:` : `${base}:`))
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs, keys.monitors]
-    for (const start of [...own, ...alsoUnder]) await unlinkAll(redis, start, others)
+    const isKept = (key: string) => others.includes(key) || key.startsWith(`${keys.schedules}:`)
+    for (const start of [...own, ...alsoUnder]) await unlinkAll(redis, start, isKept)
     await Promise.all([redis.unlink(statsKey), redis.unlink(keys.startHosts, keys.publicHosts)])
   }
   await doOwed({ redis, keys, worker: `clear:${randomUUID()}`, act })
@@ -151,14 +152,14 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
 }
 
 /** Their names are known to nobody any more. */
-async function unlinkAll(redis: Redis, start: string, but: readonly string[]): Promise<void> {
+async function unlinkAll(redis: Redis, start: string, isKept: (key: string) => boolean): Promise<void> {
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
   for (const server of mastersOf(redis)) {
     let cursor = '0'
     do {
       const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', MAX_KEYS_PER_SCAN)
       cursor = next
-      const gone = found.filter((key) => !but.includes(key))
+      const gone = found.filter((key) => !isKept(key))
       // One command has keys of one slot only.
       if (server !== redis) await Promise.all(gone.map((key) => redis.unlink(key)))
       else if (gone.length > 0) await redis.unlink(...gone)

@@ -45,6 +45,8 @@ export interface CrawlRedisKeys {
   readonly publicHosts: string
   /** Hash: shape of pages → in which form they must be fetched (`meta.browser: 'auto'`). */
   readonly pageForms: string
+  /** `<schedules>:<name>`: when runs of the spider begin, whatever their CRAWL_ID; BullMQ's, and what `schedule-keys.ts` names. */
+  readonly schedules: string
   /** `<visits>:<name>`: when pages were visited and are due again, `lua/visits/wheel.lua`. */
   readonly visits: string
   /** `<noted>:<asker>`, set: ids that were pushed under an asker which is not settled. */
@@ -95,12 +97,18 @@ function keysOf({
     startHosts: key('webloom:%(queue)s:start-hosts'),
     publicHosts: key('webloom:%(queue)s:public-hosts'),
     pageForms: key('webloom:%(queue)s:page-forms'),
+    schedules: key('webloom:%(queue)s:schedules'),
     visits: key('webloom:%(queue)s:visits'),
     noted: key('webloom:%(queue)s:noted'),
     doubts: key('webloom:%(queue)s:doubts'),
     frontierCounts: key('webloom:%(queue)s:frontier:counts'),
     frontier: key('webloom:%(queue)s:frontier'),
   }
+}
+
+/** The set of spiders that have schedules, with these prefixes. */
+export function scheduledSpidersKey(prefixes: KeyPrefixes): string {
+  return `${bullPrefixOf(prefixes)}:schedules`
 }
 
 /** The hash of all crawls that have these prefixes. */

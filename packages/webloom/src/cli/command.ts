@@ -84,6 +84,7 @@ export const SPIDER_OPTIONS = {
  * @param form name and arguments, as in its help: `seed <spider> [messages...]`
  * @param run gets the flags, then an argument for each in the form; what it returns is the exit code
  * @param examples the end of its help: two to four
+ * @param isDefault of a group: it is what the group's word alone stands for
  */
 export function command<Flags extends object, Args extends readonly unknown[]>(
   form: string,
@@ -91,9 +92,10 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
   options: OptionsFor<Flags>,
   run: (flags: Flags, args: Args, parts: CommandLineParts) => Awaitable<number | undefined | void>,
   examples: readonly Example[] = [],
+  { isDefault = false } = {},
 ): CliCommand {
   return (parent, parts) => {
-    const made = parent.command(form).description(help)
+    const made = parent.command(form, { isDefault }).description(help)
     for (const [name, { make }] of Object.entries<FlagOption | ValueOption | ListOption>(options)) {
       const option = make()
       if (option.attributeName() !== name)

@@ -49,11 +49,15 @@ export const crawl = command<AloneFlags, [name: string]>(
   ],
 )
 
-export const worker = command<WorkerFlags, [name: string]>(
-  'worker <spider>',
+export const worker = command<WorkerFlags, [name: string | undefined]>(
+  'worker [spider]',
   'take part in the crawl of a spider that several processes or machines share (REDIS_URL)',
   {
     processes: value('--processes <N>', 'run this many processes, and replace those that die'),
+    all: flag(
+      '--all',
+      'serve every spider of the project, with fair shares between crawls, and begin runs when they are due (webloom schedule)',
+    ),
     stay: flag('--stay', 'wait for more when there is nothing left to do'),
     new: flag(
       '--new',
@@ -62,6 +66,12 @@ export const worker = command<WorkerFlags, [name: string]>(
     ...CRAWL_OPTIONS,
   },
   async (flags, [name], { times }) => {
+    if (flags.all && name === undefined) return (await import('../commands/worker-all.ts')).workerAll(flags)
+    if (flags.all || name === undefined)
+      throw new UsageError(
+        'WL_USAGE',
+        `${name === undefined ? 'a worker is for the crawl of one spider, or for all' : `--all is for all spiders, and ${name} is one`}. Write:  webloom worker ${name ?? '<spider>'}  or  webloom worker --all`,
+      )
     const { Class, config } = await namedSpider(name, flags)
     const { worker: run } = await import('../commands/worker.ts')
     return run(Class, flags, config, { ...(times && { times }) })
@@ -73,6 +83,7 @@ export const worker = command<WorkerFlags, [name: string]>(
     ],
     ['webloom worker quotes --stay', 'waits for more when there is nothing left to do'],
     ['webloom worker quotes --new', 'begins a new crawl after the last one has finished'],
+    ['webloom worker --all', 'serves all spiders of the project, and begins runs when they are due'],
   ],
 )
 

@@ -15,6 +15,8 @@ export interface WorkerFlags extends CrawlFlags {
   readonly processes?: string
   readonly stay?: boolean
   readonly new?: boolean
+  /** Serves every crawl of the project: commands/worker-all.ts. */
+  readonly all?: boolean
 }
 
 /** Takes part in the cluster's crawl of a spider, with one process or several. Returns the exit code. */
@@ -63,7 +65,8 @@ async function supervise(
   }
 }
 
-function processesOf(text: string | undefined): number | undefined {
+/** Undefined where it was not given. */
+export function processesOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   throw new UsageError(

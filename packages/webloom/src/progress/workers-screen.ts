@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream'
 import type { Settings, StatValue } from '@webloom/core'
 import type { CrawlSnapshot } from '../assembly/crawl.ts'
-import type { WorkersView } from '../processes/worker-processes.ts'
+import type { WorkersView } from '../processes/worker-process.ts'
 import { colorWanted, type Paint, painter } from '../terminal/color.ts'
 import { prettyLine, readRecord } from '../terminal/log-line.ts'
 import { logsAreForPeople } from '../terminal/logger-of.ts'

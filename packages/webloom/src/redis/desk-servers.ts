@@ -53,8 +53,13 @@ export function deskServers(
 
 const NAMES_REDIS = /REDIS_URL$|^REDIS_(?:HOST|PORT|PARAMS|KEY_PREFIX)$|^QUEUE_PREFIX$/
 
+/** Whether a setting says which Redis is asked, and for which of its keys. */
+export function namesRedis(name: string): boolean {
+  return NAMES_REDIS.test(name)
+}
+
 function redisNamesIn(settings: WrittenSettings): WrittenSettings {
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => NAMES_REDIS.test(name)))
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => namesRedis(name)))
 }
 
 function noRedisNamed(line: string): UsageError {

@@ -22,6 +22,7 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
   queue: {
     keys: [
       'webloom:crawls',
+      'webloom:schedules',
       'webloom:{<spider>}:*',
       'webloom:{<spider>@*',
       'webloom:{<spider>#*',

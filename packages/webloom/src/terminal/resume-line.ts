@@ -55,6 +55,7 @@ const HINT = new RegExp(
       'runs',
       'visits',
       'refresh',
+      'schedule',
       'pause',
       'resume',
       'stop',

@@ -1,0 +1,68 @@
+/** A run is begun by its schedule, before any worker is there; what workers must know who then join it. */
+
+import type { Redis } from 'ioredis'
+import { AS_WRITTEN_NOW, refuseOtherFormat } from '../crawl/crawl-format.ts'
+import { newRunId } from '../crawl/run-name.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import type { FireOutcome, ScheduledFlags } from './schedule-queue.ts'
+
+const beginScript = new OomSafeScript(
+  'redis/now.lua',
+  'crawl/todo.lua',
+  'failures/all.lua',
+  'crawl/begin.lua',
+  'schedules/begin-run.lua',
+)
+
+export interface BeginRunOptions {
+  /** The queue's Redis. */
+  readonly redis: Redis
+  /** Of the crawl. */
+  readonly keys: CrawlRedisKeys
+  /** Begins at most one run, however often it is asked. */
+  readonly fire: string
+  /** Name of the schedule. */
+  readonly schedule: string
+  readonly flags: ScheduledFlags
+  /** As `RedisCrawlRecord` has them. */
+  readonly persists: boolean
+  readonly flushes: boolean
+}
+
+/** Begins a run, or goes on with one that was stopped; no run is begun while one goes on. Rejects with WL_CRAWL_FORMAT. */
+export async function beginRun(options: BeginRunOptions): Promise<Exclude<FireOutcome, 'failed'>> {
+  const { redis, keys, fire, schedule, flags, persists, flushes } = options
+  await refuseOtherFormat({ redis, keys })
+  const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, fire }
+  const [outcome] = (await beginScript.run(
+    redis,
+    [keys.record, keys.hostOrders, keys.failures],
+    [JSON.stringify(asked), JSON.stringify({ schedule, flags } satisfies Scheduled)],
+  )) as [Exclude<FireOutcome, 'failed'>, string]
+  return outcome
+}
+
+interface Scheduled {
+  readonly schedule: string
+  readonly flags: ScheduledFlags
+}
+
+/** Whether a crawl wants workers, and what they are to be started with. */
+export interface CrawlWanted {
+  readonly isWanted: boolean
+  /** Empty for a run that no schedule has begun. */
+  readonly flags: ScheduledFlags
+}
+
+/** A signal to all its workers has interrupted it: a run that a schedule has begun then goes on when there are workers again. */
+const INTERRUPTED = 'shutdown'
+
+export async function crawlWanted(redis: Redis, { record }: CrawlRedisKeys): Promise<CrawlWanted> {
+  const [state, reason, scheduled] = await redis.hmget(record, 'state', 'finishReason', 'scheduled')
+  const isInterrupted = state === 'stopped' && reason === INTERRUPTED && scheduled != null
+  return {
+    isWanted: state === 'running' || isInterrupted,
+    flags: scheduled == null ? {} : (JSON.parse(scheduled) as Scheduled).flags,
+  }
+}

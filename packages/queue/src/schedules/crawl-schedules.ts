@@ -1,0 +1,150 @@
+/** What commands do with schedules: `webloom schedule` and what stands below it. */
+
+import { randomUUID } from 'node:crypto'
+import { didYouMean, type KeyPrefixes, UsageError } from '@webloom/core'
+import type { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { type CrawlRedisKeys, scheduledSpidersKey } from '../redis/crawl-redis-keys.ts'
+import { checkCron, nextTime } from './cron-times.ts'
+import {
+  JOB_OPTIONS,
+  type LastFire,
+  lastKey,
+  openScheduleQueue,
+  type Schedule,
+  scheduleKeys,
+  scheduleOf,
+  servedKey,
+  storedSchedule,
+} from './schedule-queue.ts'
+
+/** A schedule as it stands. */
+export interface ScheduleSeen extends Schedule {
+  /** When its next run is due; in the past where no process has been there to begin it. */
+  readonly nextAt: Date
+  /** The latest time at which a run was due that was seen to. */
+  readonly last?: LastFire
+  /** A process is there that will begin it. */
+  readonly isServed: boolean
+}
+
+const NAME = /^[\w@.-]{1,64}$/
+const SCHEDULES_PER_SPIDER_MAX = 1000
+
+export class CrawlSchedules {
+  readonly #redis: Redis
+  readonly #prefixes: KeyPrefixes
+
+  /** @param redis of queues; opened and closed by whoever gives it */
+  constructor(redis: Redis, prefixes: KeyPrefixes) {
+    this.#redis = redis
+    this.#prefixes = prefixes
+  }
+
+  /**
+   * Keeps a schedule, in place of the one of that name. Resolves to when its first run is due. Throws `UsageError` for what no schedule
+   * can be.
+   */
+  async set(schedule: Schedule): Promise<{ readonly nextAt: Date; readonly replaced: boolean }> {
+    const { name, spider, cron, tz } = schedule
+    if (!NAME.test(name))
+      throw new UsageError(
+        'WL_USAGE',
+        `a schedule cannot be called ${JSON.stringify(name)}: expected at most 64 letters, digits, and - _ . @.  Name it:  --name <name>`,
+      )
+    checkCron(cron, tz)
+    const [before] = (await this.all()).filter((one) => one.name === name)
+    if (before && before.spider !== spider)
+      throw new UsageError(
+        'WL_USAGE',
+        `there is a schedule ${JSON.stringify(name)} of spider ${before.spider}. Give this one another name:  --name <name>`,
+      )
+    await this.#redis.sadd(scheduledSpidersKey(this.#prefixes), spider)
+    await this.#with(spider, (queue) =>
+      queue.upsertJobScheduler(
+        name,
+        { pattern: cron, tz },
+        { name: 'run', data: storedSchedule(schedule), opts: JOB_OPTIONS },
+      ),
+    )
+    return { nextAt: nextTime(cron, tz, new Date()), replaced: before !== undefined }
+  }
+
+  /** All there are, sorted by when they are due. */
+  async all(): Promise<ScheduleSeen[]> {
+    const spiders = await this.#redis.smembers(scheduledSpidersKey(this.#prefixes))
+    const found = await Promise.all(spiders.map((spider) => this.#of(spider)))
+    return found.flat().sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime())
+  }
+
+  /** A run that has begun goes on. Throws `UsageError` where there is none of that name. */
+  async remove(name: string): Promise<ScheduleSeen> {
+    const { schedule, all } = await this.#named(name)
+    const { spider } = schedule
+    await this.#with(spider, async (queue, keys) => {
+      await queue.removeJobScheduler(name)
+      await this.#redis.hdel(lastKey(keys), name)
+    })
+    if (!all.some((one) => one.spider === spider && one.name !== name))
+      await this.#redis.srem(scheduledSpidersKey(this.#prefixes), spider)
+    return schedule
+  }
+
+  /** A run of it is due now, besides those at its times. Throws `UsageError` where there is none of that name. */
+  async runNow(name: string): Promise<ScheduleSeen> {
+    const { schedule } = await this.#named(name)
+    const { nextAt, last, isServed, ...kept } = schedule
+    await this.#with(schedule.spider, (queue) =>
+      queue.add('run', storedSchedule(kept), { ...JOB_OPTIONS, jobId: `now-${randomUUID()}` }),
+    )
+    return schedule
+  }
+
+  async #named(name: string): Promise<{ schedule: ScheduleSeen; all: readonly ScheduleSeen[] }> {
+    const all = await this.all()
+    const schedule = all.find((one) => one.name === name)
+    if (schedule) return { schedule, all }
+    const names = all.map((one) => one.name)
+    throw new UsageError(
+      'WL_USAGE',
+      `there is no schedule ${JSON.stringify(name)}.${didYouMean(name, names)} ${
+        names.length === 0
+          ? "There is none. Make one:  webloom schedule <spider> '0 6 * * *'"
+          : `Schedules here: ${names.join(', ')}`
+      }`,
+    )
+  }
+
+  async #of(spider: string): Promise<ScheduleSeen[]> {
+    return this.#with(spider, async (queue, keys) => {
+      const [kept, lasts, served] = await Promise.all([
+        queue.getJobSchedulers(0, SCHEDULES_PER_SPIDER_MAX - 1, true),
+        this.#redis.hgetall(lastKey(keys)),
+        this.#redis.exists(servedKey(keys)),
+      ])
+      return kept.flatMap(({ template, next }) => {
+        const schedule = scheduleOf(template?.data)
+        if (!schedule || next === undefined) return []
+        const last = lasts[schedule.name]
+        return [
+          {
+            ...schedule,
+            nextAt: new Date(next),
+            ...(last !== undefined && { last: JSON.parse(last) as LastFire }),
+            isServed: served === 1,
+          },
+        ]
+      })
+    })
+  }
+
+  async #with<T>(spider: string, act: (queue: Queue, keys: CrawlRedisKeys) => Promise<T>): Promise<T> {
+    const keys = scheduleKeys({ spider, crawlId: null, ...this.#prefixes })
+    const queue = await openScheduleQueue(this.#redis, keys)
+    try {
+      return await act(queue, keys)
+    } finally {
+      await queue.close()
+    }
+  }
+}

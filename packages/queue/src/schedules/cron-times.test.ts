@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { checkCron, nextTime } from './cron-times.ts'
+
+test.each([
+  ['61 6 * * *', 'expected range 0-59'],
+  ['0 6 * *', 'it has 4 fields'],
+  ['', 'it has 0 fields'],
+  ['0 6 * * foo', 'foo'],
+  ['0 0 31 2 *', 'day of month'],
+  ['H 6 * * *', 'H names no time'],
+  ['@nonsense', 'it has 1 field'],
+])('%j is refused: %s', (cron, why) => {
+  expect(() => checkCron(cron, 'UTC')).toThrow(why)
+  expect(() => checkCron(cron, 'UTC')).toThrow("'0 6 * * *' is each day at six")
+})
+
+test('a time zone that there is not is refused, with the one that was meant', () => {
+  expect(() => checkCron('@daily', 'Europe/Berln')).toThrow('Did you mean Europe/Berlin')
+  expect(() => checkCron('@daily', 'Europe/Berlin')).not.toThrow()
+})
+
+test('an hour that clocks skip is begun at the next one, and one that comes twice is begun once', () => {
+  const from = (date: string) => {
+    const first = nextTime('30 2 * * *', 'Europe/Berlin', new Date(date))
+    return [first, nextTime('30 2 * * *', 'Europe/Berlin', first)].map((at) => at.toISOString())
+  }
+  expect(from('2026-03-28T12:00:00Z')).toEqual(['2026-03-29T01:30:00.000Z', '2026-03-30T00:30:00.000Z'])
+  expect(from('2026-10-24T12:00:00Z')).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'])
+})

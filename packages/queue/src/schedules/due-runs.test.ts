@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { clearCrawl } from '../outside/crawl-control.ts'
+import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { beginRun, crawlWanted } from './begin-run.ts'
+import { CrawlSchedules } from './crawl-schedules.ts'
+import { DueRuns } from './due-runs.ts'
+import { openScheduleQueue, type Schedule, scheduleKeys, servedKey } from './schedule-queue.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const LOCK_MS = 300
+let spiders = 0
+
+/** The schedules of a spider of its own, and the processes that wait for its runs. */
+function ofOneSpider() {
+  const spider = `spider${++spiders}`
+  const schedule: Schedule = {
+    ...{ name: spider, spider, crawlId: null, cron: '0 6 * * *', tz: 'Europe/Berlin' },
+    flags: { argument: ['tag=love'] },
+  }
+  const keys = crawlRedisKeys(schedule)
+  const schedules = new CrawlSchedules(bench.redis, {})
+  const waiting = async () => {
+    const due = new DueRuns({ redis: bench.redis, keys: scheduleKeys(schedule), lockMs: LOCK_MS })
+    await due.open()
+    return due
+  }
+  /** Its hour comes: the job that waits for it is due now. */
+  const itsHourComes = async () => {
+    const queue = await openScheduleQueue(bench.redis, scheduleKeys(schedule))
+    const [job] = await queue.getDelayed()
+    await job!.changeDelay(0)
+    await queue.close()
+  }
+  const begin = (fire: string) =>
+    beginRun({
+      ...{ redis: bench.redis, keys, fire, schedule: spider, flags: schedule.flags },
+      ...{ persists: false, flushes: false },
+    })
+  return { spider, schedule, schedules, keys, waiting, itsHourComes, begin }
+}
+
+/** Asks until there is one. */
+const taken = async (due: DueRuns) => {
+  let run = await due.take()
+  await vi.waitFor(async () => {
+    run ??= await due.take()
+    expect(run).toBeDefined()
+  })
+  return run!
+}
+
+test('two processes that ask at once: exactly one is given the run that is due', async () => {
+  const { schedule, schedules, waiting, itsHourComes } = ofOneSpider()
+  await schedules.set(schedule)
+  const [a, b] = [await waiting(), await waiting()]
+  expect([await a.take(), await b.take()]).toEqual([undefined, undefined])
+  await itsHourComes()
+  const given = (await Promise.all([a.take(), b.take(), a.take(), b.take()])).filter(
+    (one) => one !== undefined,
+  )
+  expect(given.map((one) => one.schedule)).toEqual([schedule])
+  await given[0]!.settled('begun')
+  const [seen] = (await schedules.all()).filter((one) => one.name === schedule.name)
+  expect(seen).toMatchObject({ isServed: true, last: { outcome: 'begun' } })
+  // The next one is at six in Berlin.
+  expect(seen!.nextAt.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })).toBe('06:00:00')
+  expect(seen!.nextAt.getTime()).toBeGreaterThan(Date.now())
+  await Promise.all([a.close(), b.close()])
+})
+
+test('a process that dies before it has begun the run: another begins it, and no run is begun twice', async () => {
+  const { schedule, schedules, keys, waiting, itsHourComes, begin } = ofOneSpider()
+  await schedules.set(schedule)
+  const [dies, lives] = [await waiting(), await waiting()]
+  await itsHourComes()
+  const lost = await taken(dies)
+  expect(await begin(lost.fire)).toBe('begun')
+  const run = await bench.redis.hget(keys.record, 'run')
+  // It is finished before the other process finds what was not told.
+  await bench.redis.hset(keys.record, 'state', 'finished')
+  const again = await taken(lives)
+  expect(again.fire).toBe(lost.fire)
+  expect(await begin(again.fire)).toBe('done')
+  await again.settled('done')
+  expect(await bench.redis.hmget(keys.record, 'run', 'state')).toEqual([run, 'finished'])
+  expect(await lives.take()).toBeUndefined()
+  // Of its times there is one job, not one for each that took it.
+  expect(await bench.redis.zcard(`${keys.schedules}:delayed`)).toBe(1)
+  await Promise.all([dies.close(), lives.close()])
+})
+
+test('while a run goes on none is begun; one that was stopped goes on; one that has finished is followed by another', async () => {
+  const { keys, begin } = ofOneSpider()
+  expect(await begin('a')).toBe('begun')
+  const first = await bench.redis.hget(keys.record, 'run')
+  expect(await crawlWanted(bench.redis, keys)).toEqual({ isWanted: true, flags: { argument: ['tag=love'] } })
+  expect(await begin('b')).toBe('going')
+  await bench.redis.hset(keys.record, { state: 'stopped', finishReason: 'stopped' })
+  expect((await crawlWanted(bench.redis, keys)).isWanted).toBe(false)
+  // It was due while the run went on, and is over.
+  expect(await begin('b')).toBe('done')
+  expect(await begin('c')).toBe('resumed')
+  expect(await bench.redis.hmget(keys.record, 'run', 'state')).toEqual([first, 'running'])
+  await bench.redis.hset(keys.record, { state: 'finished', finishReason: 'finished' })
+  expect(await begin('d')).toBe('begun')
+  expect(await bench.redis.hget(keys.record, 'run')).not.toBe(first)
+  expect(await begin('a')).toBe('done')
+})
+
+test('a run that a signal has interrupted wants workers again, and is still its schedule’s when it was emptied', async () => {
+  const { keys, begin } = ofOneSpider()
+  await begin('a')
+  const worker = bench.record(keys, { persists: false })
+  await worker.open()
+  await worker.ended('shutdown')
+  await worker.leave()
+  expect(await bench.redis.hget(keys.record, 'emptied')).toBe('1')
+  const wanted = { isWanted: true, flags: { argument: ['tag=love'] } }
+  expect(await crawlWanted(bench.redis, keys)).toEqual(wanted)
+  const next = bench.record(keys, { persists: false })
+  expect(await next.open()).toMatchObject({ begun: false })
+  expect(await crawlWanted(bench.redis, keys)).toEqual(wanted)
+  expect(await begin('a')).toBe('done')
+  await next.leave()
+})
+
+test('runs that were missed as nobody was there are made up once', async () => {
+  const { schedule, schedules, keys, waiting } = ofOneSpider()
+  const { nextAt } = await schedules.set({ ...schedule, cron: '* * * * * *' })
+  // The second one is missed, too.
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(nextAt.getTime() + 1000), 5000)
+  const due = await waiting()
+  const first = await taken(due)
+  const takenAt = Date.now()
+  await first.settled('begun')
+  expect(first.dueAt).toEqual(nextAt)
+  expect(await bench.redis.zcard(`${keys.schedules}:delayed`)).toBe(1)
+  expect((await taken(due)).dueAt.getTime()).toBeGreaterThan(takenAt - 1000)
+  await due.close()
+})
+
+test('a run that is asked for is due at once; a schedule that is gone has none; clearing the crawl leaves it', async () => {
+  const { spider, schedule, schedules, keys, waiting } = ofOneSpider()
+  await expect(schedules.runNow(spider)).rejects.toThrow(`there is no schedule "${spider}"`)
+  await schedules.set(schedule)
+  expect(await schedules.runNow(spider)).toMatchObject({ isServed: false })
+  const due = await waiting()
+  const run = await taken(due)
+  expect(run.fire).toMatch(/^now-/)
+  await run.settled('going', 'the run before had not ended')
+  await clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear: async () => {} })
+  expect((await schedules.all()).find((one) => one.name === spider)).toMatchObject({
+    last: { outcome: 'going', why: 'the run before had not ended' },
+  })
+  await expect(schedules.set({ ...schedule, spider: 'another' })).rejects.toThrow(
+    'Give this one another name',
+  )
+  await schedules.remove(spider)
+  expect(await bench.redis.zcard(`${keys.schedules}:delayed`)).toBe(0)
+  expect(await bench.redis.sismember('webloom:schedules', spider)).toBe(0)
+  expect(await bench.redis.pttl(servedKey(keys))).toBeGreaterThan(0)
+  await due.close()
+})

@@ -1,0 +1,142 @@
+/**
+ * Runs of a spider that are due, taken by whichever process asks first.
+ *
+ * A due run is a job of BullMQ. It is taken, the run is begun (`beginRun`, a moment), and the job is done: no job lasts as long as its crawl,
+ * as that has its own record. When a process dies between
+ *
+ *     taking it and beginning      its lock ends, and another process takes it, some seconds later
+ *     beginning and telling so     the same; the record of the crawl knows that this fire was there, and nothing is begun twice
+ *
+ * BullMQ adds the job of the next time when one is taken, counted from now. So of runs that were missed as nobody was there one is made up.
+ * One that is taken a second time adds nothing.
+ */
+
+import { type Logger, silentLogger } from '@webloom/core'
+import type { Job, Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { bullBackend } from '../redis/bull-backend.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import {
+  bullNames,
+  dueAtOf,
+  type FireOutcome,
+  type LastFire,
+  lastKey,
+  openScheduleQueue,
+  type Schedule,
+  SERVED_KEPT_MS,
+  scheduleOf,
+  servedKey,
+} from './schedule-queue.ts'
+
+/** Longer than a run takes to begin on a Redis that is slow; another process may take it afterwards, which does no harm. */
+const LOCK_MS = 10_000
+/** A process that died with a run that was due is found by the second look after its lock has ended. */
+const LOOK_FOR_LOST_EVERY_MS = 3000
+/** BullMQ would give a job up that was lost so often. */
+const LOST_MAX = 1_000_000
+const SCHEDULES_MAX = 1000
+
+export interface DueRun {
+  readonly schedule: Schedule
+  /** The same when it is taken again. */
+  readonly fire: string
+  readonly dueAt: Date
+  /** It has been seen to: nobody takes it again. */
+  settled(outcome: FireOutcome, why?: string): Promise<void>
+}
+
+export interface DueRunsOptions {
+  /** The queue's Redis; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  /** Of the spider, without a CRAWL_ID: `scheduleKeys`. */
+  readonly keys: CrawlRedisKeys
+  readonly logger?: Logger
+  readonly lockMs?: number
+}
+
+export class DueRuns {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #logger: Logger
+  readonly #lockMs: number
+  #worker: Worker | undefined
+  #queue: Queue | undefined
+  #takes = 0
+  #lookedForLostAt = Number.NEGATIVE_INFINITY
+
+  constructor({ redis, keys, logger = silentLogger, lockMs = LOCK_MS }: DueRunsOptions) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#logger = logger
+    this.#lockMs = lockMs
+  }
+
+  async open(): Promise<void> {
+    const bullmq = await import('bullmq')
+    const { name, prefix } = bullNames(this.#keys)
+    this.#queue = await openScheduleQueue(this.#redis, this.#keys)
+    this.#worker = new bullmq.Worker(
+      name,
+      null,
+      {
+        connection: this.#redis,
+        prefix,
+        autorun: false,
+        lockDuration: this.#lockMs,
+        stalledInterval: Math.min(LOOK_FOR_LOST_EVERY_MS, this.#lockMs),
+        maxStalledCount: LOST_MAX,
+      },
+      bullBackend(bullmq, prefix),
+    )
+    this.#worker.on('error', (error) => this.#logger.debug({ err: error }, 'BullMQ'))
+  }
+
+  /** Resolves to a run that is due now; undefined when none is. Says, too, that somebody is there to begin runs. */
+  async take(): Promise<DueRun | undefined> {
+    await this.#redis.set(servedKey(this.#keys), '1', 'PX', SERVED_KEPT_MS)
+    await this.#findLost()
+    const token = `${process.pid}/${++this.#takes}`
+    const job = await this.#worker!.getNextJob(token, { block: false })
+    if (!job) return undefined
+    const schedule = scheduleOf(job.data)
+    if (schedule) return this.#dueRun(job, token, schedule)
+    this.#logger.error({ job: job.id }, 'what is due is no schedule of this release: it is left out')
+    await job.moveToCompleted(undefined, token, false)
+    return undefined
+  }
+
+  /** Resolves to the schedules of the spider. */
+  async schedules(): Promise<Schedule[]> {
+    const kept = await this.#queue!.getJobSchedulers(0, SCHEDULES_MAX - 1, true)
+    return kept.flatMap(({ template }) => scheduleOf(template?.data) ?? [])
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#worker?.close(true), this.#queue?.close()])
+  }
+
+  async #findLost(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#lookedForLostAt < Math.min(LOOK_FOR_LOST_EVERY_MS, this.#lockMs)) return
+    this.#lookedForLostAt = now
+    for (const job of await this.#worker!.backend.moveStalledJobsToWait())
+      this.#logger.warn({ job }, 'a process has died before it began the run that was due: another begins it')
+  }
+
+  #dueRun(job: Job, token: string, schedule: Schedule): DueRun {
+    const dueAt = dueAtOf(job)
+    return {
+      schedule,
+      fire: job.id!,
+      dueAt: new Date(dueAt),
+      settled: async (outcome, why) => {
+        if (outcome !== 'done') {
+          const last: LastFire = { dueAt, at: Date.now(), outcome, ...(why !== undefined && { why }) }
+          await this.#redis.hset(lastKey(this.#keys), schedule.name, JSON.stringify(last))
+        }
+        await job.moveToCompleted(undefined, token, false)
+      },
+    }
+  }
+}

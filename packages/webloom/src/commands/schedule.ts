@@ -1,0 +1,214 @@
+/** `webloom schedule`: runs that begin by themselves, at their hours, on whichever `webloom worker --all` is there. */
+
+import { type Settings, silentLogger, UsageError, withoutUrlSecrets } from '@webloom/core'
+import { CrawlSchedules, checkCron, crawlRedisKeys, crawlShown, type ScheduleSeen } from '@webloom/queue'
+import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import { projectConfig } from '../loading/config.ts'
+import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
+import type { NamedSpider } from '../loading/named-spider.ts'
+import { namesRedis } from '../redis/desk-servers.ts'
+import { schedulePlaces } from '../schedules/schedule-places.ts'
+import { durationInWords } from '../terminal/figures.ts'
+import { commandName, shellQuoted } from '../terminal/resume-line.ts'
+import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { flagWords } from './worker-all.ts'
+
+export interface ScheduleFlags extends OutsideFlags, Pick<CrawlFlags, 'output' | 'overwriteOutput'> {
+  readonly tz?: string
+  readonly name?: string
+}
+
+export type SchedulesFlags = OutsideFlags
+
+/** Keeps a schedule. Whatever would keep its runs from beginning is told now. */
+export async function setSchedule(
+  { Class, config }: NamedSpider,
+  cron: string,
+  flags: ScheduleFlags,
+): Promise<void> {
+  const tz = flags.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  checkCron(cron, tz)
+  const crawler = await crawlerFromOutside(Class, flags, config)
+  const { settings, spider, servers } = crawler
+  refuseJobdir(settings, spider.name, cron)
+  refuseOtherMode(settings, flags, (await crawlerFromOutside(Class, {}, config)).settings)
+  if (servers.targets('queue').length === 0) throw noRedis(spider.name, cron)
+  const { redis, name: crawl, shown } = crawlFromOutside(crawler, config.folder)
+  try {
+    await servers.open()
+    const schedules = new CrawlSchedules(redis, crawl)
+    const { crawlId } = crawl
+    const name = flags.name ?? (crawlId === null ? spider.name : `${spider.name}@${crawlId}`)
+    const kept = { name, spider: spider.name, crawlId, cron: cron.trim(), tz, flags: flagsKept(flags) }
+    const { nextAt, replaced } = await schedules.set(kept)
+    const seen = (await schedules.all()).find((one) => one.name === name)
+    if (flags.json) console.log(visibleJson(JSON.stringify(seen && shownSchedule(seen))))
+    else {
+      console.log(
+        visible(
+          `${replaced ? 'changed' : 'kept'}: schedule ${name}, ${cron} in ${tz}, on ${shown}. Its next run begins ${atShown(nextAt, tz)}`,
+        ),
+      )
+      if (seen && !seen.isServed) console.log(unserved())
+    }
+  } finally {
+    servers.close()
+  }
+}
+
+export async function listSchedules(flags: SchedulesFlags): Promise<void> {
+  await withSchedules(flags, async (each) => {
+    const all: (ScheduleSeen & { readonly isHere: boolean })[] = []
+    for (const { schedules, spiders } of each)
+      for (const one of await schedules.all()) all.push({ ...one, isHere: spiders.includes(one.spider) })
+    if (flags.json) return console.log(visibleJson(JSON.stringify(all.map(shownSchedule))))
+    if (all.length === 0)
+      return console.log(`there is no schedule. Make one:  ${commandName()} schedule <spider> '0 6 * * *'`)
+    for (const line of all.flatMap(linesOf)) console.log(visible(line))
+    if (all.some(({ isServed }) => !isServed)) console.log(unserved())
+  })
+}
+
+export async function removeSchedule(name: string, flags: SchedulesFlags): Promise<void> {
+  await withSchedules(flags, async (each) => {
+    const { schedules } = await holderOf(name, each)
+    const removed = await schedules.remove(name)
+    if (flags.json) console.log(visibleJson(JSON.stringify(shownSchedule(removed))))
+    else console.log(visible(`deleted: schedule ${name}. A run that has begun goes on`))
+  })
+}
+
+export async function runSchedule(name: string, flags: SchedulesFlags): Promise<void> {
+  await withSchedules(flags, async (each) => {
+    const { schedules } = await holderOf(name, each)
+    const schedule = await schedules.runNow(name)
+    if (flags.json) return console.log(visibleJson(JSON.stringify(shownSchedule(schedule))))
+    console.log(
+      visible(
+        `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedCrawlOf(schedule)}  shows it`,
+      ),
+    )
+    if (!schedule.isServed) console.log(unserved())
+  })
+}
+
+interface Schedules {
+  readonly schedules: CrawlSchedules
+  /** Names of the project's spiders that are there. */
+  readonly spiders: readonly string[]
+}
+
+/** Those of each Redis on which the project's spiders are. */
+async function withSchedules(
+  flags: SchedulesFlags,
+  act: (each: readonly Schedules[]) => Promise<void>,
+): Promise<void> {
+  const config = await projectConfig(process.cwd(), undefined, givenSettings(flags))
+  const { places } = await schedulePlaces(flags, config, silentLogger)
+  try {
+    await Promise.all(places.map(({ servers }) => servers.open()))
+    await act(
+      places.map(({ redis, prefixes, spiders }) => ({
+        schedules: new CrawlSchedules(redis, prefixes),
+        spiders: spiders.map(({ name }) => name),
+      })),
+    )
+  } finally {
+    for (const { servers } of places) servers.close()
+  }
+}
+
+/** The Redis that has it; where none does, one that will say so. */
+async function holderOf(name: string, each: readonly Schedules[]): Promise<Schedules> {
+  for (const one of each) if ((await one.schedules.all()).some((known) => known.name === name)) return one
+  return each[0]!
+}
+
+/** Which Redis is asked is each worker's own affair: the address, and its password, are not kept there. */
+function flagsKept({ set, argument, output, overwriteOutput }: ScheduleFlags) {
+  const kept = set?.filter((pair) => !namesRedis(pair.slice(0, pair.indexOf('='))))
+  return {
+    ...(kept && kept.length > 0 && { set: kept }),
+    ...(argument && { argument }),
+    ...(output && { output }),
+    ...(overwriteOutput && { overwriteOutput }),
+  }
+}
+
+function refuseJobdir(settings: Settings, spider: string, cron: string): void {
+  if (settings.get('JOBDIR') === null) return
+  throw new UsageError(
+    'WL_USAGE',
+    `JOBDIR keeps a crawl for one process, and scheduled runs are shared by workers on Redis. Unset JOBDIR, or use cron:  ${cronLine(cron, spider)}`,
+  )
+}
+
+function noRedis(spider: string, cron: string): UsageError {
+  return new UsageError(
+    'WL_USAGE',
+    `schedules are kept on Redis, and none is named. Set REDIS_URL=redis://host:6379, or use cron without Redis:  ${cronLine(cron, spider)}`,
+  )
+}
+
+function cronLine(cron: string, spider: string): string {
+  return `${cron} cd ${shellQuoted(process.cwd())} && npx webloom crawl ${shellQuoted(spider)}`
+}
+
+/** Workers of one crawl must have the same; one that somebody starts by hand would have the project's. */
+function refuseOtherMode(settings: Settings, { set }: ScheduleFlags, project: Settings): void {
+  const [asked, usual] = [settings.get('QUEUE_MODE'), project.get('QUEUE_MODE')]
+  if (asked === usual || !set?.some((pair) => pair.startsWith('QUEUE_MODE='))) return
+  throw new UsageError(
+    'WL_USAGE',
+    `-s QUEUE_MODE=${asked} is for this schedule, and other workers of the crawl have QUEUE_MODE=${usual}: one would not see the other’s requests. Write it for all:  settings: { QUEUE_MODE: '${asked}' } in webloom.config.ts`,
+  )
+}
+
+function linesOf(seen: ScheduleSeen & { readonly isHere: boolean }): string[] {
+  const { name, cron, tz, nextAt, last, isHere } = seen
+  const how = typedFlags(seen)
+  return [
+    `${name}   ${cron} in ${tz}   ${nextAt.getTime() < Date.now() ? 'due since' : 'next'} ${atShown(nextAt, tz)}`,
+    ...(how === '' ? [] : [`  ${how}`]),
+    ...(last
+      ? [
+          `  last due ${atShown(new Date(last.dueAt), tz)}: ${last.outcome === 'going' ? 'not begun' : last.outcome}${last.why === undefined ? '' : ` (${last.why})`}`,
+        ]
+      : []),
+    ...(isHere ? [] : [`  ! spider ${seen.spider} is not in this project: it is begun where it is`]),
+  ]
+}
+
+function shownSchedule({ flags, nextAt, last, ...rest }: ScheduleSeen) {
+  return {
+    ...rest,
+    nextAt: nextAt.toISOString(),
+    flags: flagWords(flags).map(withoutUrlSecrets),
+    ...(last && {
+      last: { ...last, dueAt: new Date(last.dueAt).toISOString(), at: new Date(last.at).toISOString() },
+    }),
+  }
+}
+
+function typedFlags({ flags }: ScheduleSeen): string {
+  return flagWords(flags).map(withoutUrlSecrets).map(shellQuoted).join(' ')
+}
+
+function crawlOf({ spider, crawlId }: ScheduleSeen): string {
+  return crawlShown(crawlRedisKeys({ spider, crawlId }))
+}
+
+function typedCrawlOf({ spider, crawlId }: ScheduleSeen): string {
+  return crawlId === null ? shellQuoted(spider) : `${shellQuoted(spider)} -s CRAWL_ID=${shellQuoted(crawlId)}`
+}
+
+/** By the clock of its time zone, and how far away that is. */
+function atShown(at: Date, tz: string): string {
+  const clock = at.toLocaleString('sv-SE', { timeZone: tz })
+  const seconds = Math.round((at.getTime() - Date.now()) / 1000)
+  return `${clock} (${seconds >= 0 ? `in ${durationInWords(seconds)}` : `${durationInWords(-seconds)} ago`})`
+}
+
+function unserved(): string {
+  return `no process is there that begins runs. Start one, on any machine:  ${commandName()} worker --all`
+}

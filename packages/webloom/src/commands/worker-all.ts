@@ -1,0 +1,128 @@
+/** `webloom worker --all`: worker processes for every crawl of a project, and runs that begin at their hours. */
+
+import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Settings, UsageError } from '@webloom/core'
+import type { ScheduledFlags } from '@webloom/queue'
+import { EXIT } from '../exit-codes.ts'
+import { projectConfig } from '../loading/config.ts'
+import { givenSettings, settingsLayers } from '../loading/crawl-flags.ts'
+import { CrawlsProcesses } from '../processes/crawls-processes.ts'
+import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
+import { schedulePlaces } from '../schedules/schedule-places.ts'
+import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
+import { withMetricsPort } from './metrics-server.ts'
+import { processesOf, type WorkerFlags } from './worker.ts'
+
+/** How long a run that is due waits at most, and a crawl that wants workers. */
+const LOOK_EVERY_MS = 1000
+
+/** Serves them until a signal comes. Returns the exit code. */
+export async function workerAll(flags: WorkerFlags): Promise<number> {
+  refuseOfOneCrawl(flags)
+  const config = await projectConfig(process.cwd(), undefined, givenSettings(flags))
+  const written = settingsLayers(flags, config)
+  const settings = Settings.fromLayers(written.layers, written.places)
+  settings.validate()
+  const logger = loggerOf(settings)
+  const { places, problems } = await schedulePlaces(flags, config, logger)
+  for (const problem of problems) logger.warn(`not served: ${problem}`)
+  const names = places.flatMap(({ spiders }) => spiders.map(({ name }) => name))
+  if (names.length === 0)
+    throw new UsageError(
+      'WL_USAGE',
+      'no spider of this project can be served. webloom list  shows what there is',
+    )
+  await Promise.all(places.map(({ servers }) => servers.open({ forWriting: true })))
+  const crawls = new ProjectCrawls({ places, flags, config, logger })
+  await crawls.open()
+  const count = processesOf(flags.processes) ?? availableParallelism()
+  const own = withoutAll(process.argv.slice(2))
+  const words = [...own, ...(isForPeople(settings) ? ['-s', 'LOG_FORMAT=pretty'] : [])]
+  const metricsPort = settings.getInt('METRICS_PORT')
+  const processes = new CrawlsProcesses<WantedCrawl>({
+    places: count,
+    program: process.argv[1]!,
+    argvOf: ({ spider, flags: its }, place) => [
+      ...['worker', spider],
+      ...withMetricsPort([...words, ...flagWords(its)], metricsPort, place),
+    ],
+    blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
+    logger,
+  })
+  logger.info(
+    `serves ${names.join(', ')}, with ${count} processes or one for each crawl; begins runs that are due`,
+  )
+  const code = await untilSignal(async (signal) => {
+    while (!signal.aborted) {
+      const wanted = await crawls.look().catch((err: unknown) => {
+        logger.warn({ err }, 'which crawls want workers cannot be told now; it is asked again')
+      })
+      if (wanted && !signal.aborted) processes.serve(wanted)
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+    }
+  }, processes)
+  for (const { servers } of places) servers.close()
+  return code
+}
+
+/** A second signal reaches the processes, too, and ends them at once. */
+async function untilSignal(
+  serve: (signal: AbortSignal) => Promise<void>,
+  processes: CrawlsProcesses<WantedCrawl>,
+): Promise<number> {
+  const stopping = new AbortController()
+  const { promise: stopped, resolve } = Promise.withResolvers<number>()
+  const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
+    stopping.abort()
+    void processes.stop().then(() => resolve(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated))
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  try {
+    // A look that waits for a Redis that is away must not hold up the end.
+    return await Promise.race([stopped, serve(stopping.signal).then(() => stopped)])
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}
+
+function refuseOfOneCrawl({ new: begins, stay }: WorkerFlags): void {
+  const flag = begins ? '--new' : stay ? '--stay' : undefined
+  if (flag === undefined) return
+  throw new UsageError(
+    'WL_USAGE',
+    `${flag} is about the crawl of one spider, and --all serves those of all. ${
+      begins
+        ? 'To begin one now:  webloom schedule run <name>, or webloom worker <spider> --new'
+        : 'Write:  webloom worker --all, which stays until a signal ends it'
+    }`,
+  )
+}
+
+/** What each of its processes is started with, too. */
+function withoutAll(argv: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!
+    if (word === '--processes') at++
+    else if (word !== '--all' && !word.startsWith('--processes=')) kept.push(word)
+  }
+  kept.splice(kept.indexOf('worker'), 1)
+  return kept
+}
+
+/** The flags of a schedule as they are typed. */
+export function flagWords({ set, argument, output, overwriteOutput }: ScheduledFlags): string[] {
+  const words = (flag: string, values: readonly string[] = []) => values.flatMap((value) => [flag, value])
+  return [
+    ...words('-s', set),
+    ...words('-a', argument),
+    ...words('-o', output),
+    ...words('-O', overwriteOutput),
+  ]
+}
+
+/** Lines of its processes come through here, so that they would take standard error for a program's. */
+function isForPeople(settings: Settings): boolean {
+  return logsAreForPeople(settings) && settings.get('LOG_FILE') === null
+}

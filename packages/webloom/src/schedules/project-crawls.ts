@@ -1,0 +1,196 @@
+/**
+ * All crawls of a project, for a process that serves every one: begins runs that are due, and says which crawls want workers.
+ *
+ * A crawl wants workers while its record says that it runs, whoever began it; when a signal has interrupted a run that a schedule had begun;
+ * and, of a spider that takes start URLs from Redis, while any wait.
+ */
+
+import { type CrawlName, crawlNameOf, type Logger, type Settings } from '@webloom/core'
+import {
+  beginRun,
+  crawlRedisKeys,
+  crawlShown,
+  crawlWanted,
+  type DueRun,
+  DueRuns,
+  type FireOutcome,
+  readSeedCounts,
+  type ScheduledFlags,
+  scheduleKeys,
+} from '@webloom/queue'
+import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
+import { crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
+import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
+
+export interface WantedCrawl {
+  /** Tells it from all others. */
+  readonly key: string
+  readonly spider: string
+  /** What its workers are started with, besides what this process was. */
+  readonly flags: ScheduledFlags
+}
+
+/** A new schedule of another CRAWL_ID is known after so long. */
+const SCHEDULES_READ_EVERY_MS = 10_000
+/** Of one spider at one look; more are seen to at the next. */
+const DUE_PER_LOOK_MAX = 100
+
+export interface ProjectCrawlsOptions {
+  readonly places: readonly SchedulePlace[]
+  readonly flags: Pick<CrawlFlags, 'set' | 'argument'>
+  readonly config: LoadedConfig
+  readonly logger: Logger
+}
+
+export class ProjectCrawls {
+  readonly #spiders: readonly SpiderCrawls[]
+
+  constructor(options: ProjectCrawlsOptions) {
+    this.#spiders = options.places.flatMap((place) =>
+      place.spiders.map((spider) => new SpiderCrawls(place, spider, options)),
+    )
+  }
+
+  async open(): Promise<void> {
+    await Promise.all(this.#spiders.map((one) => one.open()))
+  }
+
+  /** Begins what is due; resolves to the crawls that want workers now. */
+  async look(): Promise<WantedCrawl[]> {
+    return (await Promise.all(this.#spiders.map((one) => one.look()))).flat()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#spiders.map((one) => one.close()))
+  }
+}
+
+/** Those of one spider: there is one for each CRAWL_ID. */
+class SpiderCrawls {
+  readonly #place: SchedulePlace
+  readonly #name: string
+  readonly #Class: SpiderClass
+  readonly #config: LoadedConfig
+  readonly #flags: Pick<CrawlFlags, 'set' | 'argument'>
+  readonly #logger: Logger
+  readonly #due: DueRuns
+  /** As its crawl has it that has no schedule's settings. */
+  readonly #own: { readonly spider: Spider; readonly settings: Settings }
+  /** By the name of its queue. */
+  #crawls: ReadonlyMap<string, CrawlName> = new Map()
+  #readAt = Number.NEGATIVE_INFINITY
+
+  constructor(place: SchedulePlace, spider: PlacedSpider, options: ProjectCrawlsOptions) {
+    this.#place = place
+    this.#name = spider.name
+    this.#Class = spider.Class
+    this.#config = options.config
+    this.#flags = options.flags
+    this.#logger = options.logger
+    this.#own = this.#with({})
+    const { redis, prefixes } = place
+    const keys = scheduleKeys({ spider: this.#name, crawlId: null, ...prefixes })
+    this.#due = new DueRuns({ redis, keys, logger: options.logger })
+  }
+
+  open(): Promise<void> {
+    return this.#due.open()
+  }
+
+  close(): Promise<void> {
+    return this.#due.close()
+  }
+
+  async look(): Promise<WantedCrawl[]> {
+    await this.#beginDue()
+    await this.#readSchedules()
+    const { redis } = this.#place
+    const looks = [...this.#crawls].map(async ([queue, name]) => {
+      const { isWanted, flags } = await crawlWanted(redis, crawlRedisKeys(name))
+      const key = JSON.stringify([this.#place.shown, this.#place.prefixes, queue])
+      return isWanted || (name.crawlId === this.#ownName().crawlId && (await this.#hasSeeds()))
+        ? [{ key, spider: this.#name, flags }]
+        : []
+    })
+    return (await Promise.all(looks)).flat()
+  }
+
+  async #beginDue(): Promise<void> {
+    for (let n = 0; n < DUE_PER_LOOK_MAX; n++) {
+      const due = await this.#due.take()
+      if (!due) return
+      await this.#begin(due)
+    }
+  }
+
+  async #begin(due: DueRun): Promise<void> {
+    const { name, flags } = due.schedule
+    const logger = this.#logger
+    let outcome: FireOutcome
+    try {
+      const { settings } = this.#with(flags)
+      const crawl = crawlNameOf(settings, this.#name)
+      const keys = crawlRedisKeys(crawl)
+      outcome = await beginRun({
+        ...{ redis: this.#place.redis, keys, fire: due.fire, schedule: name, flags },
+        persists: settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off',
+        flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+      })
+      this.#readAt = Number.NEGATIVE_INFINITY
+      if (outcome === 'going')
+        logger.warn(
+          { schedule: name },
+          `a run of ${crawlShown(keys)} was due, and none is begun: the one before has not ended`,
+        )
+      else if (outcome !== 'done') logger.info({ schedule: name }, `${OUTCOMES[outcome]} ${crawlShown(keys)}`)
+      const why = outcome === 'going' ? 'the run before had not ended' : undefined
+      await due.settled(outcome, why)
+    } catch (error) {
+      logger.error({ schedule: name, err: error }, `a run of ${this.#name} was due, and could not be begun`)
+      await due.settled('failed', (error as Error).message)
+    }
+  }
+
+  async #readSchedules(): Promise<void> {
+    if (performance.now() - this.#readAt < SCHEDULES_READ_EVERY_MS) return
+    const schedules = await this.#due.schedules()
+    const names = schedules.flatMap(({ flags }) => {
+      try {
+        return [crawlNameOf(this.#with(flags).settings, this.#name)]
+      } catch {
+        // Whoever begins a run of it is told.
+        return []
+      }
+    })
+    this.#crawls = new Map([this.#ownName(), ...names].map((name) => [crawlRedisKeys(name).queueName, name]))
+    this.#readAt = performance.now()
+  }
+
+  #ownName(): CrawlName {
+    return crawlNameOf(this.#own.settings, this.#name)
+  }
+
+  async #hasSeeds(): Promise<boolean> {
+    const { spider, settings } = this.#own
+    if (!isRedisSpider(spider)) return false
+    const seeds = this.#place.servers.connection('seeds')
+    if (!seeds) return false
+    const { waiting, inWork } = await readSeedCounts(seeds, seedOptionsOf(spider, settings).key)
+    return waiting + inWork > 0
+  }
+
+  /** The spider and its settings, with those of a schedule. */
+  #with(flags: ScheduledFlags): { spider: Spider; settings: Settings } {
+    const all = {
+      ...flags,
+      set: [...(this.#flags.set ?? []), ...(flags.set ?? [])],
+      argument: [...(this.#flags.argument ?? []), ...(flags.argument ?? [])],
+    }
+    const spider = createSpider(this.#Class, spiderArguments(all))
+    return { spider, settings: spiderSettings(spider, crawlBaseOf(all, this.#config)) }
+  }
+}
+
+const OUTCOMES = { begun: 'begun by its schedule: a run of', resumed: 'goes on by its schedule:' } as const

@@ -1,0 +1,87 @@
+/** What `webloom schedule` and `webloom worker --all` answer; what runs then become is in the soak. */
+
+import { type RedisServer, startRedis, type TempDir } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { projectFolder } from '../projects/project-folder.ts'
+
+const line = new CommandLine()
+let redis: RedisServer
+let folder: TempDir
+beforeAll(async () => {
+  ;[redis, folder] = await Promise.all([
+    startRedis(),
+    projectFolder({
+      'webloom.config.ts': `export default { spiders: 'spiders' }`,
+      'spiders/quotes.ts': `import { Spider } from 'webloom'
+export class Quotes extends Spider {
+  override name = 'quotes'
+  tag?: string
+}`,
+    }),
+  ])
+})
+afterAll(() => Promise.all([line[Symbol.asyncDispose](), redis.stop(), folder.remove()]))
+
+const webloom = (
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = { REDIS_URL: redis.url },
+) => line.run(words, { cwd: folder.path, env })
+
+test('a schedule is kept with its settings, listed with when it is due, changed, asked for, and deleted', async () => {
+  const kept = await webloom(['schedule', 'quotes', '0 6 * * *', '--tz', 'Europe/Berlin', '-a', 'tag=love'])
+  expect(kept.stdout).toMatch(
+    /^kept: schedule quotes, 0 6 \* \* \* in Europe\/Berlin, on redis:.* Its next run begins \d{4}-\d\d-\d\d 06:00:00 \(in .*\)\n/,
+  )
+  expect(kept.stdout).toContain('no process is there that begins runs')
+  // Where a Redis is, and its password, is each worker's own affair.
+  const where = `REDIS_URL=${redis.url.replace('://', '://:hunter2@')}`
+  const url = ['-s', `QUEUE_REDIS_URL=${redis.url}`, '-s', where]
+  await webloom(['schedule', 'quotes', '@hourly', '-s', 'CRAWL_ID=news', ...url])
+  const listed = await webloom(['schedule', 'list', '--json'])
+  expect(listed.stdout).not.toContain('hunter2')
+  const byName = (JSON.parse(listed.stdout) as { name: string }[]).toSorted((x, y) =>
+    x.name < y.name ? -1 : 1,
+  )
+  expect(byName).toMatchObject([
+    { name: 'quotes', crawlId: null, tz: 'Europe/Berlin', flags: ['-a', 'tag=love'], isServed: false },
+    { name: 'quotes@news', crawlId: 'news', cron: '@hourly', flags: ['-s', 'CRAWL_ID=news'] },
+  ])
+  expect((await webloom(['schedule', 'quotes', '30 6 * * *'])).stdout).toMatch(
+    /^changed: schedule quotes, 30 6/,
+  )
+  expect((await webloom(['schedule', 'run', 'quotes@news'])).stdout).toContain(
+    'due now: a run of crawl "quotes" (CRAWL_ID news)',
+  )
+  expect((await webloom(['schedule', 'rm', 'quotes@news'])).stdout).toContain('deleted: schedule quotes@news')
+  const left = (await webloom(['schedule', 'list'])).stdout
+  expect(left).toMatch(/^quotes {3}30 6 \* \* \* in /)
+  expect(left).not.toContain('news')
+})
+
+test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
+  ['a bad expression', ['schedule', 'quotes', '61 6 * * *'], "'0 6 * * *' is each day at six"],
+  [
+    'a bad time zone',
+    ['schedule', 'quotes', '@daily', '--tz', 'Mars/Base'],
+    'there is no time zone "Mars/Base"',
+  ],
+  ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
+  ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],
+  ['a file', ['schedule', 'spiders/quotes.ts', '@daily'], 'Put it into the project’s folder spiders'],
+  ['a JOBDIR', ['schedule', 'quotes', '@daily', '-s', 'JOBDIR=x'], 'Unset JOBDIR, or use cron:  @daily cd '],
+  [
+    'another mode',
+    ['schedule', 'quotes', '@daily', '-s', 'QUEUE_MODE=job'],
+    "settings: { QUEUE_MODE: 'job' }",
+  ],
+  ['no Redis', ['schedule', 'quotes', '@daily'], 'use cron without Redis:  @daily cd ', { REDIS_URL: '' }],
+  ['no such schedule', ['schedule', 'rm', 'quotez'], 'there is no schedule "quotez". Did you mean quotes?'],
+  ['all, and one', ['worker', 'quotes', '--all'], 'webloom worker quotes  or  webloom worker --all'],
+  ['neither', ['worker'], 'webloom worker <spider>  or  webloom worker --all'],
+  ['all, anew', ['worker', '--all', '--new'], 'webloom schedule run <name>'],
+])('%s is refused with the line to type', async (_, words, says, env) => {
+  const { code, stderr } = await webloom(words, env)
+  expect(code).toBe(2)
+  expect(stderr).toContain(says)
+})

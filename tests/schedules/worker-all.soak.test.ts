@@ -1,0 +1,135 @@
+/** Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. */
+
+import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { ClusterFolder, fetchCounts, randomOf } from '../cluster/cluster-crawl.ts'
+
+const ROUNDS = Number(process.env.SCHEDULE_ROUNDS ?? 10)
+const TIMEOUT_MS = 900_000
+
+let redis: RedisServer
+let web: FakeWebProcess
+beforeAll(async () => {
+  ;[redis, web] = await Promise.all([
+    startRedis({ appendonly: 'always' }),
+    startFakeWebProcess({ hosts: 2, pagesPerHost: 30, crossHostLinks: 0.2, latencyMs: [10, 60] }),
+  ])
+})
+afterAll(() => Promise.all([redis.stop(), web[Symbol.asyncDispose]()]))
+
+const projectOf = async () => {
+  await redis.command('FLUSHALL')
+  await web.resetHits()
+  return ClusterFolder.of(web, { REDIS_URL: redis.url, LOG_FORMAT: 'json', CONCURRENT_REQUESTS: 4 })
+}
+
+const runsOf = async (folder: ClusterFolder): Promise<{ state: string; pages: number }[]> =>
+  JSON.parse((await folder.run('runs', 'pages', '--json')).stdout)
+
+const finished = (folder: ClusterFolder, count: number) =>
+  vi.waitFor(
+    async () => {
+      const runs = await runsOf(folder)
+      expect(runs.filter(({ state }) => state === 'finished')).toHaveLength(count)
+    },
+    { timeout: 90_000, interval: 1000 },
+  )
+
+const serve = (folder: ClusterFolder) => folder.start('worker', '--all', '--processes', '2')
+const IS_THERE = /begins runs that are due/
+
+const expectEachPage = async (check: (count: number | undefined, url: string) => void) => {
+  const counts = fetchCounts(await web.hits())
+  for (const url of web.reachable()) check(counts.get(url), url)
+}
+
+test('two machines serve a project: a run that is due is begun once, and both take part', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using folder = await projectOf()
+  const machines = [serve(folder), serve(folder)]
+  await Promise.all(machines.map((one) => one.waitForOutput(IS_THERE, 30_000)))
+  await folder.run('schedule', 'pages', '0 6 * * *')
+  await folder.run('schedule', 'run', 'pages')
+  await finished(folder, 1)
+  expect(await runsOf(folder)).toHaveLength(1)
+  await expectEachPage((count, url) => expect(count, url).toBe(1))
+  expect(machines.filter((one) => /begun by its schedule/.test(one.stderr))).toHaveLength(1)
+  for (const one of machines) expect(one.stderr).toMatch(/"msg":"crawl ended: finished"/)
+  // While one goes on, another that is due is not begun.
+  await folder.run('schedule', 'run', 'pages')
+  await web.waitForHits(web.reachable().size + 5, 60_000)
+  await folder.run('pause', 'pages')
+  await folder.run('schedule', 'run', 'pages')
+  await vi.waitFor(async () => {
+    const { stdout } = await folder.run('schedule', 'list')
+    expect(stdout).toContain('not begun (the run before had not ended)')
+  }, 30_000)
+  await folder.run('resume', 'pages')
+  await finished(folder, 2)
+  for (const one of machines) {
+    one.kill('SIGTERM')
+    expect((await one.exited).code).toBe(143)
+  }
+  expect(await runsOf(folder)).toHaveLength(2)
+  await expectEachPage((count, url) => expect(count, url).toBe(2))
+})
+
+test('the machine that took a run is killed, at any moment: the run is begun all the same, and once', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using folder = await projectOf()
+  const random = randomOf(7)
+  let machines = [serve(folder), serve(folder)]
+  await Promise.all(machines.map((one) => one.waitForOutput(IS_THERE, 30_000)))
+  await folder.run('schedule', 'pages', '0 6 * * *')
+  for (let round = 1; round <= ROUNDS; round++) {
+    await folder.run('schedule', 'run', 'pages')
+    await new Promise((resolve) => setTimeout(resolve, random() * 1500))
+    const killed = machines[round % 2]!
+    killed.kill('SIGKILL')
+    await killed.exited
+    machines = machines.map((one) => (one === killed ? serve(folder) : one))
+    await finished(folder, round)
+    expect(await runsOf(folder), `round ${round}`).toHaveLength(round)
+    await expectEachPage((count, url) =>
+      expect(count, `round ${round}: ${url}`).toBeGreaterThanOrEqual(round),
+    )
+  }
+})
+
+test('a Redis that is killed keeps schedules; what was due meanwhile is made up once', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using folder = await projectOf()
+  const machine = serve(folder)
+  await machine.waitForOutput(IS_THERE, 30_000)
+  await folder.run('schedule', 'pages', '*/20 * * * * *')
+  await redis.kill()
+  // The time of two runs.
+  await new Promise((resolve) => setTimeout(resolve, 41_000))
+  await redis.restart()
+  await finished(folder, 1)
+  machine.kill('SIGTERM')
+  await machine.exited
+  // One more may have been due since.
+  expect((machine.stderr.match(/begun by its schedule/g) ?? []).length).toBeLessThanOrEqual(2)
+  expect((await folder.run('schedule', 'list')).stdout).toContain('*/20 * * * * *')
+})
+
+test('a machine that is stopped in the middle of a run goes on with it when it is there again', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using folder = await projectOf()
+  await folder.run('schedule', 'pages', '0 6 * * *')
+  const before = serve(folder)
+  await before.waitForOutput(IS_THERE, 30_000)
+  await folder.run('schedule', 'run', 'pages')
+  await web.waitForHits(10, 60_000)
+  before.kill('SIGTERM')
+  await before.exited
+  expect((await runsOf(folder))[0]!.state).not.toBe('finished')
+  const after = serve(folder)
+  await after.waitForOutput(/crawl ended: finished/, 60_000)
+  await expectEachPage((count, url) => expect(count, url).toBeGreaterThanOrEqual(1))
+})

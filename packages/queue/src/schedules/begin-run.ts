@@ -28,13 +28,16 @@ export interface BeginRunOptions {
   /** As `RedisCrawlRecord` has them. */
   readonly persists: boolean
   readonly flushes: boolean
+  /** How many the run has if it is a new one. */
+  readonly shards: number
 }
 
 /** Begins a run, or goes on with one that was stopped; no run is begun while one goes on. Rejects with WL_CRAWL_FORMAT. */
 export async function beginRun(options: BeginRunOptions): Promise<Exclude<FireOutcome, 'failed'>> {
-  const { redis, keys, fire, schedule, flags, persists, flushes } = options
+  const { redis, keys, fire, schedule, flags, persists, flushes, shards } = options
   await refuseOtherFormat({ redis, keys })
-  const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, fire }
+  const ofShards = shards > 1 ? { shards: String(shards) } : {}
+  const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, ...ofShards, fire }
   const [outcome] = (await beginScript.run(
     redis,
     [keys.record, keys.hostOrders, keys.failures],

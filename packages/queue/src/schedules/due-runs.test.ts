@@ -35,10 +35,10 @@ function ofOneSpider() {
     await job!.changeDelay(0)
     await queue.close()
   }
-  const begin = (fire: string) =>
+  const begin = (fire: string, shards = 1) =>
     beginRun({
       ...{ redis: bench.redis, keys, fire, schedule: spider, flags: schedule.flags },
-      ...{ persists: false, flushes: false },
+      ...{ persists: false, flushes: false, shards },
     })
   return { spider, schedule, schedules, keys, waiting, itsHourComes, begin }
 }
@@ -106,8 +106,11 @@ test('while a run goes on none is begun; one that was stopped goes on; one that 
   expect(await begin('c')).toBe('resumed')
   expect(await bench.redis.hmget(keys.record, 'run', 'state')).toEqual([first, 'running'])
   await bench.redis.hset(keys.record, { state: 'finished', finishReason: 'finished' })
-  expect(await begin('d')).toBe('begun')
-  expect(await bench.redis.hget(keys.record, 'run')).not.toBe(first)
+  expect(await begin('d', 6)).toBe('begun')
+  expect(await bench.redis.hmget(keys.record, 'run', 'shards')).toEqual([
+    expect.not.stringMatching(first!),
+    '6',
+  ])
   expect(await begin('a')).toBe('done')
 })
 

@@ -290,7 +290,7 @@ export async function shardsOf({
 }
 
 /** QUEUE_SHARDS, where the other settings go with it. */
-function shardsAsked(settings: Settings): number {
+export function shardsAsked(settings: Settings): number {
   const shards = settings.getInt('QUEUE_SHARDS')
   const refused = [
     ...(settings.get('QUEUE_MODE') === 'job' ? [SHARDS_OF_JOBS] : []),

@@ -20,6 +20,7 @@ import {
 } from '@webloom/queue'
 import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
+import { shardsAsked } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
@@ -137,6 +138,7 @@ class SpiderCrawls {
         ...{ redis: this.#place.redis, keys, fire: due.fire, schedule: name, flags },
         persists: settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off',
         flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+        shards: shardsAsked(settings),
       })
       this.#readAt = Number.NEGATIVE_INFINITY
       if (outcome === 'going')

@@ -1,6 +1,8 @@
-import { type RedisServer, startRedis } from '@webloom/testkit'
+import { writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { type RedisServer, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RedisScript, type ScriptRunner } from './redis-script.ts'
+import { luaScriptsIn, RedisScript, type ScriptRunner } from './redis-script.ts'
 import { ScriptRefusal } from './script-refusal.ts'
 
 let server: RedisServer
@@ -55,4 +57,18 @@ test.each([
 test('what Redis says comes with a code where it may run the script later', async () => {
   const script = new RedisScript("return redis.error_reply('LOADING the dataset')")
   await expect(script.run(runner(), [], [])).rejects.toMatchObject({ code: 'WL_REDIS_AWAY' })
+})
+
+test('what a file defines, each file after it sees and may change; the first that returns ends the script', async () => {
+  await using folder = await tempDir()
+  const files = {
+    'first.lua': 'local met = 0 -- no line end',
+    'second.lua': 'local function meet(by)\n  met = met + by\n  return met\nend\n',
+    'third.lua': "if ARGV[1] == 'early' then\n  return { 'early', met }\nend\n",
+    'fourth.lua': 'meet(1)\nreturn { meet(2), met }\n',
+  }
+  for (const [name, lua] of Object.entries(files)) writeFileSync(folder.join(name), lua)
+  const script = luaScriptsIn(pathToFileURL(`${folder.path}/`))(...Object.keys(files))
+  expect(await script.run(runner(), [], ['early'])).toEqual(['early', 0])
+  expect(await script.run(runner(), [], ['late'])).toEqual([3, 3])
 })

@@ -59,11 +59,18 @@ export class RedisScript {
 }
 
 /**
- * Makes scripts of the files below a folder. Files are joined, as Redis has no include, and are read at once.
+ * Makes scripts of the files below a folder. Files are joined, as Redis has no include, and are read at once. What a file
+ * defines, all files after it see.
+ *
+ * A script's functions are made anew each time that it runs. So each file but the first is a function inside the one before it:
+ * where a local of the same function is captured, Lua looks for it among all that are captured so far, and the scripts of buckets
+ * have more than a hundred functions. Lua allows a function to use 60 names from outside: a file, and all after it together.
  *
  * @returns a function from the files' paths below the folder, or their URLs, to the script that they make
  */
 export function luaScriptsIn(folder: URL): (...files: readonly (string | URL)[]) => RedisScript {
-  return (...files) =>
-    new RedisScript(files.map((file) => readFileSync(new URL(file, folder), 'utf8')).join(''))
+  return (...files) => {
+    const texts = files.map((file) => readFileSync(new URL(file, folder), 'utf8'))
+    return new RedisScript(texts.join('\nreturn (function()\n') + 'end)()\n'.repeat(texts.length - 1))
+  }
 }

@@ -58,7 +58,7 @@ export class LinkSieve {
     }: { marksAll?: boolean; idOf?: typeof derivedId; signal?: AbortSignal } = {},
   ): Promise<QueuedRequest[]> {
     const { filter, fingerprinter, stats } = this.#options
-    const requests = found.filter((request) => this.#hasFingerprint(request))
+    const requests = this.#withFingerprint(found)
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
     // Asks even about no request; `DupeFilter.requestsSeen` says why.
     const seen = await this.#seen(asked, asker, signal)
@@ -95,9 +95,7 @@ export class LinkSieve {
     { marksAll = false }: { marksAll?: boolean } = {},
   ): Promise<QueuedRequest[]> {
     const { fingerprinter } = this.#options
-    const requests = found.filter(
-      (request) => (marksAll || !request.dontFilter) && this.#hasFingerprint(request),
-    )
+    const requests = this.#withFingerprint(marksAll ? found : found.filter(({ dontFilter }) => !dontFilter))
     const seen = await this.#seen(requests, asker, undefined)
     const queued = new Set(before.filter(({ inDoubt }) => !inDoubt).map(({ id }) => id))
     const setAside = new Set(before.filter(({ inDoubt }) => inDoubt).map(({ id }) => id))
@@ -119,11 +117,12 @@ export class LinkSieve {
   distinct(batch: readonly (Request | undefined)[]): readonly (Request | undefined)[] {
     const { filter, fingerprinter } = this.#options
     if (filter.letsAllPass) return batch
+    const { urlRules } = this
     const ids = new Set<string>()
     const again: Request[] = []
     const distinct = batch.map((request) => {
       if (!request || request.dontFilter) return request
-      if (!this.#hasFingerprint(request)) return undefined
+      if (!this.#hasFingerprint(request, urlRules)) return undefined
       const { size } = ids
       if (ids.add(fingerprinter.fingerprint(request)).size > size) return request
       again.push(request)
@@ -170,14 +169,19 @@ export class LinkSieve {
     })
   }
 
+  #withFingerprint(found: readonly Request[]): Request[] {
+    const { urlRules } = this
+    return found.filter((request) => this.#hasFingerprint(request, urlRules))
+  }
+
   /**
    * False for a request on which a FINGERPRINTER of the user's own throws, or whose URL the crawl's rules refuse: it is
    * given up, the others are not.
    */
-  #hasFingerprint(request: Request): boolean {
+  #hasFingerprint(request: Request, urlRules: UrlRules): boolean {
     const { fingerprinter, stats, logger } = this.#options
     try {
-      putUnderRules(request, this.urlRules)
+      putUnderRules(request, urlRules)
       fingerprinter.fingerprint(request)
       return true
     } catch (error) {

@@ -281,42 +281,26 @@ const RequestToKnown = Request as unknown as new (known: KnownUrl, init: Request
  * Returns what `make` returns for the request, which is called once for each `by` in a row: filter and scheduler both need
  * it. For fingerprinters only.
  */
-export function rememberedFingerprint(
-  request: Request,
-  by: object,
-  make: (request: Request) => string,
-): string {
-  return inside.rememberedFingerprint(request, by, make)
-}
+export const rememberedFingerprint: RequestInside['rememberedFingerprint'] = inside.rememberedFingerprint
 
 /** Returns what is known of the request's URL; undefined for a URL that stays as it was written. */
-export function knownUrlOf(request: Request): KnownUrl | undefined {
-  return inside.knownUrlOf(request)
-}
+export const knownUrlOf: RequestInside['knownUrlOf'] = inside.knownUrlOf
 
 /** Makes the request share what other requests to its URL have; `known` is of the same URL and rules. */
-export function shareKnownUrl(request: Request, known: KnownUrl): void {
-  inside.share(request, known)
-}
+export const shareKnownUrl: RequestInside['share'] = inside.share
 
 /** Returns the Referer of a request that has no other header; undefined for all other requests. */
-export function refererAlone(request: Request): string | undefined {
-  return inside.refererAlone(request)
-}
+export const refererAlone: RequestInside['refererAlone'] = inside.refererAlone
 
 /** Returns the parts that make an equal request to the same URL. */
-export function requestParts(request: Request): RequestInit {
-  return inside.parts(request)
-}
+export const requestParts: RequestInside['parts'] = inside.parts
 
 /**
  * Puts the request under these rules: its URL becomes what they make of the author's text. An author knows no crawl, so a
  * request is made by the newest rules, and comes under those of its crawl when the crawl gets it. Throws `InvalidUrl` when
  * these rules refuse the URL.
  */
-export function putUnderRules(request: Request, rules: UrlRules): void {
-  inside.putUnderRules(request, rules)
-}
+export const putUnderRules: RequestInside['putUnderRules'] = inside.putUnderRules
 
 const FROM_CURL_OPTIONS = {
   ...REQUEST_OPTIONS,

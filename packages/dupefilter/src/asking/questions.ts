@@ -60,8 +60,9 @@ export class Questions {
     const { cache } = this.#options
     const unknown: Asked[] = []
     const held = new Map<Asked, Claim>()
+    const nowMs = performance.now()
     for (const asked of all) {
-      const cached = cache.answer(asked.fingerprint, taggedAsker)
+      const cached = cache.answer(asked.fingerprint, taggedAsker, nowMs)
       if (cached === undefined) unknown.push(asked)
       else if (cached !== 'seen') held.set(asked, cached)
     }

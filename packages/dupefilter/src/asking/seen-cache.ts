@@ -41,17 +41,18 @@ export class SeenCache {
   /**
    * Returns undefined when Redis must be asked; always when the generation has not been heard of for a while. Returns a
    * claim of this process when the link is in doubt until that claim has ended.
+   *
+   * @param nowMs by `performance.now()`
    */
-  answer(fingerprint: string, taggedAsker: string): 'seen' | Claim | undefined {
+  answer(fingerprint: string, taggedAsker: string, nowMs: number): 'seen' | Claim | undefined {
     let told = this.#younger.get(fingerprint)
     const isYoung = told !== undefined || this.#younger.has(fingerprint)
     if (!isYoung) {
       told = this.#older.get(fingerprint)
       if (told === undefined && !this.#older.has(fingerprint)) return undefined
     }
-    const now = performance.now()
-    if (now - this.#toldAt > this.#trustMs) return undefined
-    if (told && (now > told.untilMs || taggedAsker.startsWith(told.taggedAsker))) return undefined
+    if (nowMs - this.#toldAt > this.#trustMs) return undefined
+    if (told && (nowMs > told.untilMs || taggedAsker.startsWith(told.taggedAsker))) return undefined
     if (told?.claim?.state === 'over') return undefined
     if (!isYoung) this.add(fingerprint, told)
     return told?.claim?.state === 'open' ? told.claim : 'seen'

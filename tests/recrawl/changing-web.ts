@@ -17,11 +17,15 @@ export interface ChangingWebOptions {
   readonly validators?: 'honest' | 'always 304' | 'same tags' | 'none'
 }
 
+const SITEMAP = '/sitemap.xml'
+
 /** `/` links to `/p/0`, `/p/1` and so on. Navigation and tokens of a page are others each time that it is sent. */
 export class ChangingWeb implements AsyncDisposable {
   readonly #options: Required<ChangingWebOptions>
   readonly #server: Server
   readonly #versions = new Map<string, number>()
+  readonly #changedAt = new Map<string, number>()
+  readonly #beganAt = Date.now()
   readonly #gone = new Set<string>()
   readonly #redirects = new Map<string, string>()
   #log: Asked[] = []
@@ -45,7 +49,11 @@ export class ChangingWeb implements AsyncDisposable {
   }
 
   change(...paths: string[]): void {
-    for (const path of paths) this.#versions.set(path, this.#versionOf(path) + 1)
+    for (const path of paths) {
+      this.#versions.set(path, this.#versionOf(path) + 1)
+      this.#changedAt.set(path, Date.now())
+      this.#versions.set(SITEMAP, this.#versionOf(SITEMAP) + 1)
+    }
   }
 
   remove(path: string): void {
@@ -79,15 +87,24 @@ export class ChangingWeb implements AsyncDisposable {
     const isSame = validators === 'always 304' ? asked !== undefined : asked === tag
     const target = this.#redirects.get(path)
     const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
-    const body = status === 200 ? this.#page(path) : ''
+    const body = status !== 200 ? '' : path === SITEMAP ? this.#sitemap() : this.#page(path)
     this.#log.push({ path, status, bytes: body.length, atMs: performance.now() })
     this.onAsked?.()
     response.writeHead(status, {
       ...(target !== undefined && { location: target }),
-      ...(status === 200 && { 'content-type': 'text/html' }),
+      ...(status === 200 && { 'content-type': path === SITEMAP ? 'application/xml' : 'text/html' }),
       ...(validators !== 'none' && { etag: tag }),
     })
     response.end(body)
+  }
+
+  /** With the moments at which its pages changed. */
+  #sitemap(): string {
+    const urls = Array.from({ length: this.#options.pages }, (_, n) => {
+      const at = this.#changedAt.get(`/p/${n}`) ?? this.#beganAt
+      return `<url><loc>${this.origin}/p/${n}</loc><lastmod>${new Date(at).toISOString()}</lastmod></url>`
+    })
+    return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('\n')}</urlset>`
   }
 
   #page(path: string): string {

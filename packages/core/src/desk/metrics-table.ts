@@ -250,7 +250,13 @@ export const STAT_METRICS: readonly StatMetric[] = [
         'not_modified_count',
       ),
       ...events('recrawl/', 'failed_count', 'gone_count', 'gone_error_count', 'items_unchanged_count'),
-      ...events('recrawl/', 'start_known_count', 'lying_hosts'),
+      ...events(
+        'recrawl/',
+        'start_known_count',
+        'lying_hosts',
+        'lastmod_sooner_count',
+        'lastmod_later_count',
+      ),
     ],
   },
 ]

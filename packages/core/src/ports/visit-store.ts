@@ -91,7 +91,7 @@ export interface VisitStore {
    */
   moved(due: DuePages): Promise<readonly string[]>
   /**
-   * Makes pages due at `at`, in place of their hour; they are asked for as the requests say from then on. Resolves to the fingerprints of
+   * Makes pages due at `at`, sooner or later than at their hour; they are asked for as the requests say from then on. Resolves to the fingerprints of
    * those that are known. A page that is in a line stays there.
    */
   hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]>

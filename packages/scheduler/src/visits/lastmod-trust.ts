@@ -37,10 +37,15 @@ export function withLastmod(record: DateRecord, saidChanged: boolean, changed: b
   return { ...faded, [field]: faded[field] + 1 }
 }
 
-/** @param lastmodMs the page's date, milliseconds since 1970; @param visitedMs when it was visited last */
-export function lastmodAdvice(record: DateRecord, lastmodMs: number, visitedMs: number): LastmodAdvice {
+/** How often the host's word that a page had changed was put to the test. */
+export function changeProofs({ changedRight, changedWrong }: DateRecord): number {
+  return changedRight + changedWrong
+}
+
+/** @param saidChanged the page has changed since its last visit, by its date */
+export function lastmodAdvice(record: DateRecord, saidChanged: boolean): LastmodAdvice {
   const { changedRight, changedWrong, sameRight, sameWrong } = record
-  if (lastmodMs > visitedMs) {
+  if (saidChanged) {
     // Nothing is known yet: it is believed, which shows at once whether that was right.
     const trust = (changedRight + 1) / (changedRight + changedWrong + 1)
     return trust >= CHANGED_TRUST ? 'visit now' : 'no advice'

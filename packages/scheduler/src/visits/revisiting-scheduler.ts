@@ -3,14 +3,17 @@
  *
  *     what is due           goes into the hosts' lines, before requests are leased and before the crawl may end
  *     a page ends           its visit is recorded in the step that commits it: it is in a line, or due at its hour, and never neither
- *     a start request       of a page that is known is not made: its page comes when it is due
+ *     a start request       of a page that is known is not made: its page comes when it is due, and after RECRAWL_INTERVAL at the latest. New
+ *                           pages are found by start pages, also by those that change too often to be kept fresh
  *     a seed                of a page that is known makes it due at once
  *     a link                of a page that is known is dropped by the filter, as ever. With `dontFilter` it is made, with its last visit
+ *     a link with a date    (`meta.lastmod`, of a sitemap) may make its page due sooner or later, as far as its host is believed
  *
  * A crash between two steps leaves a page where it was.
  */
 
 import {
+  type AskedPage,
   type Crawler,
   carryVisit,
   type HostNews,
@@ -21,6 +24,7 @@ import {
   putUnderRules,
   type Request,
   type RetryWhen,
+  type Visit,
   type VisitsUnderWay,
   waitAtMost,
 } from '@webloom/core'
@@ -28,6 +32,7 @@ import { isPassing } from '../patience.ts'
 import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed } from './due-pages.ts'
+import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
 interface RevisitingParts {
@@ -45,21 +50,24 @@ export interface RevisitingSchedulerOptions extends SchedulerOptions, Revisiting
 }
 
 const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 /** A worker that leaves waits no longer for what it has learned to be noted. */
 const NOTED_MS_MAX = 2000
 
 export class RevisitingScheduler extends Scheduler {
   readonly #options: RevisitingSchedulerOptions
   readonly #feed: DuePagesFeed
+  /** How much earlier than at its hour a page may be visited. */
+  readonly #earlyMs: number
 
   constructor(options: RevisitingSchedulerOptions) {
     super(options)
     this.#options = options
     const { visits, stats, lowWater, planner, ends } = options
     // A run each day is never a minute too early for a page. No page is due so soon after its visit: none is visited twice for that.
-    const earlyMs = ends ? Math.min(HOUR_MS, planner.shortestMs / 10) : 0
+    this.#earlyMs = ends ? Math.min(HOUR_MS, planner.shortestMs / 10) : 0
     const waiting = async () => (await options.queue.counts()).waiting
-    this.#feed = new DuePagesFeed({ visits, stats, waiting, lowWater, earlyMs })
+    this.#feed = new DuePagesFeed({ visits, stats, waiting, lowWater, earlyMs: this.#earlyMs })
   }
 
   static override fromCrawler(
@@ -124,12 +132,18 @@ export class RevisitingScheduler extends Scheduler {
     return super.enqueueStarts(await this.#withoutKnown(batch), from)
   }
 
+  override async enqueue(requests: readonly Request[], asker: string): Promise<number> {
+    await this.#readDates(requests)
+    return super.enqueue(requests, asker)
+  }
+
   override async commit(
     lease: Lease,
     requests: readonly Request[],
     options: Parameters<Scheduler['commit']>[2] = {},
   ): Promise<void> {
     const visit = await this.#options.underWay.take(lease)
+    await this.#readDates(requests)
     const links = requests.some(({ dontFilter }) => dontFilter)
       ? await this.#carrying(requests, options.marksAll ?? false)
       : requests
@@ -155,7 +169,19 @@ export class RevisitingScheduler extends Scheduler {
   async #withoutKnown(batch: readonly (Request | undefined)[]): Promise<readonly (Request | undefined)[]> {
     const known = await this.#known(batch.filter((request) => request !== undefined))
     const left = batch.map((request) => (request && known.has(request) ? undefined : request))
-    if (known.size > 0) this.#options.stats.inc('recrawl/start_known_count', known.size)
+    if (known.size === 0) return left
+    const { stats, visits, planner } = this.#options
+    stats.inc('recrawl/start_known_count', known.size)
+    const now = Date.now()
+    const late = [...known].filter(
+      ([, { visit }]) =>
+        visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit),
+    )
+    if (late.length > 0)
+      await visits.hurry(
+        late.map(([request, { fingerprint }]) => ({ fingerprint, request })),
+        now,
+      )
     return left
   }
 
@@ -168,6 +194,42 @@ export class RevisitingScheduler extends Scheduler {
     for (const [request, { fingerprint, visit }] of known) carryVisit(request, fingerprint, visit)
     if (!isRedirect) return requests
     return requests.filter((request) => !known.has(request) || cameFrom(request).includes(request.url))
+  }
+
+  /** Takes the dates off links, so that they do not weigh on those that are queued. A server that is away hears nothing of them. */
+  async #readDates(links: readonly Request[]): Promise<void> {
+    const dated = links.flatMap((request) => {
+      if (!request.hasMeta || request.meta.lastmod === undefined) return []
+      const { lastmod, ...meta } = request.meta
+      request.meta = meta
+      const said = changedWithin(lastmod, Date.now())
+      return said ? [{ request, said }] : []
+    })
+    const { planner, hosts } = this.#options
+    const { sitemapDates } = planner
+    if (dated.length === 0 || !sitemapDates) return
+    await this.#unlessAway(async () => {
+      const known = await this.#known(dated.map(({ request }) => request))
+      await hosts.meet([...known.keys()].map(({ url }) => pageHost(url)))
+      const now = Date.now()
+      const moved = dated.flatMap(({ request, said }) => {
+        const { fingerprint, visit } = known.get(request) ?? {}
+        if (fingerprint === undefined || !visit) return []
+        const dueAt = sitemapDates.heard({ fingerprint, url: request.url }, visit, said, now)
+        return dueAt === undefined ? [] : [{ fingerprint, request, dueAt, isSooner: dueAt < visit.dueAt }]
+      })
+      await this.#move(moved)
+    })
+  }
+
+  /** A call for each minute in which pages are due. */
+  async #move(pages: readonly (AskedPage & { readonly dueAt: number; readonly isSooner: boolean })[]) {
+    const { visits, stats } = this.#options
+    const sooner = pages.filter(({ isSooner }) => isSooner).length
+    if (sooner > 0) stats.inc('recrawl/lastmod_sooner_count', sooner)
+    if (sooner < pages.length) stats.inc('recrawl/lastmod_later_count', pages.length - sooner)
+    const byMinute = Map.groupBy(pages, ({ dueAt }) => Math.ceil(dueAt / MINUTE_MS))
+    for (const [minute, some] of byMinute) await visits.hurry(some, minute * MINUTE_MS)
   }
 
   /** The last visits of those that were visited. */
@@ -199,6 +261,11 @@ export class RevisitingScheduler extends Scheduler {
       if (!isPassing(error)) throw error
     }
   }
+}
+
+/** A page that failed or is gone comes when that is to be tried again. */
+function isWell({ failures, goneAnswers }: Visit): boolean {
+  return failures === 0 && goneAnswers === 0
 }
 
 function cameFrom(request: Request): readonly unknown[] {

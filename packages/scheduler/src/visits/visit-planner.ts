@@ -16,6 +16,7 @@ import {
 import { AdaptivePlan } from './adaptive-plan.ts'
 import { datesAreEvidence, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 import { type VisitPlan, visitMade } from './next-visit.ts'
+import { SitemapDates } from './sitemap-dates.ts'
 
 export interface VisitPlannerOptions {
   readonly store: Pick<VisitStore, 'sample' | 'totals' | 'notes' | 'note'>
@@ -43,12 +44,15 @@ export class VisitPlanner implements VisitRules {
   readonly #options: VisitPlannerOptions
   readonly #adaptive: AdaptivePlan | undefined
   readonly #plan: VisitPlan
+  /** Of RECRAWL=adaptive: what else says when pages change. */
+  readonly sitemapDates: SitemapDates | undefined
   #balancedAt = 0
 
   constructor(options: VisitPlannerOptions) {
     this.#options = options
     const { kind, meanHours, minHours, maxHours } = options
     this.#adaptive = kind === 'adaptive' ? new AdaptivePlan({ meanHours, minHours, maxHours }) : undefined
+    this.sitemapDates = this.#adaptive && new SitemapDates({ hosts: options.hosts, minHours, maxHours })
     this.#plan = this.#adaptive ?? { intervalHours: () => meanHours }
   }
 
@@ -58,12 +62,17 @@ export class VisitPlanner implements VisitRules {
     return (kind === 'fixed' ? meanHours : minHours) * HOUR_MS
   }
 
+  /** How long start pages wait at the most, milliseconds. */
+  get startMs(): number {
+    return this.#options.meanHours * HOUR_MS
+  }
+
   visited(
     page: { readonly fingerprint: string; readonly url: string },
     previous: Visit | undefined,
     outcome: VisitOutcome,
   ): VisitMade {
-    return visitMade(previous, this.#dated(page.url, previous, outcome), {
+    return visitMade(previous, this.#dated(page, previous, outcome), {
       plan: this.#plan,
       bounds: { maxHours: this.#options.maxHours },
       place: placeOf(page.fingerprint),
@@ -89,13 +98,32 @@ export class VisitPlanner implements VisitRules {
     await store.note(new Map([[PLAN_NOTE, JSON.stringify({ price: adaptive.price, at: now })]]))
   }
 
-  /** Adds when the page says that it changed last, where its host's dates proved true. */
-  #dated(url: string, previous: Visit | undefined, outcome: VisitOutcome): VisitOutcome {
+  /** Adds when the page changed last, as far as its host's dates proved true: that of its sitemap, or its own. */
+  #dated(
+    page: { readonly fingerprint: string; readonly url: string },
+    previous: Visit | undefined,
+    outcome: VisitOutcome,
+  ): VisitOutcome {
     const { kind, lastModifiedAt, contentHash } = outcome
-    if (kind !== 'page' || lastModifiedAt === undefined || previous?.contentHash === undefined) return outcome
+    if (previous?.contentHash === undefined || (kind !== 'page' && kind !== 'same')) return outcome
+    const changed = kind === 'page' && contentHash !== previous.contentHash
+    const listed = this.sitemapDates?.visited(page, previous, changed)
+    if (kind === 'page' && lastModifiedAt !== undefined)
+      return this.#datedByItself(page.url, previous, { ...outcome, lastModifiedAt }, changed)
+    return listed && changed && datesAreEvidence(listed.record)
+      ? { ...outcome, changedAt: listed.changedAt }
+      : outcome
+  }
+
+  #datedByItself(
+    url: string,
+    previous: Visit,
+    outcome: VisitOutcome & { readonly lastModifiedAt: number },
+    changed: boolean,
+  ): VisitOutcome {
+    const { lastModifiedAt } = outcome
     const { hosts } = this.#options
     const host = pageHost(url)
-    const changed = contentHash !== previous.contentHash
     const before = hosts.of(host).lastModified ?? NO_LASTMOD
     const record = withLastmod(before, lastModifiedAt > previous.visitedAt, changed)
     hosts.learn(host, { lastModified: record })

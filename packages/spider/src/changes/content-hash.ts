@@ -13,10 +13,14 @@ export interface HashedPage {
 
 // Of changes one in 2 ** 48 is overlooked; each byte more is one for each page of a crawl.
 const HEX_DIGITS = 12
+/** A sitemap's dates are what it says. */
+const SITEMAP = /<(?:\w+:)?(?:urlset|sitemapindex)[\s>]/
+const SITEMAP_BEGIN_MAX = 2048
 
 /** Returns 48 bits of what a page says, as hex: the same for a page that has not changed. */
 export function contentHash({ type, body, text }: HashedPage): string {
   if (type === 'text/html' || type === 'application/xhtml+xml') return digest(contentText(text()))
+  if (SITEMAP.test(new TextDecoder('latin1').decode(body.subarray(0, SITEMAP_BEGIN_MAX)))) return digest(body)
   if (type.startsWith('text/') || /^application\/(?:.*\+)?(?:json|xml)$/.test(type))
     return digest(masked(text()))
   return digest(body)

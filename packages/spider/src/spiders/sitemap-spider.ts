@@ -18,6 +18,12 @@ import { readSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
 // The most that a sitemap may have by the protocol (sitemaps.org), uncompressed.
 const SITEMAP_BYTES_MAX = 52_428_800
 
+interface ListedUrl {
+  readonly url: string
+  /** When the page was changed, as its sitemap says. */
+  readonly lastmod?: string
+}
+
 /** Which pages go to which callback. The callback is the method itself or its name. */
 export type SitemapRule = readonly [pattern: UrlPattern, callback: Callback]
 
@@ -57,28 +63,33 @@ export class SitemapSpider extends Spider {
     const sitemap = await this.#sitemapIn(response)
     if (sitemap?.type === 'sitemapindex') {
       const isFollowed = anyOf(this.sitemapFollow)
-      yield* this.#requests(this.#urlsOf(sitemap), (url) => (isFollowed(url) ? init : undefined))
+      yield* this.#requests(this.#urlsOf(sitemap), ({ url }) => (isFollowed(url) ? init : undefined))
     } else if (sitemap?.type === 'urlset') {
-      yield* this.#requests(this.#urlsOf(sitemap), (url) => this.#pageInit(url))
+      // A crawl that comes back to its pages goes by their dates; for others they would only weigh.
+      const hasDates = this.settings.get('RECRAWL') !== 'off'
+      yield* this.#requests(this.#urlsOf(sitemap), ({ url, lastmod }) => {
+        const init = this.#pageInit(url)
+        return init && hasDates && lastmod !== undefined ? { ...init, meta: { lastmod } } : init
+      })
     } else {
       this.logger.warn({ url: response.url }, 'this is not a sitemap; it is skipped')
     }
   }
 
-  async *#urlsOf({ entries }: Sitemap): AsyncGenerator<string> {
-    for await (const { loc, alternate } of this.sitemapFilter(entries)) {
-      if (loc) yield loc
-      if (this.sitemapAlternateLinks && alternate) yield* alternate
+  async *#urlsOf({ entries }: Sitemap): AsyncGenerator<ListedUrl> {
+    for await (const { loc, lastmod, alternate } of this.sitemapFilter(entries)) {
+      if (loc) yield { url: loc, ...(lastmod !== undefined && { lastmod }) }
+      if (this.sitemapAlternateLinks && alternate) yield* alternate.map((url) => ({ url }))
     }
   }
 
   async *#requests(
-    urls: Iterable<string> | AsyncIterable<string>,
-    initOf: (url: string) => RequestInit | undefined,
+    urls: Iterable<ListedUrl> | AsyncIterable<ListedUrl>,
+    initOf: (listed: ListedUrl) => RequestInit | undefined,
   ): AsyncGenerator<Request> {
-    for await (const url of urls) {
-      const init = initOf(url)
-      const request = init && this.#request(url, init)
+    for await (const listed of urls) {
+      const init = initOf(listed)
+      const request = init && this.#request(listed.url, init)
       if (request) yield request
     }
   }
@@ -127,6 +138,7 @@ export class SitemapSpider extends Spider {
   }
 }
 
-function* sitemapsOfRobots({ text, url }: Response): Generator<string> {
-  for (const [, address] of text.matchAll(/^[^\S\n]*sitemap:([^\n]*)/gim)) yield urlJoin(url, address!.trim())
+function* sitemapsOfRobots({ text, url }: Response): Generator<ListedUrl> {
+  for (const [, address] of text.matchAll(/^[^\S\n]*sitemap:([^\n]*)/gim))
+    yield { url: urlJoin(url, address!.trim()) }
 }

@@ -105,6 +105,13 @@ const ALERTS_PLAYED: readonly (Played & { readonly name: string; readonly severi
     firesAt: 41,
     summary: 'Crawl books fetches pages and finds no items any more.',
   }),
+  warning('WebloomMonitor', {
+    series: { 'webloom_run_alerts{monitor="coverage"}': '0x5 1x10 0x10' },
+    quietAt: 5,
+    firesAt: 6,
+    labels: { monitor: 'coverage' },
+    summary: 'The latest run of crawl books does not bring what it must, says its monitor coverage.',
+  }),
   critical('WebloomItemsLost', {
     series: { 'webloom_items_lost_total{where="feed"}': '0x10 1x20' },
     quietAt: 9,

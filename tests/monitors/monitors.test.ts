@@ -123,6 +123,32 @@ test('a crawl that a limit has ended is judged again when it has gone on in its 
   }
 })
 
+test('a field that items have had in the runs before and have no more is told with its share and with pages that show it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'webloom-monitors-'))
+  let layout = 'old'
+  class Sold extends LargeShop {
+    static override monitors: Monitors = { coverageDrop: 0.1 }
+    override *parse(response: Response) {
+      yield { url: response.url, seller: { ...(layout === 'old' && { name: 'a' }), town: 'b' } }
+    }
+  }
+  try {
+    const settings = { RUNS_DIR: folder, CONCURRENT_REQUESTS: 2 }
+    expect((await run(settings, Sold)).alerts).toEqual([])
+    layout = 'new'
+    const [alert, ...others] = (await run(settings, Sold)).alerts
+    expect(others).toEqual([])
+    expect(alert).toMatchObject({
+      id: 'coverage/seller.name',
+      words: 'seller.name: 0 % of 30 items have it; at least 90 % must',
+    })
+    expect(alert?.pages?.length).toBeGreaterThan(0)
+    expect(alert?.pages?.every((page) => page.startsWith('data:text/html,'))).toBe(true)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('two workers on Redis: one judges the totals of both, one message is sent, and both know what was found', async () => {
   await using server = await startRedis()
   await using hook = await receiver()

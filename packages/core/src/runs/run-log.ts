@@ -58,6 +58,8 @@ export interface MonitorNotes {
   readonly checkpoints: readonly RunCheckpoint[]
   /** For how long it was crawled. */
   readonly clock?: RunClock
+  /** Messages to a channel each that had no room in the outbox, and of which the log was not told yet. */
+  readonly unkept?: number
   /** Id of an alert that stands → since when looks have not found it. */
   readonly cleanSince?: Readonly<Record<string, number>>
   /** Field → of its stretches of items the least probable one, as the logarithm to base 10 of its probability. */

@@ -6,6 +6,7 @@ import {
   type FilterSeen,
   type HostsSeen,
   LIMIT_KINDS,
+  type RunSeen,
   type ScaleSeen,
   type StatValue,
   statHistograms,
@@ -20,6 +21,8 @@ export interface CrawlReading {
   readonly filter?: FilterSeen | undefined
   readonly hosts?: HostsSeen | undefined
   readonly scale?: ScaleSeen | undefined
+  /** The latest first. */
+  readonly runs?: readonly RunSeen[] | undefined
 }
 
 /** Redis servers of a crawl that are told of; a dupefilter may be on many. */
@@ -53,13 +56,17 @@ export function upFamily(crawl: string, isUp: boolean): MetricFamily {
 }
 
 /** Returns all metrics of a crawl. */
-export function crawlFamilies(crawl: string, { status, filter, hosts, scale }: CrawlReading): MetricFamily[] {
+export function crawlFamilies(
+  crawl: string,
+  { status, filter, hosts, scale, runs }: CrawlReading,
+): MetricFamily[] {
   return [
     upFamily(crawl, true),
     ...statFamilies(crawl, status.stats),
     ...runFamilies(crawl, status),
     ...workerFamilies(crawl, status),
     ...serverFamilies(crawl, status),
+    ...(runs?.[0] ? [alertFamily(crawl, runs[0])] : []),
     ...(filter ? filterFamilies(crawl, filter) : []),
     ...(scale ? scaleFamilies(crawl, scale) : []),
     ...(hosts ? [readyFamily(crawl, status, hosts), hostFamily(crawl, hosts)] : []),
@@ -105,6 +112,17 @@ function doneFamily(crawl: string, { done }: CrawlStatus): MetricFamily {
   const help = 'Requests that the run has finished, including those it gave up. Exact: Redis counts them.'
   const values = done === null ? [] : [{ labels: { crawl }, value: done }]
   return { name: 'webloom_done_requests_total', help, type: 'counter', labels: ['crawl'], values }
+}
+
+/** Of the run's record, so that it holds when the run has ended, and its workers with it. */
+function alertFamily(crawl: string, { alerts = [] }: RunSeen): MetricFamily {
+  const counts: Record<string, number> = {}
+  for (const { id, resolvedAt } of alerts) {
+    const monitor = id.split('/')[0]!
+    counts[monitor] = (counts[monitor] ?? 0) + (resolvedAt === undefined ? 1 : 0)
+  }
+  const help = 'What monitors have found in the latest run and is not over, by monitor.'
+  return gauges(crawl).by('webloom_run_alerts', help, 'monitor', counts)
 }
 
 /** Of all workers together, as a label for each would be as many series as there were workers. */

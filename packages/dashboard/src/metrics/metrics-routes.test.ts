@@ -35,6 +35,7 @@ test('the figures of a crawl, of its stats and of this moment', async () => {
     'webloom_workers{crawl="bookshops",state="lost"} 1',
     'webloom_worker_loop_lag_seconds{crawl="bookshops"} 1.84',
     'webloom_limit{crawl="bookshops",kind="hosts"} 1',
+    'webloom_run_alerts{crawl="bookshops",monitor="coverage"} 1',
     'webloom_hosts{crawl="bookshops",state="ready"} 41020',
     'webloom_dupefilter_capacity_requests{crawl="bookshops"} 10000000',
     `webloom_redis_max_bytes{crawl="bookshops",server="10.0.4.3:6379/0",roles="items"} ${2 ** 30}`,
@@ -132,6 +133,6 @@ test('several that scrape at one moment cost one look, and have the same figures
     Array.from({ length: 5 }, async () => (await app.request('/metrics')).text()),
   )
   expect(new Set(texts).size).toBe(1)
-  // Its status, its filter, its hosts, and how many workers would help.
-  expect(desks.looks).toBe(4)
+  // Its status, its filter, its hosts, its runs, and how many workers would help.
+  expect(desks.looks).toBe(5)
 })

@@ -57,13 +57,14 @@ async function readCrawl(desks: WatchedDesks, id: string): Promise<CrawlReading 
   const desk = await desks.desk(id)
   if (!desk) return undefined
   // The status tells whether the crawl's servers answer; a filter on another server may be away alone.
-  const [status, filter, hosts, scale] = await Promise.all([
+  const [status, filter, hosts, scale, runs] = await Promise.all([
     desk.status(),
     desk.view('filter').catch(() => undefined),
     desk.view('hosts').catch(() => undefined),
     desk.view('scale').catch(() => undefined),
+    desk.view('runs').catch(() => undefined),
   ])
-  return { status, filter, hosts, scale }
+  return { status, filter, hosts, scale, runs }
 }
 
 function leftOut(count: number): MetricFamily {

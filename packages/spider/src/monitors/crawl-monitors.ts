@@ -22,6 +22,7 @@ import {
 } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import type { NotificationChannel } from '../notifications/notification.ts'
+import { watchedFields } from './coverage.ts'
 import { Judge } from './judge.ts'
 import { LogChannel } from './log-channel.ts'
 import { endOf } from './notes.ts'
@@ -40,6 +41,8 @@ export interface CrawlMonitorsOptions {
   readonly logger: Logger
   /** COMPONENT_TIMEOUT in milliseconds, for a monitor of the spider's own. */
   readonly timeoutMs: number
+  /** Told which fields are watched: by `coverageDrop` those of the runs before. Default: nobody is told. */
+  readonly onFields?: (fields: readonly string[]) => void
   /** Nobody begins a request now. Default: never. */
   readonly isPaused?: () => boolean
   /** After so long another worker goes on where a silent one was. */
@@ -63,6 +66,7 @@ const MISSES_MAX = 3
  */
 const GOES_ON = ['shutdown', 'stopped', 'cleared', 'crawl_lost']
 const DEFAULTS = {
+  onFields: () => {},
   isPaused: () => false,
   holdMs: 15_000,
   firstPauseMs: 1000,
@@ -118,15 +122,22 @@ export class CrawlMonitors {
     }
   }
 
-  /** Called when this process takes part in the run. */
-  joined(): void {
+  /** Called when this process takes part in the run, before its first item. Never rejects. */
+  async joined(): Promise<void> {
     this.#wasThere = true
+    const { monitors, runLog, answerMs, onFields } = this.#options
+    if (monitors.coverageDrop === undefined) return
+    const looking = within(answerMs, 'which fields the runs before had', runLog.look())
+    // The first look while the run goes on tells it, too.
+    const look = await looking.catch(() => undefined)
+    if (look) onFields(watchedFields(monitors, look.past))
   }
 
   async #look(): Promise<void> {
-    const { runLog, answerMs } = this.#options
+    const { runLog, answerMs, monitors, onFields } = this.#options
     try {
       const look = await within(answerMs, 'how the run stands', runLog.look())
+      if (look) onFields(watchedFields(monitors, look.past))
       if (look?.run.state !== 'running') return
       await this.#holding(look.run.run, async (hold) => {
         await this.#judge.now(hold, look)

@@ -31,3 +31,15 @@ test('what a page lacks is looked at in items that are Maps, and under names wit
   ])
   expect(noted([['https://shop.example/1', map]])).toEqual({})
 })
+
+test('a field that is watched later is looked at from then on, and fifty are watched at the most', () => {
+  const stats = new MemoryStatsCollector()
+  const pages = new ExamplePages(stats, [])
+  pages.look({}, new Response('https://shop.example/1'))
+  pages.watch(['price'])
+  pages.watch(['price', ...Array.from({ length: 60 }, (_, n) => `field ${n}`)])
+  pages.look({}, new Response('https://shop.example/2'))
+  const noted = stats.snapshot()
+  expect(Object.keys(noted)).toHaveLength(50)
+  expect(JSON.parse(String(noted[`${PAGES_STAT}price`]))).toEqual(['https://shop.example/2'])
+})

@@ -3,6 +3,8 @@ import { withoutUrlSecrets } from '@webloom/core'
 import { holdsSomething } from '../items/field-coverage.ts'
 
 const PAGES_MAX = 3
+/** Each is a text in the stats of each worker. */
+const FIELDS_MAX = 50
 const URL_CHARS_MAX = 300
 /** The stat is a text that travels with the worker's heartbeat: it need not change with each page. */
 const NOTED_EVERY_MS = 2000
@@ -13,16 +15,22 @@ export const PAGES_STAT = 'monitors/pages/'
 /** Remembers pages whose items lack a field that a monitor watches, so that an alert can show some. */
 export class ExamplePages {
   readonly #stats: StatsCollector
-  readonly #fields: readonly {
-    readonly name: string
-    readonly path: readonly string[]
-    readonly pages: string[]
-  }[]
+  readonly #fields: { readonly name: string; readonly path: readonly string[]; readonly pages: string[] }[] =
+    []
   readonly #notedAt = new Map<string, number>()
 
   constructor(stats: StatsCollector, fields: readonly string[]) {
     this.#stats = stats
-    this.#fields = fields.map((name) => ({ name, path: name.split('.'), pages: [] }))
+    this.watch(fields)
+  }
+
+  /** Watches these fields, too. */
+  watch(fields: readonly string[]): void {
+    for (const name of fields) {
+      const isWatched = this.#fields.some((field) => field.name === name)
+      if (!isWatched && this.#fields.length < FIELDS_MAX)
+        this.#fields.push({ name, path: name.split('.'), pages: [] })
+    }
   }
 
   look(item: unknown, response: Response | null): void {

@@ -1,6 +1,13 @@
 import { NO_NOTES, type RunLook, type RunSeen } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { goneOn, RESOLVED_AFTER_MS, withoutChannel, withRaised, withResolved } from './notes.ts'
+import {
+  goneOn,
+  RESOLVED_AFTER_MS,
+  withoutChannel,
+  withoutUnkept,
+  withRaised,
+  withResolved,
+} from './notes.ts'
 
 const RUN: RunSeen = {
   run: 'r1',
@@ -61,4 +68,14 @@ test('what was found at an end is forgotten when the run goes on, what was found
   expect(goesOn.alerts.map(({ id }) => id)).toEqual(['errors'])
   expect(goesOn.outbox).toEqual(notes.outbox)
   expect(goesOn.judgedEnd).toBeUndefined()
+})
+
+test('of messages that wait the oldest go when there are too many, and how many went is told once', () => {
+  let notes = NO_NOTES
+  for (let n = 0; n < 23; n++)
+    notes = withRaised(notes, [finding(`f${n}`)], { look, nowMs: n, audience }).notes
+  expect([notes.outbox.length, notes.outbox[0]?.notification.alerts[0]?.id]).toEqual([20, 'f3'])
+  const [told, unkept] = withoutUnkept(notes)
+  expect(unkept).toBe(3 * audience.channels.length)
+  expect(withoutUnkept(told)[1]).toBe(0)
 })

@@ -81,6 +81,11 @@ export function withResolved(
   return withMessage({ ...notes, alerts, cleanSince: since }, { raised: [], resolved, look, audience })
 }
 
+/** How many messages had no room, once. */
+export function withoutUnkept({ unkept = 0, ...notes }: MonitorNotes): readonly [MonitorNotes, number] {
+  return [notes, unkept]
+}
+
 /** A message that was sent on that channel, or will not be. */
 export function withoutChannel(notes: MonitorNotes, messageId: string, channel: string): MonitorNotes {
   const outbox = notes.outbox.flatMap((message) => {
@@ -120,7 +125,9 @@ function withMessage(
     items: run.items,
     ...(run.endedAt !== undefined && { finishReason: run.finishReason ?? run.state }),
   }
-  return { ...notes, outbox: [...notes.outbox, { notification, to: channels }].slice(-OUTBOX_MAX) }
+  const outbox = [...notes.outbox, { notification, to: channels }]
+  const unkept = outbox.splice(0, outbox.length - OUTBOX_MAX).flatMap(({ to }) => to).length
+  return { ...notes, outbox, ...(unkept > 0 && { unkept: (notes.unkept ?? 0) + unkept }) }
 }
 
 function othersOf(findings: readonly Finding[]): Finding[] {

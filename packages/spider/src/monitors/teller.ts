@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Notification, type StatsCollector, unlessAborted, withoutUrlSecrets } from '@webloom/core'
 import { type NotificationChannel, NotificationRefused } from '../notifications/notification.ts'
 import { thrownMessage } from '../scraping/error-kinds.ts'
-import { withoutChannel } from './notes.ts'
+import { withoutChannel, withoutUnkept } from './notes.ts'
 import type { OwnLines } from './own-lines.ts'
 import type { RunHold } from './run-hold.ts'
 
@@ -41,6 +41,7 @@ export class Teller {
   }
 
   async tell(telling: Telling): Promise<void> {
+    await this.#tellUnkept(telling.hold)
     const outbox = await telling.hold.change((notes) => [notes, notes.outbox])
     // Of one channel messages stay in order.
     const away = new Set<string>()
@@ -53,6 +54,18 @@ export class Teller {
           else away.add(name)
         }),
       )
+  }
+
+  /** While a channel is away, only so many messages wait for it. */
+  async #tellUnkept(hold: RunHold): Promise<void> {
+    const { stats, lines } = this.#options
+    const unkept = await hold.change(withoutUnkept)
+    if (unkept === 0) return
+    stats.inc('monitors/notification_count/lost', unkept)
+    lines.error(
+      { messages: unkept },
+      'too much waits to be told; the alerts are in the log and in webloom runs',
+    )
   }
 
   /** False when it is to be sent later. */

@@ -149,6 +149,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     stats,
     ...(store.outlivesRun && { record: store.record }),
   })
+  const counted = coverageOf(settings, stats, monitors)
   const items = new ItemProcessor({
     pipelines,
     feeds,
@@ -156,7 +157,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     idField: settings.get('ITEM_ID_FIELD'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
     timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
-    ...coverageOf(settings, stats, monitors),
+    ...counted,
     spider,
     stats,
     signals,
@@ -198,6 +199,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
         folder,
         connect: () => besidesPages(base),
         isPaused: () => engine.isPaused,
+        onFields: (fields) => counted.watched?.watch(fields),
       }),
     }),
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
@@ -210,12 +212,14 @@ function coverageOf(
   settings: Settings,
   stats: StatsCollector,
   monitors: Monitors = {},
-): Pick<ItemProcessorOptions, 'coverage' | 'watched'> {
+): Pick<ItemProcessorOptions, 'coverage'> & { readonly watched?: ExamplePages } {
   const fieldsMax = settings.getInt('FIELD_COVERAGE_MAX')
   const fields = Object.keys(monitors.coverage ?? {})
   return {
     ...(fieldsMax + fields.length > 0 && { coverage: new FieldCoverage(stats, fieldsMax, fields) }),
-    ...(fields.length > 0 && { watched: new ExamplePages(stats, fields) }),
+    ...((fields.length > 0 || monitors.coverageDrop !== undefined) && {
+      watched: new ExamplePages(stats, fields),
+    }),
   }
 }
 

@@ -135,7 +135,7 @@ export class Crawl {
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join(past)
       if (monitors) {
-        monitors.joined()
+        await monitors.joined()
         store.watch(() => monitors.look())
       }
       this.#phase = 'crawling'

@@ -13,12 +13,14 @@ export interface CrawlMonitorsParts {
   readonly connect: () => DownloadHandler
   /** Nobody begins a request now. */
   readonly isPaused: () => boolean
+  /** Told which fields are watched. */
+  readonly onFields: (fields: readonly string[]) => void
 }
 
 /** Throws before anything is fetched: for an address that is none, and where the package for mails is missing. */
 export async function crawlMonitors(
   crawler: Crawler,
-  { monitors, runLog, worker, folder, connect, isPaused }: CrawlMonitorsParts,
+  { monitors, runLog, worker, folder, connect, isPaused, onFields }: CrawlMonitorsParts,
 ): Promise<CrawlMonitors> {
   const { settings, spider, stats, logger, times } = crawler
   const mail = await mailOf(settings, folder)
@@ -32,6 +34,7 @@ export async function crawlMonitors(
     logger,
     timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     isPaused,
+    onFields,
     ...(times && { holdMs: 1.5 * times.members.lostAfterMs, firstPauseMs: times.members.lostAfterMs / 10 }),
   })
 }

@@ -132,6 +132,19 @@ test('an import makes a crawl of shards, and its worker fetches what was importe
   expect(web.countOf(fails)).toBe(2)
 })
 
+test('a shard that is lost ends the crawl for its workers, with an ERROR that names it', async () => {
+  const { logger, lines } = listeningLogger()
+  const ending = crawl(Pages, { settings: settings({ QUEUE_SHARDS: SHARDS, DOWNLOAD_DELAY: 5 }), logger })
+  await web.waitForHits(1)
+  const keys = await bench.redis.keys('*:{pages#01}:*')
+  await bench.redis.del(...keys)
+  expect((await ending).finishReason).toBe('crawl_lost')
+  const errors = lines.filter(({ level }) => level === 'error')
+  expect(errors).toContainEqual(expect.objectContaining({ fields: { shards: ['01'] } }))
+  expect(errors.map(({ message }) => message).join()).toContain('run webloom clear pages')
+  expect((await seen(readStatus)).finishReason).toBe('crawl_lost')
+})
+
 test('what cannot be in shards is refused; one server for all is warned of; shards that the next run does not have are emptied', async () => {
   await expect(crawled({ QUEUE_MODE: 'job' })).rejects.toThrow(/QUEUE_SHARDS is 3, and QUEUE_MODE is job/)
   await expect(crawled({ RECRAWL: 'fixed' })).rejects.toThrow(/QUEUE_SHARDS is 3, and RECRAWL is on/)

@@ -7,9 +7,15 @@
 --          KEYS[2] outbox: bytes in all lists
 --          send(address, shard, asker, bucket, slot, priority, texts)
 --          sentOf(shard), keepSent(shard, spans): the field, split at its spaces
+--          isOutboxFull()
 -- Output   sent: address, epoch, number of the first, … of each send
 local OUTBOX_BYTES_MAX = 67108864
+local OUTBOX_FULL = { err = "OOM command not allowed: the outbox is full, as another shard does not answer" }
 local sent, replid, sentTo = {}, nil, {}
+
+local function isOutboxFull()
+  return tonumber(redis.call('HGET', KEYS[2], 'outbox') or 0) > OUTBOX_BYTES_MAX
+end
 
 -- What a worker believes may be outdated, and a key goes back with all others: only the server itself knows.
 local function replidOf()

@@ -45,6 +45,7 @@ const pushScript = luaScript(
 const shardPushScript = luaScript(
   ...BASE,
   ...OUTBOX,
+  'outbox/full-push.lua',
   'leasing/doubts.lua',
   'buckets/steps/said.lua',
   'buckets/push.lua',

@@ -125,6 +125,7 @@ export {
   orderHost,
   readHostOrders,
 } from './outside/host-orders.ts'
+export { PresentWorkers } from './outside/present-workers.ts'
 export { type StuckWorker, stuckWorkers } from './outside/stuck-workers.ts'
 export {
   DISK_CURE,

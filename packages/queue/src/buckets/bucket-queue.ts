@@ -92,7 +92,10 @@ export class BucketQueue implements RequestQueue {
     {
       slots,
       ...connected
-    }: Pick<BucketQueueOptions, 'redis' | 'keys' | 'workerId' | 'channel' | 'keeper' | 'mayDoubt'> & {
+    }: Pick<
+      BucketQueueOptions,
+      'redis' | 'keys' | 'workerId' | 'channel' | 'keeper' | 'mayDoubt' | 'workers'
+    > & {
       readonly slots?: HostSlots
     },
   ): BucketQueue {

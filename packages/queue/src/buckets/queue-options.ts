@@ -36,6 +36,8 @@ export interface BucketQueueOptions {
   readonly givingUp?: GivingUp
   /** Returns false when no link of another worker is in doubt. Default: one may be, and Redis is asked each time. */
   readonly mayDoubt?: () => boolean
+  /** How many workers the crawl has, this one too. Default: as many as listen at the server. */
+  readonly workers?: () => number
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
   readonly logger?: Logger

@@ -98,7 +98,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
       onPutBack: tellRedis,
       onWentBack: events.onWentBack,
       onSent: shard?.onSent,
-      workers: shard?.workers,
+      workers: shard?.workers ?? options.workers,
     },
   }
   const held = new HeldJobs({ jobs, locks, onPoint })

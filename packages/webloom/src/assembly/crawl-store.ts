@@ -25,8 +25,8 @@ import type { RedisServers } from '../redis/redis-servers.ts'
 import { seedSource } from './crawl-seeds.ts'
 import { chooseDupefilter, inProcessFilter } from './open-dupefilter.ts'
 import { redisStore } from './redis-crawl-store.ts'
-import { schedulerWarning } from './scheduler-warning.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
+import { schedulerWarning } from './store-settings.ts'
 
 /** As samples are taken of a crawl on Redis. */
 const LOOK_EVERY_MS = 10_000

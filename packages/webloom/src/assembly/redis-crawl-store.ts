@@ -11,8 +11,6 @@ import {
   type Logger,
   mastersOf,
   type RequestQueue,
-  type Settings,
-  SettingsError,
   settingsTold,
   WebloomError,
   withDeadline,
@@ -35,6 +33,7 @@ import {
   LockKeeper,
   MemoryHostClock,
   noteCrawl,
+  PresentWorkers,
   RedisCrawlRecord,
   RedisMemory,
   RedisPageForms,
@@ -58,6 +57,7 @@ import { seedSource } from './crawl-seeds.ts'
 import { chooseDupefilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
+import { shardsAsked, shardsOnOneServer } from './store-settings.ts'
 import { newWorkerId } from './worker-id.ts'
 
 /** Longer than a silent connection takes to be noticed, and to be made anew. */
@@ -101,7 +101,9 @@ export async function redisStore(
   const mayDoubt = () => heartbeat.mayDoubt
   const parts = { redis: queueRedis, keys, workerId, keeper, channel, slots }
   const sharded = shards > 1 ? ShardedQueue.fromCrawler(crawler, { ...parts, shards }) : undefined
-  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt })
+  const present = isCluster && !sharded ? new PresentWorkers({ redis: queueRedis, keys }) : undefined
+  const workers = present && { workers: () => present.count }
+  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt, ...workers })
   const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
@@ -204,6 +206,7 @@ export async function redisStore(
       await leftovers.tell()
       await channel.open()
       await heartbeat.open(record.run)
+      await present?.open()
       const noting = noteCrawl(queueRedis, { ...name, statsKey, release: VERSION })
       const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
       const telling = keepSettings(queueRedis, keys, { seedKey, settings: settingsTold(settings) })
@@ -213,6 +216,7 @@ export async function redisStore(
     onOpen: () => ending.enter(),
     onClose: async () => {
       await seeds?.close()
+      present?.close()
       await heartbeat.close()
       const { last, finished, owes } = await record.leave()
       if (last) await history.ended()
@@ -289,27 +293,6 @@ export async function shardsOf({
   return state || shards ? shardCount(shards) : shardsAsked(crawler.settings)
 }
 
-/** QUEUE_SHARDS, where the other settings go with it. */
-export function shardsAsked(settings: Settings): number {
-  const shards = settings.getInt('QUEUE_SHARDS')
-  const refused = [
-    ...(settings.get('QUEUE_MODE') === 'job' ? [SHARDS_OF_JOBS] : []),
-    ...(settings.get('RECRAWL') !== 'off' ? [SHARDS_OF_VISITS] : []),
-  ]
-  if (shards > 1 && refused.length > 0)
-    throw new SettingsError(refused.map((why) => `QUEUE_SHARDS is ${shards}, and ${why}`))
-  return shards
-}
-
-const SHARDS_OF_JOBS =
-  'QUEUE_MODE is job, whose jobs have no lines of hosts that could be shared out: they stay on one server. Use QUEUE_MODE=turns, or -s QUEUE_SHARDS=1'
-const SHARDS_OF_VISITS =
-  'RECRAWL is on: when pages were visited is kept on one server, in the step that ends a page there. Use -s QUEUE_SHARDS=1'
-
-function shardsOnOneServer(shards: number): string {
-  return `QUEUE_SHARDS is ${shards}, and the queue’s Redis is no cluster: one server carries all shards, at a higher price a page than one, and no crawl is faster for it. Use 1, unless you mean to move this crawl to a cluster later`
-}
-
 function requestQueue(
   crawler: Crawler,
   parts: {
@@ -320,6 +303,7 @@ function requestQueue(
     channel?: CrawlChannel
     slots: HostSlots
     mayDoubt?: () => boolean
+    workers?: () => number
   },
 ): RequestQueue {
   const { settings, logger, times } = crawler

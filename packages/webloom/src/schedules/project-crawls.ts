@@ -20,7 +20,7 @@ import {
 } from '@webloom/queue'
 import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
-import { shardsAsked } from '../assembly/redis-crawl-store.ts'
+import { shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'

@@ -11,22 +11,28 @@ import { loadSpiderFile } from '../loading/spider-loader.ts'
 import { command, flag, SPIDER_OPTIONS, value } from './command.ts'
 import { CRAWL_OPTIONS } from './spider-options.ts'
 
+const STAY = flag('--stay', 'wait for more when there is nothing left to do')
 const ALONE_OPTIONS = {
   ...CRAWL_OPTIONS,
+  stay: STAY,
   dash: flag('--dash', 'show the crawl in a browser while it runs (needs @webloom/dashboard)'),
   control: flag('--control', 'with --dash: let the browser steer the crawl, too: pause, stop, retry …'),
 }
 
-type AloneFlags = CrawlFlags & { readonly dash?: boolean; readonly control?: boolean }
+type AloneFlags = CrawlFlags & {
+  readonly stay?: boolean
+  readonly dash?: boolean
+  readonly control?: boolean
+}
 
 /** @throws UsageError for --control without --dash */
-function dashMode({ dash, control }: AloneFlags): Pick<RunMode, 'dash' | 'control'> {
+function aloneMode({ stay, dash, control }: AloneFlags): Pick<RunMode, 'stays' | 'dash' | 'control'> {
   if (control && !dash)
     throw new UsageError(
       'WL_USAGE',
       '--control is for the dashboard of the crawl. Type both:  webloom crawl <spider> --dash --control',
     )
-  return { dash, control }
+  return { ...(stay && { stays: true }), dash, control }
 }
 
 export const crawl = command<AloneFlags, [name: string]>(
@@ -36,7 +42,7 @@ export const crawl = command<AloneFlags, [name: string]>(
   async (flags, [name], { times }) => {
     const { Class, config } = await namedSpider(name, flags)
     const { runCrawl } = await import('../commands/run-crawl.ts')
-    return runCrawl(Class, flags, config, { ...dashMode(flags), ...(times && { times }) })
+    return runCrawl(Class, flags, config, { ...aloneMode(flags), ...(times && { times }) })
   },
   [
     ['webloom crawl quotes', 'runs the spider of that name; items are only counted'],
@@ -45,6 +51,10 @@ export const crawl = command<AloneFlags, [name: string]>(
       'writes the items to a file, and gives the spider an argument',
     ],
     ['webloom crawl quotes -s JOBDIR=job -o quotes.jsonl', 'can be stopped; the same line resumes it'],
+    [
+      'webloom crawl quotes -s JOBDIR=job -s RECRAWL=adaptive --stay',
+      'goes on, and visits each page again at its hour',
+    ],
     ['webloom crawl quotes -s CLOSESPIDER_PAGECOUNT=10 -L DEBUG', 'fetches ten pages and logs each of them'],
   ],
 )
@@ -58,7 +68,7 @@ export const worker = command<WorkerFlags, [name: string | undefined]>(
       '--all',
       'serve every spider of the project, with fair shares between crawls, and begin runs when they are due (webloom schedule)',
     ),
-    stay: flag('--stay', 'wait for more when there is nothing left to do'),
+    stay: STAY,
     new: flag(
       '--new',
       'begin a new crawl if the last one has finished; pages that SCHEDULER_PERSIST kept as seen are not fetched again',
@@ -122,7 +132,7 @@ export const runspider = command<AloneFlags, [file: string]>(
   async (flags, [file]) => {
     const Class = await loadSpiderFile(file)
     const { runCrawl } = await import('../commands/run-crawl.ts')
-    return runCrawl(Class, flags, await configHere(), dashMode(flags))
+    return runCrawl(Class, flags, await configHere(), aloneMode(flags))
   },
   [
     [

@@ -130,8 +130,8 @@ function told({ url, visit }: { readonly url: string; readonly visit: Visit | un
 function wholeOf(visit: Visit): string[] {
   const { visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
   return [
-    `  visited       ${momentOf(visit.visitedAt)}, ${grouped(visits)} times`,
-    `  changed       ${grouped(changes)} times`,
+    `  visited       ${momentOf(visit.visitedAt)}, ${times(visits)}`,
+    `  changed       ${times(changes)}`,
     `  due           ${momentOf(visit.dueAt)}`,
     ...(failures > 0 ? [`  failed        the last ${grouped(failures)} times`] : []),
     ...(goneAnswers > 0 ? [`  gone          by the last ${grouped(goneAnswers)} answers`] : []),
@@ -140,12 +140,19 @@ function wholeOf(visit: Visit): string[] {
   ]
 }
 
+function times(count: number): string {
+  return count === 1 ? 'once' : `${grouped(count)} times`
+}
+
 function momentOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 }
 
 function matcherOf(match: string | undefined): (url: string) => boolean {
   if (match === undefined) return () => true
+  // A variable of a shell that is not set would otherwise mean all pages.
+  if (match === '')
+    throw new UsageError('WL_USAGE', '--match is empty; expected a part of the URLs, or /a regular expression/')
   const expression = /^\/(.+)\/$/s.exec(match)?.[1]
   if (expression === undefined) return (url) => url.includes(match)
   try {

@@ -1,0 +1,102 @@
+/** `webloom visits`, `webloom refresh` and what `webloom clear` does with visits, as whoever types them meets them. */
+
+import { startRedis, type TempDir } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { projectFolder } from '../projects/project-folder.ts'
+import { ChangingWeb } from '../recrawl/changing-web.ts'
+
+let web: ChangingWeb
+let folder: TempDir
+let commands: CommandLine
+beforeAll(async () => {
+  web = await ChangingWeb.start({ pages: 3 })
+  commands = new CommandLine()
+  folder = await projectFolder({
+    'webloom.config.ts': `import { defineConfig } from 'webloom'
+export default defineConfig({
+  spiders: 'spiders',
+  settings: { RECRAWL: 'fixed', DOWNLOAD_DELAY: 0, SCHEDULER_IDLE_BEFORE_CLOSE: 0, LOG_LEVEL: 'ERROR' },
+})
+`,
+    'spiders/shop.ts': `import { type Response, Spider } from 'webloom'
+export default class Shop extends Spider {
+  override name = 'shop'
+  override startUrls = ['${web.origin}/']
+  override *parse(response: Response) {
+    yield* response.followAll('a', { callback: this.parseItem })
+  }
+  *parseItem() {}
+}
+`,
+  })
+})
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
+  await folder.remove()
+  await web[Symbol.asyncDispose]()
+})
+
+async function webloom(...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await commands.run(words, { cwd: folder.path })
+  if (code !== 0) return `${code} ${stderr}`
+  return stdout.trim()
+}
+const JOBDIR = ['-s', 'JOBDIR=job']
+interface Listed {
+  readonly url: string
+  readonly visits: number
+}
+const listed = async (...words: string[]) =>
+  (JSON.parse(await webloom(...words, ...JOBDIR, '--json')) as Listed[]).map(({ url }) => url.slice(-4)).sort()
+
+test('what is due is made due, told and forgotten', async () => {
+  await webloom('crawl', 'shop', ...JOBDIR)
+  expect(await webloom('visits', 'due', 'shop', ...JOBDIR)).toBe('no page')
+  expect(await listed('visits', 'list', 'shop')).toHaveLength(4)
+  expect(await webloom('visits', 'list', 'shop', ...JOBDIR, '--limit', '1')).toMatch(
+    /^due \d{4}-.*\n… of 4; --limit 4 prints all$/,
+  )
+  const shown = await webloom('visits', 'show', 'shop', `${web.origin}/p/1`, `${web.origin}/none`, ...JOBDIR)
+  expect(shown).toMatch(/\/p\/1\n {2}visited .*, once\n {2}changed {7}0 times\n/)
+  expect(shown).toMatch(/\/none\n {2}was never visited$/)
+  expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 0 pages/)
+  expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '/p/1')).toMatch(/^due now: 1 pages/)
+  expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])
+  expect(await webloom('visits', 'forget', 'shop', ...JOBDIR, '--match', '/\\/p\\/[12]$/')).toBe(
+    'forgotten: 2 pages',
+  )
+  expect(await listed('visits', 'list', 'shop')).not.toContain('/p/1')
+})
+
+test.each([
+  [['visits', 'list', 'shop'], 'none is named. Set -s JOBDIR=folder'],
+  [['visits', 'list', 'shop', '--limit', '0', ...JOBDIR], '--limit is "0"'],
+  [['visits', 'forget', 'shop', ...JOBDIR], 'give URLs, or --match'],
+  [['visits', 'forget', 'shop', 'http://a.example/', '--match', 'a', ...JOBDIR], 'give URLs, or --match'],
+  [['visits', 'forget', 'shop', '--match', '', ...JOBDIR], '--match is empty'],
+  [['refresh', 'shop', '--match', '', ...JOBDIR], '--match is empty'],
+  [['visits', 'forget', 'shop', '--match', '/(/', ...JOBDIR], 'Unterminated group'],
+  [['visits', 'show', 'shop', 'no url', ...JOBDIR], '"no url" cannot be requested'],
+  [['refresh', 'shop', '--older', '7', ...JOBDIR], '--older is "7"'],
+])('%j is refused', async (words, why) => {
+  const said = await webloom(...words)
+  expect(said).toMatch(/^2 /)
+  expect(said).toContain(why)
+})
+
+test('webloom clear forgets visits, too', async () => {
+  await using server = await startRedis()
+  const redis = new Redis(server.url)
+  try {
+    const place = ['-s', `REDIS_URL=${server.url}`]
+    await webloom('crawl', 'shop', ...place)
+    expect(await webloom('visits', 'list', 'shop', ...place)).toMatch(/\/p\/1$/m)
+    await webloom('clear', 'shop', ...place)
+    expect(await webloom('visits', 'list', 'shop', ...place)).toBe('no page')
+    expect(await redis.keys('*:visits*')).toEqual([])
+  } finally {
+    redis.disconnect()
+  }
+})

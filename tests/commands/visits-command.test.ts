@@ -49,7 +49,9 @@ interface Listed {
   readonly visits: number
 }
 const listed = async (...words: string[]) =>
-  (JSON.parse(await webloom(...words, ...JOBDIR, '--json')) as Listed[]).map(({ url }) => url.slice(-4)).sort()
+  (JSON.parse(await webloom(...words, ...JOBDIR, '--json')) as Listed[])
+    .map(({ url }) => url.slice(-4))
+    .sort()
 
 test('what is due is made due, told and forgotten', async () => {
   await webloom('crawl', 'shop', ...JOBDIR)

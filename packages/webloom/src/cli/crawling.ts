@@ -51,10 +51,6 @@ export const crawl = command<AloneFlags, [name: string]>(
       'writes the items to a file, and gives the spider an argument',
     ],
     ['webloom crawl quotes -s JOBDIR=job -o quotes.jsonl', 'can be stopped; the same line resumes it'],
-    [
-      'webloom crawl quotes -s JOBDIR=job -s RECRAWL=adaptive --stay',
-      'goes on, and visits each page again at its hour',
-    ],
     ['webloom crawl quotes -s CLOSESPIDER_PAGECOUNT=10 -L DEBUG', 'fetches ten pages and logs each of them'],
   ],
 )

@@ -152,7 +152,10 @@ function matcherOf(match: string | undefined): (url: string) => boolean {
   if (match === undefined) return () => true
   // A variable of a shell that is not set would otherwise mean all pages.
   if (match === '')
-    throw new UsageError('WL_USAGE', '--match is empty; expected a part of the URLs, or /a regular expression/')
+    throw new UsageError(
+      'WL_USAGE',
+      '--match is empty; expected a part of the URLs, or /a regular expression/',
+    )
   const expression = /^\/(.+)\/$/s.exec(match)?.[1]
   if (expression === undefined) return (url) => url.includes(match)
   try {

@@ -51,6 +51,10 @@ export function recrawling(
     throw new SettingsError([
       `RECRAWL_INTERVAL${kind === 'fixed' ? '' : '_MIN'} is ${minHours} hours; on Redis ${REDIS_HOURS_MIN} is the least, as a page is due up to ten minutes before its hour there`,
     ])
+  if (settings.getBool('HTTPCACHE_ENABLED'))
+    logger.warn(
+      `RECRAWL is ${kind}, and HTTPCACHE_ENABLED is true: a page that the cache answers is not asked for, so that its changes are not seen. Leave one of the two out`,
+    )
   const hosts = new KnownHosts(visits)
   const planner = new VisitPlanner({
     store: visits,

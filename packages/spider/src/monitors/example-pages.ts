@@ -58,8 +58,9 @@ function has(
   item: unknown,
   { name, path }: { readonly name: string; readonly path: readonly string[] },
 ): boolean {
-  const within = path.reduce<unknown>((value, part) => fieldOf(value, part), item)
-  return holdsSomething(within) || holdsSomething(fieldOf(item, name))
+  let held = item
+  for (const part of path) held = fieldOf(held, part)
+  return holdsSomething(held) || (path.length > 1 && holdsSomething(fieldOf(item, name)))
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -105,7 +105,7 @@ export class ItemProcessor {
     for (const feed of this.#options.feeds) await feed.write(done, response)
     const { stats, signals, logger, spider, coverage, watched } = this.#options
     stats.inc('item_scraped_count', done.length)
-    if (coverage) for (const item of done) coverage.count(item)
+    coverage?.count(done)
     if (watched) for (const item of done) watched.look(item, response)
     if (this.#areForNobody) for (const item of done) this.#tellIfUnwritable(item, response)
     for (const item of done) logger.debug({ source: sourceId, item }, 'scraped')

@@ -8,12 +8,12 @@
  * share were the bound, so few of them would come about once in 10 ** 9 looks. Ten items without a price tell of 0.95; four of ten do not.
  *
  * Items are not drawn by lot, though: what is sold out stands together in a list. So each run keeps how improbable its worst stretch was, and
- * a stretch is told of only when it is less probable than those of the runs before, too, that were well in the end.
+ * a stretch is told of only when it is much less probable than those of the runs before, too, that were well in the end.
  */
 
 import type { AlertSeen, PastRun, RunCheckpoint, RunLook, RunSeen } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
-import { chanceOf } from './chance.ts'
+import { logChanceOf } from './chance.ts'
 import type { Finding } from './finding.ts'
 import { comparable, median } from './usual.ts'
 import { grouped, percent } from './words.ts'
@@ -21,8 +21,13 @@ import { grouped, percent } from './words.ts'
 const STRETCH_ITEMS_MIN = 10
 /** A run of a day is looked at 8640 times, each time by up to forty stretches. */
 const LOG_CHANCE = -9
-/** What is less probable is not told apart. */
-const LOG_CHANCE_MIN = -300
+/** Where every item must have the field, one that lacks it is no chance at all. */
+const LOG_CHANCE_MIN = -1e6
+/**
+ * A stretch is told of when it is less probable than the worst before by this factor of the logarithms: a dip of twice the length. How a dip
+ * lies between looks is chance, and so of two dips that are the same one may show as twice as long as the other.
+ */
+const DIP_FACTOR = 2
 
 /** Items of the run from one of its checkpoints to now. */
 interface Stretch {
@@ -53,7 +58,7 @@ export function latestCoverage(
     const chances = stretches.map(({ have, items }) => logChance(have, items, least))
     worst[field] = Math.min(0, ...chances)
     const stands = alert !== undefined && alert.resolvedAt === undefined
-    const bound = Math.min(LOG_CHANCE, worstBefore(field, look.past))
+    const bound = Math.min(LOG_CHANCE, DIP_FACTOR * worstBefore(field, look.past))
     // The shortest stretch that shows it: it is the nearest to what has changed.
     const shown = stands
       ? stretches.slice(0, 1).find(({ have, items }) => have / items < least)
@@ -152,5 +157,5 @@ function idOf(field: string): string {
 }
 
 function logChance(have: number, items: number, least: number): number {
-  return Math.max(LOG_CHANCE_MIN, Math.log10(chanceOf(have, items, least)))
+  return Math.max(LOG_CHANCE_MIN, logChanceOf(have, items, least))
 }

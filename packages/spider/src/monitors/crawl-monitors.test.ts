@@ -135,31 +135,41 @@ test('the run is judged when the last worker has left, and not before', async ()
   expect(await ended).toEqual([])
 })
 
-test('one that dies while it tells is followed by another, which tells the same under the same id', async () => {
-  const { log, got, worker, receiver } = crawl()
-  log.end()
-  const sent = Promise.withResolvers<Notification>()
-  const silence = new Promise<never>(() => {})
-  let isDead = false
-  const runLog: RunLog = {
-    look: () => log.look(),
-    state: () => log.state(),
-    change: (run, change) => (isDead ? silence : log.change(run, change)),
-  }
-  const dies = {
-    ...receiver,
-    send: (notification: Notification) => {
-      isDead = true
-      sent.resolve(notification)
-      return silence
-    },
-  }
-  void worker('dies', { channels: [dies], runLog }).ended()
-  const first = await sent.promise
-  await worker('next').ended()
-  expect(got.map(({ id }) => id)).toEqual([first.id])
-  expect(log.notes.outbox).toEqual([])
-})
+test.each(['at its end', 'while it goes on'])(
+  'one that dies while it tells of a run, %s, is followed by another, which tells the same under the same id',
+  async (moment) => {
+    const { log, got, worker, receiver } = crawl()
+    const act = (monitors: CrawlMonitors) => (moment === 'at its end' ? monitors.ended() : monitors.look())
+    if (moment === 'at its end') log.end()
+    else log.run = { ...RUN, items: 50 }
+    const sent = Promise.withResolvers<Notification>()
+    const silence = new Promise<never>(() => {})
+    let isDead = false
+    const runLog: RunLog = {
+      look: () => log.look(),
+      state: () => log.state(),
+      change: (run, change) => (isDead ? silence : log.change(run, change)),
+    }
+    const dies = {
+      ...receiver,
+      send: (notification: Notification) => {
+        isDead = true
+        sent.resolve(notification)
+        return silence
+      },
+    }
+    void act(worker('dies', { channels: [dies], runLog }))
+    const first = await sent.promise
+    const next = worker('next')
+    // While the run goes on each look is a try; the first that finds that nobody holds the run goes on.
+    await vi.waitUntil(async () => {
+      await act(next)
+      return got.length > 0
+    })
+    expect(got.map(({ id }) => id)).toEqual([first.id])
+    expect(log.notes.outbox).toEqual([])
+  },
+)
 
 test('what is found while the run goes on is told at once, with pages that show it, and not again at its end', async () => {
   const { log, got, worker } = crawl()

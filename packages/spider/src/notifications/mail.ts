@@ -53,11 +53,19 @@ export class Mail implements NotificationChannel {
   }
 }
 
-/** MONITOR_MAIL_TO; undefined where nobody is named. Throws WL_USAGE where nodemailer is missing, before anything is fetched. */
-export async function mailOf(settings: Settings, folder: string): Promise<Mail | undefined> {
+/**
+ * MONITOR_MAIL_TO; undefined where nobody is named. Throws WL_USAGE where nodemailer is missing, before anything is fetched.
+ *
+ * @param ours a file of ours: what is installed beside it is taken where the project has none
+ */
+export async function mailOf(
+  settings: Settings,
+  folder: string,
+  ours = import.meta.filename,
+): Promise<Mail | undefined> {
   const to = settings.getList('MONITOR_MAIL_TO').map(String)
   if (to.length === 0) return undefined
-  const nodemailer = await nodemailerOf(folder)
+  const nodemailer = await nodemailerOf(folder, ours)
   const user = settings.get('MAIL_USER')
   const transport = nodemailer.createTransport({
     host: settings.get('MAIL_HOST'),
@@ -73,8 +81,8 @@ export async function mailOf(settings: Settings, folder: string): Promise<Mail |
 }
 
 /** The project's, or one that is found beside webloom. */
-async function nodemailerOf(folder: string): Promise<Nodemailer> {
-  for (const place of [join(folder, 'package.json'), import.meta.filename]) {
+async function nodemailerOf(folder: string, ours: string): Promise<Nodemailer> {
+  for (const place of [join(folder, 'package.json'), ours]) {
     try {
       const path = createRequire(place).resolve('nodemailer')
       const module = (await import(pathToFileURL(path).href)) as {

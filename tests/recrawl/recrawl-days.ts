@@ -37,6 +37,8 @@ export class Days implements AsyncDisposable {
   readonly web: ChangingWeb
   readonly #dir: TempDir
   readonly items: Item[] = []
+  /** Lines of the log of the latest run. */
+  said: readonly string[] = []
 
   private constructor(web: ChangingWeb, dir: TempDir) {
     this.web = web
@@ -47,6 +49,11 @@ export class Days implements AsyncDisposable {
     return new Days(await ChangingWeb.start(options), await tempDir())
   }
 
+  /** A folder that goes with it. */
+  folder(name: string): string {
+    return this.#dir.join(name)
+  }
+
   /** The next run, so many hours after the one before. */
   async run(hours: number, settings: SettingsInput = {}, Class: typeof Shop = Shop): Promise<CrawlResult> {
     vi.setSystemTime(Date.now() + hours * HOUR)
@@ -55,16 +62,19 @@ export class Days implements AsyncDisposable {
       override startUrls = [`${origin}/`]
     }
     this.items.length = 0
-    return crawl(Here, {
+    const { logger, lines } = listeningLogger()
+    const result = await crawl(Here, {
       settings: {
         RECRAWL: 'fixed',
         SCHEDULER_IDLE_BEFORE_CLOSE: 0,
         ...(settings.REDIS_URL === undefined && { JOBDIR: this.#dir.join('job') }),
         ...settings,
       },
-      logger: listeningLogger().logger,
+      logger,
       onItem: (item) => void this.items.push(item as Item),
     })
+    this.said = lines.map(({ message }) => message)
+    return result
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -160,6 +160,12 @@ test('an honest host is believed from run to run: unchanged pages cost a 304, an
   expect(asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(0.1 * 6 * whole)
 })
 
+test('an HTTP cache beside it, which would hide changes, is warned of', async () => {
+  await using days = await Days.of({ pages: 1 })
+  await days.run(0, { HTTPCACHE_ENABLED: true, HTTPCACHE_DIR: days.folder('cache') })
+  expect(days.said.join('\n')).toContain('HTTPCACHE_ENABLED is true: a page that the cache answers')
+})
+
 describe('hosts that say that pages have not changed when they have', () => {
   test.each([
     ['always 304', 20],

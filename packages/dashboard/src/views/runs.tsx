@@ -64,6 +64,7 @@ const COLUMNS: readonly Column<RunRow>[] = [
     cell: ({ run: { state, finishReason, alerts = [] } }) => (
       <>
         <Pill tone={TONES[state]}>{shown(finishReason ?? state, 40)}</Pill>
+        {alerts.length > 0 && ' '}
         {alerts.length > 0 && <Pill tone="bad">{counted(alerts.length, 'alert')}</Pill>}
       </>
     ),

@@ -139,6 +139,20 @@ export { failureSignature, OTHER_FAILURES } from './failures/failure-signature.t
 
 export { completeDupeFilter, type SimpleDupeFilter } from './crawl/complete-dupefilter.ts'
 export { MONITOR_NAMES, type MonitorName } from './desk/monitor-names.ts'
+export {
+  BUDGET_KINDS,
+  BUDGET_WINDOWS,
+  type BudgetAsk,
+  type BudgetBook,
+  type BudgetKind,
+  type BudgetLimits,
+  type BudgetSpent,
+  type BudgetWindow,
+  NOTHING_SPENT,
+  type Spent,
+  type SpentStore,
+  spendIn,
+} from './ports/budget-book.ts'
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {
   type BodyTo,

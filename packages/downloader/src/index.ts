@@ -55,8 +55,10 @@ export type { ProxyAddress } from './proxies/proxy-address.ts'
 
 // Middlewares
 
+export type { BudgetEnd, BudgetPlan } from './budgets/budget-plan.ts'
 export { AutoThrottle, type AutoThrottleOptions } from './middlewares/auto-throttle.ts'
 export { BinaryPageMiddleware, type BinaryPageMiddlewareOptions } from './middlewares/binary-page.ts'
+export { BudgetsMiddleware, type BudgetsOptions } from './middlewares/budgets.ts'
 export { CookieHeaderMiddleware } from './middlewares/cookie-header.ts'
 export { CookiesMiddleware, type CookiesMiddlewareOptions } from './middlewares/cookies.ts'
 export { DefaultHeadersMiddleware } from './middlewares/default-headers.ts'

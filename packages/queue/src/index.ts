@@ -1,5 +1,6 @@
 // In one process
 
+export { MemoryBudgetBook } from './budgets/memory-budget-book.ts'
 export { MemoryCrawlRecord } from './crawl/memory-crawl-record.ts'
 export { MemoryPageForms } from './crawl/memory-page-forms.ts'
 export { MemoryStartHosts } from './crawl/memory-start-hosts.ts'
@@ -55,6 +56,7 @@ export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/hos
 
 // A crawl of many workers
 
+export { RedisBudgetBook, type RedisBudgetBookOptions } from './budgets/redis-budget-book.ts'
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export { CRAWL_FORMAT, keysAsStored, refuseOtherFormat } from './crawl/crawl-format.ts'
 export { CRAWL_LOST, type CrawlLeft, REQUESTS_LEFT } from './crawl/crawl-leaving.ts'

@@ -8,6 +8,12 @@
 
 export {
   type AnsweringHost,
+  type BudgetAsk,
+  type BudgetBook,
+  type BudgetKind,
+  type BudgetLimits,
+  type BudgetSpent,
+  type BudgetWindow,
   type ComponentClass,
   type Crawler,
   type CrawlName,

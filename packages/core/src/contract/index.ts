@@ -1,3 +1,8 @@
+export {
+  type BudgetBookImplementation,
+  budgetBookContract,
+  type SharedBudgetBook,
+} from './budget-book-contract.ts'
 export { type CrawlRecordImplementation, crawlRecordContract } from './crawl-record-contract.ts'
 export { downloadHandlerContract, type HandlerUnderTest } from './download-handler-contract.ts'
 export {

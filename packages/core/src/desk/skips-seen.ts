@@ -56,6 +56,11 @@ const REASONS: readonly SkipReason[] = [
     stats: ['host_backoff/dropped'],
   },
   {
+    reason: 'budget',
+    words: 'requests to hosts whose budget was spent (BUDGETS)',
+    stats: ['budgets/dropped'],
+  },
+  {
     reason: 'redirects',
     words: 'requests that were redirected too often',
     stats: ['redirect/max_times_reached'],

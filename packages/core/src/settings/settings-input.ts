@@ -113,6 +113,13 @@ export type KnownSettingsInput = {
   readonly SPIDER_MIDDLEWARES?: WrittenSetting<'SPIDER_MIDDLEWARES'>
   /** Extensions beside the built-in ones: `[["./mine.ts#Mine", 500]]`; null disables one. Default `[]`. */
   readonly EXTENSIONS?: WrittenSetting<'EXTENSIONS'>
+  /**
+   * What a crawl may spend, exactly, by all its workers together: `pages`, `bytes` and `minutes` of a run (`crawl`), of a
+   * day (`day`), of each host in a run (`host`) and in a day (`hostDay`), and what happens `after` that: `stop`, `wait`
+   * (until the next day) or `drop`; `tz` says whose days: `{"day": {"pages": 10000}, "host": {"pages": 500}, "tz":
+   * "Europe/Berlin"}`. Default `{}`.
+   */
+  readonly BUDGETS?: WrittenSetting<'BUDGETS'>
   /** Ends the crawl when callbacks have thrown this many times. 0: never. Default `0` (errors). */
   readonly CLOSESPIDER_ERRORCOUNT?: WrittenSetting<'CLOSESPIDER_ERRORCOUNT'>
   /** Ends the crawl after this many scraped items. 0: never. Default `0` (items). */

@@ -23,6 +23,9 @@ if isNew then
   redis.call('DEL', KEYS[5])
 elseif not isOver and (state ~= 'running' or others == 0) then
   redis.call('HSET', record, 'state', 'running', 'runningSince', nowText)
+  if state ~= 'running' then
+    redis.call('HINCRBY', record, 'resumed', 1)
+  end
   redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'emptied', unpack(state ~= 'running' and { 'paused' } or {}))
   if others == 0 and asked.flushes and (not found.flushed or state == 'finished') then
     redis.call('HDEL', record, 'startCursor', 'startEnded', 'startOwner', 'startUntil')

@@ -21,6 +21,7 @@ if not found.state or found.state == 'finished' or found.emptied then
 elseif found.state ~= 'running' then
   outcome = 'resumed'
   redis.call('HSET', record, 'state', 'running', 'runningSince', nowText)
+  redis.call('HINCRBY', record, 'resumed', 1)
   redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'paused')
 end
 redis.call('HSET', record, 'fires', string.sub(asked.fire .. ' ' .. fires, 1, FIRES_CHARS))

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import {
+  type BudgetLimits,
   type Crawler,
   type Fingerprinter,
   fingerprinterOf,
@@ -13,6 +14,7 @@ import { entryOf, type FrontierEntry } from '../outside/crawl-frontier.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { JobDatabase } from './job-database.ts'
+import { SqliteBudgetBook } from './sqlite-budget-book.ts'
 import { SqliteCrawlRecord } from './sqlite-crawl-record.ts'
 import { SqliteDupeFilter } from './sqlite-dupefilter.ts'
 import { SqlitePageForms } from './sqlite-page-forms.ts'
@@ -103,6 +105,11 @@ export class JobDir {
       logger,
       ...failureBounds(crawler),
     })
+  }
+
+  /** What its runs may spend. @param nowMs default: this machine's clock */
+  budgetBook(limits: BudgetLimits, nowMs = Date.now): SqliteBudgetBook {
+    return new SqliteBudgetBook({ database: this.#database, limits, nowMs })
   }
 
   /** Opens the folder to be read; returns how many requests `frontier` gives. */

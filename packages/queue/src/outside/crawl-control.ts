@@ -143,7 +143,8 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     const own = shards.parts.map(({ noted, base }) => (present > 0 ? `${noted}:` : `${base}:`))
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs, keys.monitors]
-    const isKept = (key: string) => others.includes(key) || key.startsWith(`${keys.schedules}:`)
+    const stays = [`${keys.schedules}:`, `${keys.budgets}:day:`]
+    const isKept = (key: string) => others.includes(key) || stays.some((start) => key.startsWith(start))
     for (const start of [...own, ...alsoUnder]) await unlinkAll(redis, start, isKept)
     await Promise.all([redis.unlink(statsKey), redis.unlink(keys.startHosts, keys.publicHosts)])
   }

@@ -47,6 +47,8 @@ export interface CrawlRedisKeys {
   readonly pageForms: string
   /** `<schedules>:<name>`: when runs of the spider begin, whatever their CRAWL_ID; BullMQ's, and what `schedule-keys.ts` names. */
   readonly schedules: string
+  /** `<budgets>:<name>`, hashes: what a run and days have spent. */
+  readonly budgets: string
   /** `<visits>:<name>`: when pages were visited and are due again, `lua/visits/wheel.lua`. */
   readonly visits: string
   /** `<noted>:<asker>`, set: ids that were pushed under an asker which is not settled. */
@@ -98,6 +100,7 @@ function keysOf({
     publicHosts: key('webloom:%(queue)s:public-hosts'),
     pageForms: key('webloom:%(queue)s:page-forms'),
     schedules: key('webloom:%(queue)s:schedules'),
+    budgets: key('webloom:%(queue)s:budgets'),
     visits: key('webloom:%(queue)s:visits'),
     noted: key('webloom:%(queue)s:noted'),
     doubts: key('webloom:%(queue)s:doubts'),

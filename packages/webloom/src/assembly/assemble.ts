@@ -112,6 +112,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     startHosts,
     ...(others && { others }),
     ...(store.run && { run: store.run }),
+    budgetBook: (limits) => store.budgetBook(limits),
     fetch: pages.fetch,
   }
   Spider.attach(spider, { crawler, logger })

@@ -4,6 +4,7 @@ import type { DownloaderMiddleware, Extension, ItemPipeline, SpiderMiddleware } 
 import {
   AutoThrottle,
   BinaryPageMiddleware,
+  BudgetsMiddleware,
   CookieHeaderMiddleware,
   CookiesMiddleware,
   DefaultHeadersMiddleware,
@@ -136,6 +137,8 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     Class: HttpCacheMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware',
   },
+  // Behind the cache, which asks no host.
+  { name: 'budgets', order: 940, Class: BudgetsMiddleware },
   { name: 'download-times', order: 950, Class: DownloadTimesMiddleware },
 ]
 

@@ -13,6 +13,7 @@ import {
   FileRunLog,
   HostSlots,
   JobDir,
+  MemoryBudgetBook,
   MemoryCrawlRecord,
   MemoryPageForms,
   MemoryRequestQueue,
@@ -103,6 +104,7 @@ async function localStore(
   const queue = jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler, slots)
   const seeds = seedSource(crawler, { spider, startHosts }, { ...worker, queue })
   let looking: NodeJS.Timeout | undefined
+  let budgetsEnded = () => {}
   const runLog = new FileRunLog({
     folder: runsFolder(settings, spider.name, { folder, project }),
     jobDir: settings.get('JOBDIR') ?? undefined,
@@ -127,6 +129,12 @@ async function localStore(
     outlivesRun: jobDir !== null,
     startHosts,
     pageForms: jobDir?.pageForms ?? new MemoryPageForms(),
+    budgetBook: (limits) => {
+      if (!jobDir) return new MemoryBudgetBook(limits)
+      const book = jobDir.budgetBook(limits)
+      budgetsEnded = () => book.ended()
+      return book
+    },
     runLog,
     ...(seeds && { seeds }),
     connect: () => servers.open({ forWriting: true }),
@@ -150,6 +158,7 @@ async function localStore(
       await seeds?.close()
       await emptyIf(!settings.getBool('SCHEDULER_PERSIST'))
       await filter.crawlEnded?.()
+      budgetsEnded()
     },
     isNearlyFull: async () => false,
     notes: async () => [

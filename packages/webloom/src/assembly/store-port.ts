@@ -1,6 +1,8 @@
 /** What a crawl asks of the place where it is kept, and what that place is told of the crawl. `crawl-store.ts` makes one. */
 
 import type {
+  BudgetBook,
+  BudgetLimits,
   CrawlPast,
   CrawlRecord,
   CrawlRun,
@@ -46,6 +48,8 @@ export interface CrawlStore {
   /** Another run may go on with the crawl. */
   readonly outlivesRun: boolean
   readonly startHosts: StartHosts
+  /** The book of what the crawl may spend. */
+  budgetBook(limits: BudgetLimits): BudgetBook
   /** What workers have learned of pages that may need a browser. */
   readonly pageForms: PageForms
   readonly seeds?: SeedSource

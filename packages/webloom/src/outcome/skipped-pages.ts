@@ -18,6 +18,7 @@ const REASON_OF_KEY: Readonly<Record<string, string>> = {
   'urllength/request_ignored_count': 'URL too long',
   'redirect/max_times_reached': 'too many redirects',
   'host_backoff/dropped': 'host given up',
+  'budgets/dropped': 'budget spent',
   'httpcache/ignore': 'not in the HTTP cache',
   'downloader/protection/file_url': 'file: URL not allowed',
 }

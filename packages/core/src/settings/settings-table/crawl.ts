@@ -94,6 +94,14 @@ export const CRAWL_SETTINGS = [
     summary: 'Extensions beside the built-in ones: `[["./mine.ts#Mine", 500]]`; null disables one.',
   },
   {
+    name: 'BUDGETS',
+    type: 'dict',
+    default: {},
+    since: 'webloom',
+    summary:
+      'What a crawl may spend, exactly, by all its workers together: `pages`, `bytes` and `minutes` of a run (`crawl`), of a day (`day`), of each host in a run (`host`) and in a day (`hostDay`), and what happens `after` that: `stop`, `wait` (until the next day) or `drop`; `tz` says whose days: `{"day": {"pages": 10000}, "host": {"pages": 500}, "tz": "Europe/Berlin"}`.',
+  },
+  {
     name: 'CLOSESPIDER_ERRORCOUNT',
     type: 'int',
     unit: 'errors',

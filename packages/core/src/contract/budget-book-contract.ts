@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import type { BudgetAsk, BudgetBook, BudgetLimits } from '../ports/budget-book.ts'
+import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
+
+/** The book of one crawl, for two of its workers. In one process both may be one object. */
+export interface SharedBudgetBook {
+  readonly one: BudgetBook
+  readonly other: BudgetBook
+  /** Moves the book's clock on, to that second of 1970. */
+  setClock(seconds: number): void
+}
+
+export interface BudgetBookImplementation {
+  readonly name: string
+  create(limits: BudgetLimits): Promise<SharedBudgetBook & { dispose(): Promise<void> }>
+  readonly deviations?: readonly Deviation[]
+}
+
+type Subject = (limits: BudgetLimits) => Promise<SharedBudgetBook>
+
+const page = (host: string, day = 'monday', bytes = 0): BudgetAsk => ({ host, day, pages: 1, bytes })
+const came = (host: string, bytes: number, day = 'monday'): BudgetAsk => ({ host, day, pages: 0, bytes })
+
+/** `-` for a request that may leave, else what is spent. */
+async function asked(book: BudgetBook, ...asks: BudgetAsk[]): Promise<string[]> {
+  return (await book.spend(asks)).map((spent) => (spent ? `${spent.window} ${spent.kind}` : '-'))
+}
+
+const TESTS: ContractTests<Subject> = {
+  'pages of a run: no more leave than there are, whoever asks': async (create) => {
+    const { one, other } = await create({ crawl: { pages: 3 } })
+    assert.deepEqual(await asked(one, page('a'), page('b')), ['-', '-'])
+    assert.deepEqual(await asked(other, page('a'), page('a')), ['-', 'crawl pages'])
+    assert.deepEqual(await asked(one, page('c', 'tuesday')), ['crawl pages'])
+  },
+  'two that ask at once: together they are given what there is': async (create) => {
+    const { one, other } = await create({ day: { pages: 20 } })
+    const asks = Array.from({ length: 15 }, () => page('a'))
+    const answers = await Promise.all([asked(one, ...asks), asked(other, ...asks)])
+    assert.equal(answers.flat().filter((answer) => answer === '-').length, 20)
+  },
+  'a day has its own, and so has each host': async (create) => {
+    const { one, other } = await create({ day: { pages: 3 }, hostDay: { pages: 2 } })
+    assert.deepEqual(await asked(one, page('a'), page('a'), page('a')), ['-', '-', 'hostDay pages'])
+    assert.deepEqual(await asked(other, page('b'), page('b')), ['-', 'day pages'])
+    assert.deepEqual(await asked(one, page('a', 'tuesday')), ['-'])
+  },
+  'each host of a run has its own': async (create) => {
+    const { one, other } = await create({ host: { pages: 1 } })
+    assert.deepEqual(await asked(one, page('a'), page('b')), ['-', '-'])
+    assert.deepEqual(await asked(other, page('a', 'tuesday'), page('b')), ['host pages', 'host pages'])
+  },
+  'what is refused spends nothing of the other budgets': async (create) => {
+    const { one } = await create({ crawl: { pages: 2 }, host: { pages: 1 } })
+    assert.deepEqual(await asked(one, page('a'), page('a'), page('a'), page('b')), [
+      '-',
+      'host pages',
+      'host pages',
+      '-',
+    ])
+  },
+  'bytes are spent when they have come, also without a page, and no request leaves when they are': async (
+    create,
+  ) => {
+    const { one, other } = await create({ crawl: { bytes: 1000 }, host: { bytes: 600 } })
+    assert.deepEqual(await asked(one, page('a'), came('a', 599)), ['-', '-'])
+    assert.deepEqual(await asked(other, page('a'), came('a', 1), page('a')), ['-', '-', 'host bytes'])
+    assert.deepEqual(await asked(one, page('b', 'monday', 400)), ['crawl bytes'])
+  },
+  'minutes are those in which a request left': async (create) => {
+    const { one, other, setClock } = await create({ crawl: { minutes: 2 } })
+    setClock(600)
+    assert.deepEqual(await asked(one, page('a'), page('a')), ['-', '-'])
+    setClock(659)
+    assert.deepEqual(await asked(other, page('a')), ['-'])
+    // Nothing is asked for in the next hour.
+    setClock(4260)
+    assert.deepEqual(await asked(one, page('a'), page('b')), ['-', '-'])
+    setClock(4320)
+    assert.deepEqual(await asked(other, page('a')), ['crawl minutes'])
+  },
+  'several that are spent: the widest is told': async (create) => {
+    const { one } = await create({ crawl: { pages: 1 }, day: { pages: 1 }, host: { pages: 1 } })
+    assert.deepEqual(await asked(one, page('a'), page('a')), ['-', 'crawl pages'])
+  },
+}
+
+/** Every BudgetBook runs this. */
+export function budgetBookContract(
+  runner: TestRunner,
+  { name, create, deviations }: BudgetBookImplementation,
+): void {
+  runContract<Subject>(runner, 'BudgetBook', TESTS, {
+    name,
+    ...(deviations && { deviations }),
+    create: async () => {
+      const made: { dispose(): Promise<void> }[] = []
+      return {
+        subject: async (limits) => {
+          const book = await create(limits)
+          made.push(book)
+          return book
+        },
+        dispose: async () => {
+          for (const book of made) await book.dispose()
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,31 @@
+/** Which day it is in a time zone, and when the next one begins. */
+export class Days {
+  readonly #format: Intl.DateTimeFormat
+  #day = ''
+  #endsAtMs = 0
+
+  constructor(tz: string) {
+    // Written as 2026-11-27.
+    this.#format = new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short' })
+  }
+
+  /** @param nowMs milliseconds since 1970 */
+  at(nowMs: number): { readonly day: string; readonly endsAtMs: number } {
+    if (nowMs >= this.#endsAtMs || this.#day === '') {
+      this.#day = this.#format.format(nowMs)
+      this.#endsAtMs = this.#endOf(this.#day, nowMs)
+    }
+    return { day: this.#day, endsAtMs: this.#endsAtMs }
+  }
+
+  /** The longest day has 25 hours. */
+  #endOf(day: string, nowMs: number): number {
+    let [during, after] = [nowMs, nowMs + 26 * 3_600_000]
+    while (after - during > 1) {
+      const middle = Math.floor((during + after) / 2)
+      if (this.#format.format(middle) === day) during = middle
+      else after = middle
+    }
+    return after
+  }
+}

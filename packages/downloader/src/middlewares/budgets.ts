@@ -1,0 +1,190 @@
+import {
+  type BudgetAsk,
+  type BudgetBook,
+  type BudgetSpent,
+  type Crawler,
+  type DownloaderMiddleware,
+  IgnoreRequest,
+  type Logger,
+  NotConfigured,
+  type Request,
+  type Response,
+  RetryLater,
+  type StatsCollector,
+} from '@webloom/core'
+import { type BudgetPlan, budgetPlanOf } from '../budgets/budget-plan.ts'
+import { Days } from '../budgets/days.ts'
+import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
+
+export interface BudgetsOptions {
+  readonly plan: BudgetPlan
+  readonly book: BudgetBook
+  readonly hostOf: HostOf
+  /** Ends the crawl. */
+  readonly close: (reason: string) => void
+  readonly stats: StatsCollector
+  readonly logger: Logger
+  /** Milliseconds since 1970; tests give their own. */
+  readonly now?: () => number
+}
+
+/** Bytes that have come are told by then, if no request asks before. */
+const TELL_BYTES_MS = 500
+
+/** Clocks of several machines differ by that. */
+const AFTER_MIDNIGHT_MS = 1000
+
+/** Bytes of so many hosts are gathered before they are told. */
+const HOSTS_UNTOLD_MAX = 1000
+
+interface Asked {
+  readonly ask: BudgetAsk
+  readonly resolve: (spent: BudgetSpent | undefined) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * BUDGETS: lets a request leave only when the crawl's book has a page left for it. It is the last but those that measure: what the HTTP cache
+ * answers costs nothing. Requests that are about to leave at the same moment ask together.
+ */
+export class BudgetsMiddleware implements DownloaderMiddleware {
+  readonly #options: BudgetsOptions
+  readonly #days: Days
+  #asked: Asked[] = []
+  /** Host → bytes that have come and are not told yet. */
+  #untold = new Map<string, number>()
+  #timer: NodeJS.Timeout | undefined
+  readonly #told = new Set<string>()
+
+  constructor(options: BudgetsOptions) {
+    this.#options = options
+    this.#days = new Days(options.plan.tz)
+  }
+
+  static fromCrawler(crawler: Crawler): BudgetsMiddleware {
+    const { settings, stats, logger, signals, budgetBook } = crawler
+    const plan = budgetPlanOf(settings)
+    if (!plan) throw new NotConfigured('BUDGETS sets none')
+    if (!budgetBook) throw new NotConfigured('there is no crawl whose budgets these could be')
+    const made = new this({
+      ...{ plan, book: budgetBook(plan.limits), hostOf: hostOfCrawler(crawler), stats, logger },
+      close: (reason) => crawler.close(reason),
+    })
+    signals.connect('spiderClosed', () => made.tellBytes())
+    return made
+  }
+
+  async processRequest(request: Request): Promise<RetryLater | undefined> {
+    const spent = await this.#mayLeave(request)
+    return spent && this.#refused(request, spent)
+  }
+
+  processResponse(request: Request, response: Response): Response {
+    const bytes = response.body.length
+    if (bytes > 0) {
+      const host = hostnameOf(request)
+      this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
+      if (this.#untold.size >= HOSTS_UNTOLD_MAX) void this.tellBytes()
+      this.#timer ??= setTimeout(() => void this.tellBytes(), TELL_BYTES_MS).unref()
+    }
+    return response
+  }
+
+  /** Tells the book what has come. Bytes that cannot be told now are told later. */
+  async tellBytes(): Promise<void> {
+    const asks = this.#bytesToTell()
+    if (asks.length === 0) return
+    try {
+      await this.#options.book.spend(asks)
+    } catch (error) {
+      this.#options.logger.debug({ err: error }, 'the budgets cannot be told of bytes now')
+      for (const { host, bytes } of asks) this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
+    }
+  }
+
+  #mayLeave(request: Request): Promise<BudgetSpent | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<BudgetSpent | undefined>()
+    const { day } = this.#days.at(this.#now())
+    this.#asked.push({ ask: { host: hostnameOf(request), day, pages: 1, bytes: 0 }, resolve, reject })
+    if (this.#asked.length === 1) setImmediate(() => void this.#askTogether())
+    return promise
+  }
+
+  async #askTogether(): Promise<void> {
+    const asked = this.#asked
+    this.#asked = []
+    // What has come is spent before it is asked whether more may.
+    const bytes = this.#bytesToTell()
+    try {
+      const answers = await this.#options.book.spend([...bytes, ...asked.map(({ ask }) => ask)])
+      for (const [n, { resolve }] of asked.entries()) resolve(answers[bytes.length + n])
+    } catch (error) {
+      for (const { reject } of asked) reject(error)
+    }
+  }
+
+  #bytesToTell(): BudgetAsk[] {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const { day } = this.#days.at(this.#now())
+    const asks = [...this.#untold].map(([host, bytes]) => ({ host, day, pages: 0 as const, bytes }))
+    this.#untold = new Map()
+    return asks
+  }
+
+  #refused(request: Request, spent: BudgetSpent): RetryLater {
+    const { plan, stats, close, hostOf } = this.#options
+    const { window, kind } = spent
+    const host = hostnameOf(request)
+    const what = `${WORDS[window](host)} is spent: ${plan.limits[window]![kind]} ${kind}`
+    const after = plan.after[window]
+    if (after === 'drop') {
+      stats.inc('budgets/dropped')
+      this.#tell(`${window} ${host}`, `${what}. Its other requests are dropped (BUDGETS.${window})`)
+      throw new IgnoreRequest(`${what} (BUDGETS.${window})`)
+    }
+    stats.inc('budgets/waited')
+    if (after === 'stop') {
+      this.#tell(
+        window,
+        `${what}. The crawl ends; what waits is kept where the crawl is kept (BUDGETS.${window})`,
+      )
+      close(`budget_${window === 'hostDay' ? 'host_day' : window}`)
+      return new RetryLater(request, 'first')
+    }
+    const { day, endsAtMs } = this.#days.at(this.#now())
+    const pauseMs = endsAtMs - this.#now() + AFTER_MIDNIGHT_MS
+    this.#tell(
+      window === 'day' ? `${window} ${day}` : `${window} ${day} ${host}`,
+      `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})`,
+    )
+    hostOf(request)?.onHostNews?.({ pauseMs, pauseReason: `${WORDS[window](host)} is spent` })
+    return new RetryLater(request, 'first')
+  }
+
+  /** Each once, and of many hosts not all. */
+  #tell(key: string, text: string): void {
+    const { logger } = this.#options
+    if (this.#told.has(key) || this.#told.size >= TOLD_MAX) return
+    this.#told.add(key)
+    logger.warn(text)
+    if (this.#told.size === TOLD_MAX) logger.warn('further budgets that are spent are not told')
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now()
+  }
+}
+
+const TOLD_MAX = 100
+
+const WORDS = {
+  crawl: () => 'the budget of the crawl',
+  day: () => 'the budget of the day',
+  host: (host: string) => `the budget of ${host}`,
+  hostDay: (host: string) => `the budget of ${host} for the day`,
+} as const
+
+function hostnameOf({ url }: Request): string {
+  return URL.parse(url)?.hostname ?? ''
+}

@@ -72,3 +72,14 @@ describe('has a page changed?', () => {
     expect(valueHash(undefined)).toMatch(/^[0-9a-f]{12}$/)
   })
 })
+
+test('the dates of a sitemap are what it says; those of another feed are not', () => {
+  const xml = (root: string, at: string) =>
+    contentHash(
+      page(`<?xml version="1.0"?>\n<${root}>\n<a><lastmod>${at}</lastmod></a></${root}>`, 'application/xml'),
+    )
+  const [before, after] = ['2026-01-01T10:00:00Z', '2026-01-02T10:00:00Z'] as const
+  for (const root of ['urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"', 's:sitemapindex'])
+    expect(xml(root, before)).not.toBe(xml(root, after))
+  expect(xml('prices', before)).toBe(xml('prices', after))
+})

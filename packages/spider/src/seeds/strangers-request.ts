@@ -51,6 +51,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'host_retry_times',
   'is_start_request',
   'last_visit',
+  'lastmod',
   'max_retry_times',
   'priority_adjust',
   'queued_at',

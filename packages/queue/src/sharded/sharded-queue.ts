@@ -57,6 +57,8 @@ import { SharedDispatcher } from './shared-dispatcher.ts'
 const REPLICA_MS_MAX = 5000
 const REPLICA_LOOK_MS = 20
 const CLOSE_MS_MAX = 3000
+/** Less than a heartbeat waits for: orders come with it. */
+const STEER_MS_MAX = 1000
 
 export interface ShardedQueueOptions extends Omit<BucketQueueOptions, 'channel' | 'shard'> {
   /** QUEUE_SHARDS. */
@@ -275,9 +277,11 @@ export class ShardedQueue implements RequestQueue {
     }
   }
 
+  /** Waits for no shard that is away: that one is told as soon as it is back. */
   async steer(orders: HostOrders): Promise<void> {
     this.#orders = orders
-    await Promise.all(this.#all((queue) => queue.steer(orders)))
+    const telling = Promise.all(this.#all((queue) => queue.steer(orders)))
+    await Promise.race([telling, sleep(STEER_MS_MAX, undefined, { ref: false })])
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {

@@ -1,23 +1,26 @@
 /**
  * Looks after the outboxes of all shards, and tells when nothing is left in any of them.
  *
- *     every two seconds   one worker of all reads the state of all shards, has sent again what is lacking, and deletes what is safe
+ *     every two seconds   one worker of all reads the state of all shards that answer, has sent again what is lacking, and deletes what is safe
  *     at the end          whoever finds nothing to do looks again and again, until two looks say that the crawl is over
  *
  * What is looked for, and why two looks suffice: outbox-tender.ts, crawl-end-rounds.ts.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@webloom/core'
+import { type Logger, within } from '@webloom/core'
 import type { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { CrawlEndRounds, isNothingLeft } from '../shards/crawl-end-rounds.ts'
 import { HOME } from '../shards/crawl-shards.ts'
 import { OutboxTender, type Resend, type Trim } from '../shards/outbox-tender.ts'
 import type { Round } from '../shards/shard-state.ts'
 import type { OutboxDelivery } from './outbox-delivery.ts'
+import { ShardLooks } from './shard-looks.ts'
 import type { ShardsHome } from './shards-home.ts'
 
 const LOOKS_EVERY_MS = 2000
+/** A server that goes away while outboxes are tended holds that up for so long; then it is left out. */
+const TENDS_MS_MAX = 6000
 /** Between two looks at a crawl that may be over. */
 const SOON_MS = 150
 /** Longer than it takes where there is no replica: then five seconds must have gone. */
@@ -36,6 +39,7 @@ export interface ShardsTendingOptions {
 
 export class ShardsTending {
   readonly #options: ShardsTendingOptions
+  readonly #looks: ShardLooks
   readonly #tender = new OutboxTender()
   readonly #closing = new AbortController()
   /** Shards that knew nothing of the run at the last look. */
@@ -43,6 +47,7 @@ export class ShardsTending {
 
   constructor(options: ShardsTendingOptions) {
     this.#options = options
+    this.#looks = new ShardLooks(options.scripts)
   }
 
   open(): void {
@@ -56,7 +61,7 @@ export class ShardsTending {
 
   /** Whether nothing waits, is held back or is leased in any shard, or on its way to one: at most moments, none is. */
   async isNothingLeft(): Promise<boolean> {
-    return isNothingLeft(await this.#round())
+    return isNothingLeft(await this.#looks.all())
   }
 
   /** Resolves to whether the crawl is over, which takes as long as it is not sure. */
@@ -64,7 +69,7 @@ export class ShardsTending {
     const rounds = new CrawlEndRounds()
     const until = performance.now() + ENDS_MS_MAX
     while (performance.now() < until && !this.#closing.signal.aborted) {
-      const said = rounds.look(await this.#round(), await this.#options.home.isStartEnded())
+      const said = rounds.look(await this.#looks.all(), await this.#options.home.isStartEnded())
       if (said !== 'soon') return said === 'over'
       await sleep(SOON_MS)
     }
@@ -86,12 +91,14 @@ export class ShardsTending {
     }
   }
 
+  /** Where a shard is away, the outboxes of the others go on: else they would fill up as its own does. */
   async #tend(): Promise<void> {
     const { home } = this.#options
-    const round = await this.#round()
+    const round = await this.#looks.answering()
     await this.#endLost(round)
     const { resends, trims } = this.#tender.look(round)
-    await Promise.all([...resends.map((one) => this.#resend(one)), this.#trim(trims), home.keep()])
+    const tending = [...resends.map((one) => this.#resend(one)), this.#trim(trims), home.keep()]
+    await within(TENDS_MS_MAX, 'tending outboxes', Promise.all(tending))
   }
 
   /** A shard whose server has lost everything knows of no run, and would refuse all that is brought to it for ever. */
@@ -122,12 +129,5 @@ export class ShardsTending {
     const { scripts } = this.#options
     for (const [sender, some] of Map.groupBy(trims, (one) => one.sender))
       await scripts.get(sender)!.trim(some)
-  }
-
-  async #round(): Promise<Round> {
-    const states = [...this.#options.scripts].map(
-      async ([name, one]) => [name, await one.shardState()] as const,
-    )
-    return new Map(await Promise.all(states))
   }
 }

@@ -1,7 +1,9 @@
 -- Deletes entries that their receivers cannot lose any more.
 --
 -- Input    ARGV[2] receivers; of each: shard, epoch, number up to which all may go
--- Output   how many were deleted. Nothing is, when this shard has not given out that number in that epoch: it has gone back
+-- Output   how many were deleted, at most MAX_TRIMMED_PER_CALL: then there may be more. Nothing is, when this shard has not given out that number in that epoch: it has gone back
+local MAX_TRIMMED_PER_CALL = 2000
+
 local function isSent(spans, epoch, number)
   for i = 2, #spans, 2 do
     if spans[i] == epoch then
@@ -16,12 +18,13 @@ for _ = 1, number() do
   local shard, epoch, upTo = arg(), arg(), number()
   local spans = sentOf(shard)
   local first = tonumber(spans[1])
-  if upTo >= first and isSent(spans, epoch, upTo) then
-    local entries = redis.call('LPOP', key('outbox', shard), upTo - first + 1) or {}
+  local count = math.min(upTo - first + 1, MAX_TRIMMED_PER_CALL - gone)
+  if count > 0 and isSent(spans, epoch, upTo) then
+    local entries = redis.call('LPOP', key('outbox', shard), count) or {}
     for _, entry in ipairs(entries) do
       bytes = bytes + #entry
     end
-    gone, spans[1] = gone + #entries, whole(upTo + 1)
+    gone, spans[1] = gone + #entries, whole(first + count)
     keepSent(shard, spans)
   end
 end

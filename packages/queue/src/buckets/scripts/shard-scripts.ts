@@ -29,6 +29,9 @@ const readScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/read.lua')
 const trimScript = luaScript(...KEYS, 'outbox/send.lua', 'outbox/trim.lua')
 const clearScript = luaScript(...KEYS, 'outbox/clear.lua')
 
+/** As many as `lua/outbox/trim.lua` has. */
+const MAX_TRIMMED_PER_CALL = 2000
+
 export interface ShardScriptsOptions {
   readonly redis: Redis
   /** Of the shard. */
@@ -99,10 +102,14 @@ export class ShardScripts {
     })
   }
 
-  /** Deletes entries that their receivers cannot lose any more. Resolves to how many. */
+  /** Deletes entries that their receivers cannot lose any more, in steps between which the server serves others. Resolves to how many. */
   async trim(trims: readonly Pick<Trim, 'receiver' | 'upTo'>[]): Promise<number> {
     const args = trims.flatMap(({ receiver, upTo }) => [receiver, upTo.epoch, upTo.number])
-    return (await this.#run(trimScript, [trims.length, ...args])) as number
+    for (let all = 0; ; ) {
+      const gone = (await this.#run(trimScript, [trims.length, ...args])) as number
+      all += gone
+      if (gone < MAX_TRIMMED_PER_CALL) return all
+    }
   }
 
   /** Deletes what it has for those shards, and what it knows of the entries of others. */

@@ -34,8 +34,8 @@ if not state then
 end
 redis.call('HDEL', KEYS[1], 'emptied', 'todo', 'flush', 'keepsMet')
 redis.call('HSET', KEYS[1], 'state', 'stopped')
--- Shards that were emptied, or never began, do not know of the run.
-if shards and (not state or emptied or what == 'run') then
+-- Shards that were emptied, or never began, do not know of the run: nor do those that were still to be emptied for it.
+if shards and (not state or emptied or (what and what ~= 'owners')) then
   owe(KEYS[1], 'run', '', '')
 end
 return { state and 'resumed' or 'new', run or ARGV[1], first or run or ARGV[1] }

@@ -26,6 +26,17 @@ test('a run that is begun by an import has a name, which its workers have too', 
   expect(await adoptCrawl({ redis: bench.redis, keys })).toEqual({ found: 'running', runName })
 })
 
+test('a crawl of shards that was stopped before these were told of its run tells them when it is given work', async () => {
+  const crawl = { redis: bench.redis, keys: bench.nextKeys() }
+  const record = bench.record(crawl.keys, { shards: 3 })
+  await record.open()
+  expect(await bench.redis.hget(crawl.keys.record, 'todo')).toBe('shards')
+  await stopCrawl(crawl)
+  let told = 0
+  await adoptCrawl(crawl, { shards: 3, tellShards: async () => void told++ })
+  expect(told).toBe(1)
+})
+
 describe('clear', () => {
   const clearing = (keys: CrawlRedisKeys, clear = async () => {}, force = false) =>
     clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear, force })

@@ -11,8 +11,8 @@ import type { Delivery } from '../shards/outbox-entry.ts'
 const GATHER_MS = 5
 /** A script with more is sent in parts, so that its server serves others in between. */
 const MAX_ENTRIES_PER_SCRIPT = 500
-/** For a shard that does not answer no more are kept here: they are in the outbox. */
-const KEPT_ENTRIES_MAX = 20_000
+/** For a shard that does not answer no more (characters) are kept here: they are in the outbox. */
+const KEPT_SIZE_MAX = 4_000_000
 
 export interface OutboxDeliveryOptions {
   readonly logger: Logger
@@ -29,7 +29,7 @@ export class OutboxDelivery {
   readonly #options: OutboxDeliveryOptions
   readonly #gathered = new Map<string, Delivery[]>()
   readonly #delivering = new Set<Promise<void>>()
-  /** By shard: how many entries have gathered, or are on their way. */
+  /** By shard: the size of what has gathered, or is on its way. */
   readonly #kept = new Map<string, number>()
 
   constructor(options: OutboxDeliveryOptions) {
@@ -40,8 +40,8 @@ export class OutboxDelivery {
   gather(deliveries: ReadonlyMap<string, readonly Delivery[]>): void {
     for (const [shard, some] of deliveries) {
       const kept = this.#kept.get(shard) ?? 0
-      if (kept > KEPT_ENTRIES_MAX) continue
-      this.#kept.set(shard, kept + entriesIn(some))
+      if (kept > KEPT_SIZE_MAX) continue
+      this.#kept.set(shard, kept + sizeOf(some))
       const gathered = this.#gathered.get(shard)
       if (gathered) gathered.push(...some)
       else {
@@ -68,8 +68,8 @@ export class OutboxDelivery {
     const gathered = this.#gathered.get(shard)
     this.#gathered.delete(shard)
     if (!gathered) return
-    const count = entriesIn(gathered)
-    void this.deliver(shard, gathered).then(() => this.#kept.set(shard, this.#kept.get(shard)! - count))
+    const size = sizeOf(gathered)
+    void this.deliver(shard, gathered).then(() => this.#kept.set(shard, this.#kept.get(shard)! - size))
   }
 
   async #deliver(shard: string, deliveries: readonly Delivery[]): Promise<void> {
@@ -92,8 +92,10 @@ export class OutboxDelivery {
 const LOST =
   'a shard of the crawl has lost links that were known to it, longer ago than they are kept for that; they are not fetched unless another page has them. Replicas that lag, or a disk that is written late, may be the reason: min-replicas-max-lag 1, appendfsync everysec'
 
-function entriesIn(deliveries: readonly Delivery[]): number {
-  return deliveries.reduce((sum, { entries }) => sum + entries.length, 0)
+function sizeOf(deliveries: readonly Delivery[]): number {
+  let size = 0
+  for (const { entries } of deliveries) for (const entry of entries) size += entry.length
+  return size
 }
 
 function* partsOf(deliveries: readonly Delivery[]): Generator<Delivery[]> {

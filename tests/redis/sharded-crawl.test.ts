@@ -102,8 +102,9 @@ test('an import makes a crawl of shards, and its worker fetches what was importe
   )
   expect((await seen(readStatus)).shards).toBe(SHARDS)
   expect((await exported()).toSorted()).toEqual(urls.toSorted())
-  const { finishReason } = await crawled({ SCHEDULER_PERSIST: false })
+  const { finishReason, stats } = await crawled({ SCHEDULER_PERSIST: false })
   expect(finishReason).toBe('finished')
+  expect((await seen(readStatus)).done).toBe(stats.response_received_count)
   expect([...web.reachable()].filter((url) => web.countOf(url) !== 1)).toEqual([])
 
   const failed = () =>

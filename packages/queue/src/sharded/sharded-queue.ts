@@ -194,7 +194,7 @@ export class ShardedQueue implements RequestQueue {
       } else {
         // What failed is not queued again here (lua/failures/crawl-ended.lua) until the shard knows of a run.
         await redis.hset(record, 'emptied', 1)
-        await redis.hdel(record, 'run', 'done')
+        await redis.hdel(record, 'run')
       }
     }
     await Promise.all([...this.#all((queue) => queue.clear()), this.#home.scripts.clear()])

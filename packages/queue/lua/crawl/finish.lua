@@ -2,8 +2,17 @@
 --
 -- Input    KEYS as in crawl/counts.lua, KEYS[1] record, KEYS[12] alone; ARGV[1] run, ARGV[2] why it only
 --          stops, "" for a crawl that finishes
---          In a crawl of several shards nothing is finished while somebody brings requests from outside, see members/adopt.lua
+--          In a crawl of several shards nothing is finished while somebody brings requests from outside, see members/adopt.lua, nor when
+--          the home has sent anything (a seed) since it was looked at: KEYS[13] <frontier>:sent, ARGV[3] the sum of its last numbers then, "" for one shard
 -- Output   1 when the crawl is finished, 2 when it is stopped for that reason, by this call or an earlier one
+local function hasSent(before)
+  local numbers = 0
+  for _, spans in ipairs(redis.call('HVALS', KEYS[13])) do
+    numbers = numbers + string.match(spans, '%d+$')
+  end
+  return numbers ~= tonumber(before)
+end
+
 local run, state, startEnded, stopReason, bringsUntil =
   unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded', 'stopReason', 'bringsUntil'))
 if run ~= ARGV[1] then
@@ -13,7 +22,7 @@ if state ~= 'running' then
   return state == 'finished' and 1 or ARGV[2] ~= '' and stopReason == ARGV[2] and 2 or 0
 end
 local waiting, delayed, leased = counts()
-if startEnded ~= '1' or waiting + delayed + leased > 0 or tonumber(bringsUntil or 0) > now then
+if startEnded ~= '1' or waiting + delayed + leased > 0 or tonumber(bringsUntil or 0) > now or (ARGV[3] ~= '' and hasSent(ARGV[3])) then
   return 0
 end
 local stops = ARGV[2] ~= ''

@@ -102,8 +102,8 @@ export interface RedisCrawlRecordOptions {
   readonly flushes?: boolean
   /** QUEUE_SHARDS. Default: 1. */
   readonly shards?: number
-  /** For a crawl of several shards: whether nothing is left in any of them, nor between them. Asked before it is finished. */
-  readonly isOver?: () => Promise<boolean>
+  /** For a crawl of several shards: when nothing is left in any of them, nor between them, what its home had sent by then. Asked before it is finished. */
+  readonly isOver?: () => Promise<number | undefined>
   /** Counts requests of this crawl that wait where its workers do not read them. If there are any, the crawl ends as REQUESTS_LEFT. */
   readonly requestsElsewhere?: () => Promise<number>
   /** Returns false when start() is known to have ended, so that Redis need not be asked. Default: Redis is asked each time. */
@@ -278,10 +278,11 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async #finish(runId: string): Promise<boolean | string> {
-    if (this.#isOver && !(await this.#isOver())) return false
+    const sent = await this.#isOver?.()
+    if (this.#isOver && sent === undefined) return false
     const isLeft = (await this.#requestsElsewhere()) > 0
-    const args = [runId, isLeft ? REQUESTS_LEFT : '']
-    const keys = [...stateKeys(this.#keys), this.#keys.alone]
+    const args = [runId, isLeft ? REQUESTS_LEFT : '', sent ?? '']
+    const keys = [...stateKeys(this.#keys), this.#keys.alone, `${this.#keys.frontier}:sent`]
     const answer = await finishScript.run(this.#redis, keys, args)
     return answer === 2 ? REQUESTS_LEFT : answer === 1
   }

@@ -303,8 +303,11 @@ export class ShardedQueue implements RequestQueue {
     return this.#tending.isNothingLeft()
   }
 
-  /** Resolves to whether nothing can come any more, whatever a server may still lose. The record asks before it says finished. */
-  isOver(): Promise<boolean> {
+  /**
+   * When nothing can come any more, whatever a server may still lose, resolves to how many entries the home had sent; else to undefined.
+   * The record asks before it says finished.
+   */
+  isOver(): Promise<number | undefined> {
     return this.#tending.isOver()
   }
 

@@ -12,6 +12,7 @@ import { type Logger, within } from '@webloom/core'
 import type { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { CrawlEndRounds, isNothingLeft } from '../shards/crawl-end-rounds.ts'
 import { HOME } from '../shards/crawl-shards.ts'
+import { countSent } from '../shards/outbox-numbers.ts'
 import { OutboxTender, type Resend, type Trim } from '../shards/outbox-tender.ts'
 import type { Round } from '../shards/shard-state.ts'
 import type { OutboxDelivery } from './outbox-delivery.ts'
@@ -64,16 +65,18 @@ export class ShardsTending {
     return isNothingLeft(await this.#looks.all())
   }
 
-  /** Resolves to whether the crawl is over, which takes as long as it is not sure. */
-  async isOver(): Promise<boolean> {
+  /** Resolves to how many entries the home had sent when the crawl was over, and to undefined when it is not; that takes as long as it is not sure. */
+  async isOver(): Promise<number | undefined> {
     const rounds = new CrawlEndRounds()
     const until = performance.now() + ENDS_MS_MAX
     while (performance.now() < until && !this.#closing.signal.aborted) {
-      const said = rounds.look(await this.#looks.all(), await this.#options.home.isStartEnded())
-      if (said !== 'soon') return said === 'over'
+      const round = await this.#looks.all()
+      const said = rounds.look(round, await this.#options.home.isStartEnded())
+      if (said === 'no') return undefined
+      if (said === 'over') return countSent(round.get(HOME)!.sent)
       await sleep(SOON_MS)
     }
-    return false
+    return undefined
   }
 
   async #run(): Promise<void> {

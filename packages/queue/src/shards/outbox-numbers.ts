@@ -82,6 +82,11 @@ export function countLacking({ from, spans }: SentSpans, applied: AppliedEpochs)
   return count
 }
 
+/** The sum of the last numbers that a sender has given out, of all its receivers: another one after each entry. */
+export function countSent(sent: ReadonlyMap<string, SentSpans>): number {
+  return [...sent.values()].reduce((sum, { spans }) => sum + (spans.at(-1)?.to ?? 0), 0)
+}
+
 /** Whether that number was given out in that epoch, and is in the list. */
 export function isInList({ from, spans }: SentSpans, { epoch, number }: EntryNumber): boolean {
   return number >= from && spans.some((span) => span.epoch === epoch && number <= span.to)

@@ -1,8 +1,9 @@
 /** Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. */
 
+import { writeFileSync } from 'node:fs'
 import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { ClusterFolder, fetchCounts, randomOf } from '../cluster/cluster-crawl.ts'
+import { ClusterFolder, fetchCounts, followingSpider, randomOf } from '../cluster/cluster-crawl.ts'
 
 const ROUNDS = Number(process.env.SCHEDULE_ROUNDS ?? 10)
 const TIMEOUT_MS = 900_000
@@ -138,4 +139,30 @@ test('a machine that is stopped in the middle of a run goes on with it when it i
   const after = serve(folder)
   await after.waitForOutput(/crawl ended: finished/, 60_000)
   await expectEachPage((count, url) => expect(count, url).toBeGreaterThanOrEqual(1))
+})
+
+test('crawls that go on at the same time share the processes of a machine', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using folder = await projectOf({ DOWNLOAD_DELAY: 0.5, RANDOMIZE_DOWNLOAD_DELAY: false })
+  writeFileSync(folder.path('spiders/others.ts'), followingSpider(web).replace("'pages'", "'others'"))
+  const machine = folder.start('worker', '--all', '--processes', '4')
+  await machine.waitForOutput(/serves others, pages, .*begins runs that are due/, 30_000)
+  const workersOf = async (spider: string) => {
+    const { workers } = JSON.parse((await folder.run('status', spider, '--json')).stdout)
+    return (workers as { lost: boolean }[]).filter(({ lost }) => !lost).length
+  }
+  const shares = (pages: number, others: number) =>
+    vi.waitFor(
+      async () => expect([await workersOf('pages'), await workersOf('others')]).toEqual([pages, others]),
+      { timeout: 20_000, interval: 500 },
+    )
+  for (const spider of ['pages', 'others']) await folder.run('schedule', spider, '@yearly')
+  await folder.run('schedule', 'run', 'pages')
+  await shares(4, 0)
+  await folder.run('schedule', 'run', 'others')
+  await shares(2, 2)
+  await finished(folder, 1)
+  await machine.waitForOutput(/"spider":"others".*"msg":"crawl ended: finished"/, 90_000)
+  await expectEachPage((count, url) => expect(count, url).toBe(2))
 })

@@ -125,7 +125,8 @@ export class CrawlSchedules {
       return kept.flatMap(({ template, next }) => {
         const schedule = scheduleOf(template?.data)
         if (!schedule || next === undefined) return []
-        const last = lasts[schedule.name]
+        // A schedule may be called `constructor`.
+        const last = Object.hasOwn(lasts, schedule.name) ? lasts[schedule.name] : undefined
         return [
           {
             ...schedule,

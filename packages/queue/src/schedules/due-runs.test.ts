@@ -168,3 +168,12 @@ test('a run that is asked for is due at once; a schedule that is gone has none; 
   expect(await bench.redis.pttl(servedKey(keys))).toBeGreaterThan(0)
   await due.close()
 })
+
+test.each(['constructor', '__proto__'])('a schedule may be called %s', async (name) => {
+  const { schedule, schedules } = ofOneSpider()
+  await schedules.set({ ...schedule, name })
+  const [seen] = (await schedules.all()).filter((one) => one.spider === schedule.spider)
+  expect(seen).toMatchObject({ name })
+  expect(seen!.last).toBeUndefined()
+  expect((await schedules.remove(name)).name).toBe(name)
+})

@@ -37,6 +37,9 @@ test('a schedule is kept with its settings, listed with when it is due, changed,
   // Where a Redis is, and its password, is each worker's own affair.
   const where = `REDIS_URL=${redis.url.replace('://', '://:hunter2@')}`
   const url = ['-s', `QUEUE_REDIS_URL=${redis.url}`, '-s', where]
+  const secrets = ['-s', 'MAIL_PASS=hunter2', '-a', 'tag=x', '-s', 'CUSTOM_API_KEY=hunter2']
+  await webloom(['schedule', 'quotes', '@daily', '--name', 'secret', ...secrets])
+  expect((await webloom(['schedule', 'rm', 'secret', '--json'])).stdout).not.toContain('hunter2')
   await webloom(['schedule', 'quotes', '@hourly', '-s', 'CRAWL_ID=news', ...url])
   const listed = await webloom(['schedule', 'list', '--json'])
   expect(listed.stdout).not.toContain('hunter2')

@@ -1,6 +1,6 @@
 /** `webloom schedule`: runs that begin by themselves, at their hours, on whichever `webloom worker --all` is there. */
 
-import { type Settings, silentLogger, UsageError, withoutUrlSecrets } from '@webloom/core'
+import { type Settings, silentLogger, UsageError, withoutSecrets, withoutUrlSecrets } from '@webloom/core'
 import { CrawlSchedules, checkCron, crawlRedisKeys, crawlShown, type ScheduleSeen } from '@webloom/queue'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { projectConfig } from '../loading/config.ts'
@@ -183,7 +183,7 @@ function shownSchedule({ flags, nextAt, last, ...rest }: ScheduleSeen) {
   return {
     ...rest,
     nextAt: nextAt.toISOString(),
-    flags: flagWords(flags).map(withoutUrlSecrets),
+    flags: shownWords(flags),
     ...(last && {
       last: { ...last, dueAt: new Date(last.dueAt).toISOString(), at: new Date(last.at).toISOString() },
     }),
@@ -191,7 +191,18 @@ function shownSchedule({ flags, nextAt, last, ...rest }: ScheduleSeen) {
 }
 
 function typedFlags({ flags }: ScheduleSeen): string {
-  return flagWords(flags).map(withoutUrlSecrets).map(shellQuoted).join(' ')
+  return shownWords(flags).map(shellQuoted).join(' ')
+}
+
+/** Settings and arguments that are secrets by their names are hidden, too. */
+function shownWords({ set, argument, ...outputs }: ScheduleSeen['flags']): string[] {
+  const shown = (pair: string) => {
+    const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
+    const cleared = withoutSecrets('', { [name]: withoutSecrets(name, value) }) as Record<string, unknown>
+    return `${name}=${cleared[name]}`
+  }
+  const pairs = { set: set?.map(shown) ?? [], argument: argument?.map(shown) ?? [] }
+  return [...flagWords(pairs), ...flagWords(outputs).map(withoutUrlSecrets)]
 }
 
 function crawlOf({ spider, crawlId }: ScheduleSeen): string {

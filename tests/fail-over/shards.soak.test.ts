@@ -1,6 +1,6 @@
 /**
  * A crawl over six shards of a cluster of three masters, each with a replica: its workers and the masters are killed, one after the
- * other, and every page is fetched, by whoever is left.
+ * other, shards move from master to master, and every page is fetched, by whoever is left.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -93,5 +93,27 @@ test.each([4, 5, 6])(
       workers[0]!.kill('SIGKILL')
       workers.push(worker(round))
     })
+  },
+)
+
+test.each([7, 8])(
+  'seed %i: the shards and the home move to another master, one after the other, and a worker is killed meanwhile: none stands still for a second',
+  async (seed) => {
+    const moves: number[] = []
+    await isCrawled(seed, async (round, workers) => {
+      const { cluster, crawlId } = round
+      const masters = cluster.nodes.slice(0, 3)
+      const tags = Array.from({ length: SHARDS }, (_, n) => `{pages@${crawlId}#0${n}}`)
+      for (const [n, tag] of [...tags, `{pages@${crawlId}}`].entries()) {
+        const key = `webloom:${tag}:record`
+        const from = masters.indexOf((await cluster.masterOf(key))!)
+        moves.push(await cluster.moveSlot(key, masters[(from + 1) % masters.length]!))
+        if (n === 2) {
+          workers[0]!.kill('SIGKILL')
+          workers.push(worker(round))
+        }
+      }
+    })
+    expect(Math.max(...moves)).toBeLessThan(1000)
   },
 )

@@ -25,6 +25,8 @@ const HOST = '127.0.0.1'
 const SLOTS = 16_384
 const POLL_MS = 20
 const READY_MS_MAX = 20_000
+const MAX_KEYS_PER_MOVE = 100
+const MOVE_MS_MAX = 5000
 
 /**
  * Starts them on free loopback ports: `await using cluster = await startCluster({ replicas: 1 })`. Resolves when all nodes say that the
@@ -63,6 +65,7 @@ export class RedisCluster {
   /** `redis+cluster://host:port,host:port`, with the password, if there is one. */
   readonly url: string
   readonly #ports: ReadonlyMap<RedisServer, NodePorts>
+  readonly #password: string | undefined
 
   constructor(
     nodes: readonly RedisServer[],
@@ -71,6 +74,7 @@ export class RedisCluster {
   ) {
     this.nodes = nodes
     this.#ports = ports
+    this.#password = password
     const login = password === undefined ? '' : `:${encodeURIComponent(password)}@`
     const scheme = [...ports.values()].some(({ tls }) => tls !== undefined) ? 'rediss' : 'redis'
     this.url = `${scheme}+cluster://${login}${nodes.map((node) => `${HOST}:${this.#portOf(node)}`).join(',')}`
@@ -127,6 +131,24 @@ export class RedisCluster {
       await sleep(POLL_MS) // No node tells of all that must be.
     }
     throw new Error(`no master took writes to ${key} for ${READY_MS_MAX} ms`)
+  }
+
+  /** Moves the slot of a key to another master, as `redis-cli --cluster reshard` does. Resolves to how many ms its keys were on two servers. */
+  async moveSlot(key: string, to: RedisServer): Promise<number> {
+    const from = (await this.masterOf(key))!
+    const slot = Number(await to.command('CLUSTER', 'KEYSLOT', key))
+    const [source, target] = await Promise.all([from, to].map((node) => node.command('CLUSTER', 'MYID')))
+    const login = this.#password === undefined ? [] : ['AUTH', this.#password]
+    const begunAt = performance.now()
+    await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(source))
+    await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(target))
+    for (;;) {
+      const keys = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, MAX_KEYS_PER_MOVE)) as string[]
+      if (keys.length === 0) break
+      await from.command('MIGRATE', HOST, to.port, '', 0, MOVE_MS_MAX, ...login, 'KEYS', ...keys)
+    }
+    for (const node of [to, from]) await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', String(target))
+    return performance.now() - begunAt
   }
 
   /** Resolves when each node knows all the others, and says that the cluster is well. */

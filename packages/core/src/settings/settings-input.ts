@@ -364,8 +364,8 @@ export type KnownSettingsInput = {
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
   /**
-   * On a Redis Cluster: into how many parts a crawl’s queue is shared out over the servers, by host; four to sixteen for
-   * each master. Fixed when the crawl begins. 1: the queue is on one server. Default `1` (shards).
+   * On a Redis Cluster: into how many parts a crawl’s queue is shared out over the servers, by host; two to four for each
+   * master. Fixed when the crawl begins. 1: the queue is on one server. Default `1` (shards).
    */
   readonly QUEUE_SHARDS?: WrittenSetting<'QUEUE_SHARDS'>
   /** BullMQ’s prefix, which the keys of the queue begin with. REDIS_KEY_PREFIX stands before it. Default `webloom`. */

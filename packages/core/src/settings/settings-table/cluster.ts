@@ -29,7 +29,7 @@ export const CLUSTER_SETTINGS = [
     max: 256,
     since: 'webloom',
     summary:
-      'On a Redis Cluster: into how many parts a crawl’s queue is shared out over the servers, by host; four to sixteen for each master. Fixed when the crawl begins. 1: the queue is on one server.',
+      'On a Redis Cluster: into how many parts a crawl’s queue is shared out over the servers, by host; two to four for each master. Fixed when the crawl begins. 1: the queue is on one server.',
   },
   {
     name: 'QUEUE_PREFIX',

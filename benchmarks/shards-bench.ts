@@ -1,0 +1,201 @@
+/**
+ * What a page costs the queue's servers when a crawl's queue is shared out over a Redis Cluster (QUEUE_SHARDS), beside one plain Redis.
+ *
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/shards-bench.ts [--pages 30000] [--rounds 3] [--hosts 600] [--masters 3] [--shards 6,12,24] [--concurrency 64] [--queued 20000]
+ *
+ * Each page leads to one new page, of a host that chance chooses; so with three masters most links go to another one, by an outbox. One worker, in
+ * this process; a fetch takes 0 to 5 ms. Servers are processes of their own without persistence and without replicas, their time that of their
+ * main threads, cluster bus included. In each round one plain Redis and each number of shards are measured in turn.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Cluster, Redis } from 'ioredis'
+import {
+  mastersOf,
+  newRedisClient,
+  type QueuedRequest,
+  type RequestQueue,
+} from '../packages/core/src/index.ts'
+import { Request } from '../packages/core/src/requests/request.ts'
+import { BucketQueue } from '../packages/queue/src/buckets/bucket-queue.ts'
+import { CrawlChannel } from '../packages/queue/src/members/crawl-channel.ts'
+import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
+import { ShardedQueue } from '../packages/queue/src/sharded/sharded-queue.ts'
+import { startCluster } from '../packages/testkit/src/redis/redis-cluster.ts'
+import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
+
+const { values } = parseArgs({
+  options: {
+    pages: { type: 'string', default: '30000' },
+    rounds: { type: 'string', default: '3' },
+    hosts: { type: 'string', default: '600' },
+    masters: { type: 'string', default: '3' },
+    shards: { type: 'string', default: '6,12,24' },
+    concurrency: { type: 'string', default: '64' },
+    queued: { type: 'string', default: '20000' },
+  },
+})
+const [PAGES, ROUNDS, HOSTS] = [Number(values.pages), Number(values.rounds), Number(values.hosts)]
+const [MASTERS, CONCURRENCY] = [Number(values.masters), Number(values.concurrency)]
+const SHARDS = values.shards.split(',').map(Number)
+/** At the beginning: with a few a host, turns would end and begin all the time. */
+const FIRST = Number(values.queued)
+const PACE = { delayMs: 0, concurrency: 0, randomize: false }
+/** As the assembly makes them. */
+const BEHAVIOUR = { maxRetriesPerRequest: null, lazyConnect: true }
+
+interface Measured {
+  /** Of the main thread, by server, the busiest first. */
+  readonly us: readonly number[]
+  readonly perSecond: number
+  readonly workerUs: number
+}
+
+let crawls = 0
+const keysOfNext = () => crawlRedisKeys({ spider: `bench${++crawls}`, crawlId: null })
+const connections: Redis[] = []
+
+await using plain = await startRedis()
+await using cluster = await startCluster({ masters: MASTERS })
+const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+const plainRedis = await connected({ host: '127.0.0.1', port: plain.port })
+const clusterRedis = await connected({ nodes })
+
+const measured = new Map<number, Measured[]>()
+for (let round = 0; round < ROUNDS; round++)
+  for (const shards of [1, ...SHARDS]) {
+    const one =
+      shards === 1 ? await measure(plainRedis, oneQueue) : await measure(clusterRedis, ofShards(shards))
+    measured.set(shards, [...(measured.get(shards) ?? []), one])
+  }
+report()
+for (const redis of connections) redis.disconnect()
+
+async function connected(options: Parameters<typeof newRedisClient>[1]): Promise<Redis> {
+  const redis = newRedisClient({ Redis, Cluster }, options, BEHAVIOUR) as Redis
+  await redis.connect()
+  connections.push(redis)
+  return redis
+}
+
+async function oneQueue(redis: Redis): Promise<RequestQueue> {
+  const queue = new BucketQueue({
+    redis,
+    keys: keysOfNext(),
+    workerId: 'bench:1:x',
+    hosts: { pace: () => PACE },
+  })
+  await queue.open()
+  return queue
+}
+
+function ofShards(shards: number): (redis: Redis) => Promise<RequestQueue> {
+  return async (redis) => {
+    const keys = keysOfNext()
+    const channel = new CrawlChannel({ redis, keys })
+    await channel.open()
+    const given = { redis, keys, channel, shards, workerId: 'bench:1:x' }
+    const queue = new ShardedQueue({ ...given, hosts: { pace: () => PACE } })
+    await queue.open()
+    return Object.assign(queue, {
+      close: async () => {
+        await ShardedQueue.prototype.close.call(queue)
+        channel.close()
+      },
+    })
+  }
+}
+
+async function measure(redis: Redis, open: (redis: Redis) => Promise<RequestQueue>): Promise<Measured> {
+  const queue = await open(redis)
+  let next = FIRST
+  const first = Array.from({ length: FIRST }, (_, n) => page(n))
+  for (let from = 0; from < FIRST; from += 500)
+    await queue.push(first.slice(from, from + 500), `first${from}`)
+  // Until what was pushed has come to its shards.
+  while ((await queue.counts()).waiting < FIRST) await sleep(50)
+  const servers = mastersOf(redis)
+  const [before, cpuBefore, begunAt] = [await spent(servers), process.cpuUsage(), performance.now()]
+  await crawl(queue, () => [page(next++)])
+  const tookMs = performance.now() - begunAt
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const after = await spent(servers)
+  await queue.close()
+  return {
+    us: after.map((us, n) => (us - before[n]!) / PAGES).sort((a, b) => b - a),
+    perSecond: (PAGES * 1000) / tookMs,
+    workerUs: (user + system) / PAGES,
+  }
+}
+
+async function crawl(queue: RequestQueue, childrenOf: () => QueuedRequest[]): Promise<void> {
+  let [begun, done, busy] = [0, 0, 0]
+  const ended = Promise.withResolvers<void>()
+  let wake: (() => void) | undefined
+  while (begun < PAGES) {
+    if (busy >= CONCURRENCY) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      continue
+    }
+    for (const lease of await queue.lease(Math.min(CONCURRENCY - busy, PAGES - begun))) {
+      begun++
+      busy++
+      lease.started()
+      void sleep(Math.random() * 5)
+        .then(() => queue.commit(lease, { children: childrenOf() }))
+        .then(() => {
+          busy--
+          wake?.()
+          if (++done === PAGES) ended.resolve()
+        })
+    }
+  }
+  await ended.promise
+}
+
+/** The host of a page has nothing to do with that of the page before. */
+function page(n: number): QueuedRequest {
+  const host = Math.imul(n, 2_654_435_761) >>> 0
+  const url = `https://host-${host % HOSTS}.example/some/longer/path/to/a/page?number=${n}&of=them`
+  return {
+    id: n.toString(16).padStart(40, '0'),
+    request: new Request(url, {
+      callback: 'parseListing',
+      meta: { depth: 3, from: 'a listing of some kind' },
+    }),
+  }
+}
+
+/** Microseconds of each server's main thread so far. */
+function spent(servers: readonly Redis[]): Promise<number[]> {
+  return Promise.all(
+    servers.map(async (server) => {
+      const info = await server.info('cpu')
+      const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
+      return 1e6 * (seconds('used_cpu_user_main_thread') + seconds('used_cpu_sys_main_thread'))
+    }),
+  )
+}
+
+function report(): void {
+  const busiest = (shards: number) => median(measured.get(shards)!.map(({ us }) => us[0]!))
+  console.log(
+    '| queue | busiest server, µs a page | × one Redis | all servers | worker, µs a page | pages/s |',
+  )
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
+  for (const [shards, rounds] of measured) {
+    const name = shards === 1 ? 'one Redis' : `${shards} shards, ${MASTERS} masters`
+    const all = median(rounds.map(({ us }) => us.reduce((a, b) => a + b)))
+    const worker = median(rounds.map(({ workerUs }) => workerUs))
+    const figures = [busiest(shards).toFixed(1), (busiest(shards) / busiest(1)).toFixed(2), all.toFixed(1)]
+    const perSecond = median(rounds.map((round) => round.perSecond)).toFixed(0)
+    console.log(`| ${[name, ...figures, worker.toFixed(0), perSecond].join(' | ')} |`)
+  }
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1]!
+}

@@ -164,7 +164,9 @@ function metaKeysIn(text: string): string[] {
   const unpacked = text.matchAll(/const \{([^}]*)\} = (?:request\.)?meta\b/g)
   return [
     ...[...named].map(([, key, alsoKey]) => (key ?? alsoKey)!),
-    ...[...unpacked].flatMap(([, keys]) => keys!.split(',').map((key) => key.split(':')[0]!.trim())),
+    ...[...unpacked]
+      .flatMap(([, keys]) => keys!.split(',').map((key) => key.split(':')[0]!.trim()))
+      .filter((key) => !key.startsWith('...')),
   ]
 }
 

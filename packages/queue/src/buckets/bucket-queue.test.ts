@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Lease } from '@webloom/core'
+import { type Lease, PROTOCOL_TIMES } from '@webloom/core'
 import { requestQueueContract, withoutSlotNow } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -29,6 +29,17 @@ requestQueueContract(
     deviations: withoutSlotNow('its slots are held by many workers; the cluster’s desk asks Redis'),
   },
 )
+
+test('who waits for requests as the last page ends hears at once that nothing can come', async () => {
+  const never = { ...PROTOCOL_TIMES.engine, leaseWaitMaxMs: 600_000 }
+  const queue = await bench.queue({ times: { ...PROTOCOL_TIMES, engine: never } })
+  await queue.push([page('a', 1)], 'o')
+  const [last] = await queue.lease(1)
+  last!.started()
+  const waits = queue.lease(1)
+  await queue.commit(last!)
+  expect(await waits).toEqual([])
+})
 
 describe('several workers', () => {
   test('a host’s delay holds for both together, and all of its slots are used', async () => {

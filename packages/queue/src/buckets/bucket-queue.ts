@@ -282,9 +282,16 @@ export class BucketQueue implements RequestQueue {
 
   /** Does what the machine says, and goes on. */
   #settle(): void {
-    for (const effect of this.#parts.machine.effects()) this.#do(effect)
+    const { machine, handout, sync } = this.#parts
+    let isPageOver = false
+    for (const effect of machine.effects()) {
+      this.#do(effect)
+      isPageOver ||= effect.kind === 'done'
+    }
+    // Its turns stay a while, and may have more. If that was the crawl's last page, nothing else would say so.
+    if (isPageOver && machine.isIdle) handout.mayBeOver()
     if (!this.#isClosed) this.#serve()
-    if (this.#parts.machine.mustTellRedis) this.#parts.sync.kick()
+    if (machine.mustTellRedis) sync.kick()
   }
 
   #do(effect: Effect): void {
@@ -292,7 +299,7 @@ export class BucketQueue implements RequestQueue {
     else if (effect.kind === 'lost') this.#parts.handout.lost(effect.lease)
     else if (effect.kind === 'unreadable')
       this.#parts.rejected.refuseUnreadable(effect.slot, effect.taken, effect.why)
-    else if (this.#parts.held.end(effect)) this.#parts.handout.turnEnded()
+    else if (this.#parts.held.end(effect)) this.#parts.handout.mayBeOver()
   }
 
   #onStart(lease: BucketLease): void {

@@ -104,8 +104,8 @@ export class RequestHandout {
     this.ended(lease)
   }
 
-  /** Called when a turn has ended: waiting callers look again whether the crawl is over. */
-  turnEnded(): void {
+  /** Called when a turn has ended, or the last page that this worker had: waiting callers look again whether the crawl is over. */
+  mayBeOver(): void {
     this.#endedAtMs = performance.now()
     this.#dispatcher.recheck()
   }

@@ -10,7 +10,7 @@ const textsIn = (pattern: string): [name: string, text: string][] =>
     path.replace(/^.*\/(?:lua|commands)\//, '').replace(/\.lua$/, ''),
     readFileSync(join(ROOT, path), 'utf8'),
   ])
-/** A script of ours is several files, one behind the other; the last that is more than an answer, by its folder and name, says what it does. */
+/** A script of ours is several files, one in the other; the last that is more than an answer, by its folder and name, says what it does. */
 const OURS = textsIn('packages/*/lua/**/*.lua')
 const ANSWERS = OURS.filter(([name]) => /\b(?:reply|pushed|doubted)$/.test(name))
 /** BullMQ puts other files into its scripts, behind the first lines. */
@@ -33,12 +33,14 @@ export class CommandNames {
   }
 }
 
-function scriptName(text: string): string {
+function scriptName(nested: string): string {
+  // Each file of ours is a function inside the one before it (`luaScriptsIn`).
+  const text = nested.replace(/(?:end\)\(\)\n)+$/, '').replaceAll('\nreturn (function()\n', '')
   const answer = ANSWERS.find(([, lua]) => text.endsWith(lua))
   const said = answer ? text.slice(0, -answer[1].length).trimEnd() : text
   const ours = OURS.find(([, lua]) => said.endsWith(lua) || said.endsWith(lua.trimEnd()))
   const bullmq = BULLMQ.find(([, start]) => text.startsWith(start))
-  return ours?.[0] ?? (bullmq ? `bullmq ${bullmq[0]}` : `script ${hash('sha1', text)}`)
+  return ours?.[0] ?? (bullmq ? `bullmq ${bullmq[0]}` : `script ${hash('sha1', nested)}`)
 }
 
 /** The arguments of a script behind its keys. */

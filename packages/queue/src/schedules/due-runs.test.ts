@@ -49,7 +49,7 @@ const taken = async (due: DueRuns) => {
   await vi.waitFor(async () => {
     run ??= await due.take()
     expect(run).toBeDefined()
-  })
+  }, 10_000)
   return run!
 }
 
@@ -97,7 +97,11 @@ test('while a run goes on none is begun; one that was stopped goes on; one that 
   const { keys, begin } = ofOneSpider()
   expect(await begin('a')).toBe('begun')
   const first = await bench.redis.hget(keys.record, 'run')
-  expect(await crawlWanted(bench.redis, keys)).toEqual({ isWanted: true, flags: { argument: ['tag=love'] } })
+  expect(await crawlWanted(bench.redis, keys)).toEqual({
+    isWanted: true,
+    isScheduled: true,
+    flags: { argument: ['tag=love'] },
+  })
   expect(await begin('b')).toBe('going')
   await bench.redis.hset(keys.record, { state: 'stopped', finishReason: 'stopped' })
   expect((await crawlWanted(bench.redis, keys)).isWanted).toBe(false)
@@ -122,7 +126,7 @@ test('a run that a signal has interrupted wants workers again, and is still its 
   await worker.ended('shutdown')
   await worker.leave()
   expect(await bench.redis.hget(keys.record, 'emptied')).toBe('1')
-  const wanted = { isWanted: true, flags: { argument: ['tag=love'] } }
+  const wanted = { isWanted: true, isScheduled: true, flags: { argument: ['tag=love'] } }
   expect(await crawlWanted(bench.redis, keys)).toEqual(wanted)
   const next = bench.record(keys, { persists: false })
   expect(await next.open()).toMatchObject({ begun: false })

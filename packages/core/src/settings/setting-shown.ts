@@ -5,7 +5,7 @@
  * - what follows such a name in a text: `Authorization: …`, `Password=…;`
  * - user and password of any URL, and values in its query that are named token, key or password;
  * - values in an object under a name that says so (`REDIS_PARAMS.password`, `Authorization`, `AWS_SECRET_ACCESS_KEY`);
- * - the whole rest of a setting whose row says `secret`.
+ * - the whole rest of a setting whose row says `secret`; of a webhook's URL its path, which is the right to use it.
  */
 
 import { settingRow } from './settings-table.ts'
@@ -31,8 +31,19 @@ export function withoutSecrets(name: string, value: unknown): unknown {
   const isSecret = settingRow(name)?.secret === true
   // A setting of the author's own has no row that says so.
   if (!isSecret && name.startsWith('CUSTOM_') && isSecretName(name) && isSomething(value)) return NOT_SHOWN
-  return cleared(value, isSecret, 0)
+  const shown = cleared(value, isSecret, 0)
+  return name === 'MONITOR_WEBHOOKS' ? withoutPaths(shown) : shown
 }
+
+/** What follows the host of each URL in a text, or in the entries of a list, is hidden. */
+function withoutPaths(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPaths)
+  if (typeof value === 'string') return value.replace(PATH_IN_URL, `$1${HIDDEN}`)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withoutPaths(entry)]))
+}
+
+const PATH_IN_URL = /([a-z][a-z0-9+.-]{0,30}:\/\/[^/?#\s,"']+\/)[^\s,"']+/gi
 
 /** Returns a text with the passwords of its URLs hidden. */
 export function withoutUrlSecrets(text: string): string {

@@ -106,6 +106,16 @@ describe('shown values', () => {
     ['USER_AGENT', 'a\u001b[2J', '"a\\u001b[2J"'],
     ['ITEM_PIPELINES', [[class Mine {}, 300]], '[["the function Mine",300]]'],
     ['CUSTOM_X', undefined, 'undefined'],
+    [
+      'MONITOR_WEBHOOKS',
+      ['https://hooks.slack.com/services/T0/B0/key', 'https://h.example'],
+      '["https://hooks.slack.com/***","https://h.example"]',
+    ],
+    [
+      'MONITOR_WEBHOOKS',
+      'https://a.example/x,https://b.example/y?z=1',
+      '"https://a.example/***,https://b.example/***"',
+    ],
   ])('%s %j is shown as %s', (name, value, shown) => expect(shownValue(name, value)).toBe(shown))
 })
 

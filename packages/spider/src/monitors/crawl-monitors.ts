@@ -186,7 +186,10 @@ export class CrawlMonitors {
     const look = await within(answerMs, 'what the run came to', runLog.look())
     // Somebody goes on with it.
     if (look?.run.run !== state.run || endOf(look.run) !== endOf(state)) return
-    this.#known = await this.#judge.end(hold, look)
+    // A monitor of the spider's own may take its time; another worker then judges the run.
+    const found = await unlessAborted(leaving, this.#judge.end(hold, look))
+    if (!found) return
+    this.#known = found
     await this.#teller.tell({ hold, triesMax: END_TRIES_MAX, isEnd: true, leaving })
   }
 

@@ -95,9 +95,18 @@ export class Judge {
       if (answer === false) return [{ id: 'custom', words: 'custom says that something is wrong' }]
       return [answer]
         .flat()
-        .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: String(words) }))
+        .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: customWords(words) }))
     } catch (error) {
       return [{ id: 'custom', words: `the monitor custom threw: ${thrownMessage(error)}` }]
     }
   }
+}
+
+function customWords(answer: unknown): string {
+  if (typeof answer === 'string') return answer
+  const what =
+    answer === null || answer === undefined
+      ? String(answer)
+      : `${/^[aeiou]/.test(typeof answer) ? 'an' : 'a'} ${typeof answer}`
+  return `the monitor custom returned ${what}, where a text, a list of texts, false or nothing is expected`
 }

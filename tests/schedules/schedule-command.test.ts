@@ -40,7 +40,10 @@ test('a schedule is kept with its settings, listed with when it is due, changed,
   const secrets = ['-s', 'MAIL_PASS=hunter2', '-a', 'tag=x', '-s', 'CUSTOM_API_KEY=hunter2']
   await webloom(['schedule', 'quotes', '@daily', '--name', 'secret', ...secrets])
   expect((await webloom(['schedule', 'rm', 'secret', '--json'])).stdout).not.toContain('hunter2')
-  await webloom(['schedule', 'quotes', '@hourly', '-s', 'CRAWL_ID=news', ...url])
+  const elsewhere = await webloom(['schedule', 'quotes', '@hourly', '-s', 'CRAWL_ID=news', ...url])
+  expect(elsewhere.stdout).toMatch(
+    /worker --all -s '?QUEUE_REDIS_URL=redis:.* -s '?REDIS_URL=redis:\/\/\*\*\*@/,
+  )
   const listed = await webloom(['schedule', 'list', '--json'])
   expect(listed.stdout).not.toContain('hunter2')
   const byName = (JSON.parse(listed.stdout) as { name: string }[]).toSorted((x, y) =>

@@ -54,6 +54,8 @@ interface Scheduled {
 /** Whether a crawl wants workers, and what they are to be started with. */
 export interface CrawlWanted {
   readonly isWanted: boolean
+  /** A schedule has begun its run. */
+  readonly isScheduled: boolean
   /** Empty for a run that no schedule has begun. */
   readonly flags: ScheduledFlags
 }
@@ -66,6 +68,7 @@ export async function crawlWanted(redis: Redis, { record }: CrawlRedisKeys): Pro
   const isInterrupted = state === 'stopped' && reason === INTERRUPTED && scheduled != null
   return {
     isWanted: state === 'running' || isInterrupted,
+    isScheduled: scheduled != null,
     flags: scheduled == null ? {} : (JSON.parse(scheduled) as Scheduled).flags,
   }
 }

@@ -49,7 +49,7 @@ export async function setSchedule(
           `${replaced ? 'changed' : 'kept'}: schedule ${name}, ${cron} in ${tz}, on ${shown}. Its next run begins ${atShown(nextAt, tz)}`,
         ),
       )
-      if (seen && !seen.isServed) console.log(unserved())
+      if (seen && !seen.isServed) console.log(unserved(flags))
     }
   } finally {
     servers.close()
@@ -65,7 +65,7 @@ export async function listSchedules(flags: SchedulesFlags): Promise<void> {
     if (all.length === 0)
       return console.log(`there is no schedule. Make one:  ${commandName()} schedule <spider> '0 6 * * *'`)
     for (const line of all.flatMap(linesOf)) console.log(visible(line))
-    if (all.some(({ isServed }) => !isServed)) console.log(unserved())
+    if (all.some(({ isServed }) => !isServed)) console.log(unserved(flags))
   })
 }
 
@@ -88,7 +88,7 @@ export async function runSchedule(name: string, flags: SchedulesFlags): Promise<
         `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedCrawlOf(schedule)}  shows it`,
       ),
     )
-    if (!schedule.isServed) console.log(unserved())
+    if (!schedule.isServed) console.log(unserved(flags))
   })
 }
 
@@ -220,6 +220,10 @@ function atShown(at: Date, tz: string): string {
   return `${clock} (${seconds >= 0 ? `in ${durationInWords(seconds)}` : `${durationInWords(-seconds)} ago`})`
 }
 
-function unserved(): string {
-  return `no process is there that begins runs. Start one, on any machine:  ${commandName()} worker --all`
+/** With the words that named this Redis, which a process without them would not serve. */
+function unserved({ set = [] }: Pick<ScheduleFlags, 'set'>): string {
+  const place = set.filter((pair) => namesRedis(pair.slice(0, pair.indexOf('='))))
+  const words = shownWords({ set: place }).map(shellQuoted)
+  const line = [commandName(), 'worker', '--all', ...words].join(' ')
+  return `no process is there that begins runs. Start one, on any machine:  ${line}`
 }

@@ -55,10 +55,8 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
   )
   const code = await untilSignal(async (signal) => {
     while (!signal.aborted) {
-      const wanted = await crawls.look().catch((err: unknown) => {
-        logger.warn({ err }, 'which crawls want workers cannot be told now; it is asked again')
-      })
-      if (wanted && !signal.aborted) processes.serve(wanted)
+      const wanted = await crawls.look()
+      if (!signal.aborted) processes.serve(wanted)
       await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
     }
   }, processes)

@@ -5,6 +5,7 @@
  * and, of a spider that takes start URLs from Redis, while any wait.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type CrawlName, crawlNameOf, type Logger, type Settings } from '@webloom/core'
 import {
   beginRun,
@@ -14,6 +15,7 @@ import {
   type DueRun,
   DueRuns,
   type FireOutcome,
+  readCrawls,
   readSeedCounts,
   type ScheduledFlags,
   scheduleKeys,
@@ -35,6 +37,8 @@ export interface WantedCrawl {
 
 /** A new schedule of another CRAWL_ID is known after so long. */
 const SCHEDULES_READ_EVERY_MS = 10_000
+/** A look that takes longer goes on by itself, and what was found before holds meanwhile. */
+const LOOK_MS_MAX = 1000
 /** Of one spider at one look; more are seen to at the next. */
 const DUE_PER_LOOK_MAX = 100
 
@@ -58,9 +62,14 @@ export class ProjectCrawls {
     await Promise.all(this.#spiders.map((one) => one.open()))
   }
 
-  /** Begins what is due; resolves to the crawls that want workers now. */
+  /**
+   * Begins what is due; resolves to the crawls that want workers now. A server that is away holds up the crawls on it alone: of these it
+   * tells what was true when the server was last heard.
+   */
   async look(): Promise<WantedCrawl[]> {
-    return (await Promise.all(this.#spiders.map((one) => one.look()))).flat()
+    const looks = Promise.all(this.#spiders.map((one) => one.lookAgain()))
+    await Promise.race([looks, sleep(LOOK_MS_MAX, undefined, { ref: false })])
+    return this.#spiders.flatMap(({ wanted }) => wanted)
   }
 
   async close(): Promise<void> {
@@ -82,6 +91,9 @@ class SpiderCrawls {
   /** By the name of its queue. */
   #crawls: ReadonlyMap<string, CrawlName> = new Map()
   #readAt = Number.NEGATIVE_INFINITY
+  #wanted: readonly WantedCrawl[] = []
+  #looking: Promise<void> | undefined
+  #isAway = false
 
   constructor(place: SchedulePlace, spider: PlacedSpider, options: ProjectCrawlsOptions) {
     this.#place = place
@@ -104,7 +116,35 @@ class SpiderCrawls {
     return this.#due.close()
   }
 
-  async look(): Promise<WantedCrawl[]> {
+  /** What wants workers, by the last look that came to an end. */
+  get wanted(): readonly WantedCrawl[] {
+    return this.#wanted
+  }
+
+  /** Resolves when the look is over, or the one before it that is under way. Never rejects. */
+  lookAgain(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookNow(): Promise<void> {
+    try {
+      this.#wanted = await this.#look()
+      if (this.#isAway) this.#logger.info(`which crawls of ${this.#name} want workers can be told again`)
+      this.#isAway = false
+    } catch (err) {
+      if (!this.#isAway)
+        this.#logger.warn(
+          { err, redis: this.#place.shown },
+          `which crawls of ${this.#name} want workers cannot be told now; it is asked again`,
+        )
+      this.#isAway = true
+    }
+  }
+
+  async #look(): Promise<WantedCrawl[]> {
     await this.#beginDue()
     await this.#readSchedules()
     const { redis } = this.#place
@@ -166,8 +206,17 @@ class SpiderCrawls {
         return []
       }
     })
-    this.#crawls = new Map([this.#ownName(), ...names].map((name) => [crawlRedisKeys(name).queueName, name]))
+    const all = [this.#ownName(), ...names, ...(await this.#goingOn())]
+    this.#crawls = new Map(all.map((name) => [crawlRedisKeys(name).queueName, name]))
     this.#readAt = performance.now()
+  }
+
+  /** Crawls that a schedule has begun, though it may be gone by now, or name another CRAWL_ID. */
+  async #goingOn(): Promise<CrawlName[]> {
+    const { redis, prefixes } = this.#place
+    const known = (await readCrawls(redis, prefixes)).filter(({ spider }) => spider === this.#name)
+    const looks = await Promise.all(known.map((name) => crawlWanted(redis, crawlRedisKeys(name))))
+    return known.filter((_name, n) => looks[n]!.isWanted && looks[n]!.isScheduled)
   }
 
   #ownName(): CrawlName {

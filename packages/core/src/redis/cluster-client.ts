@@ -11,6 +11,7 @@
 
 import type { Cluster } from 'ioredis'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
+import { dropWhenUnanswered } from './silent-server.ts'
 
 type ClusterClass = typeof import('ioredis').Cluster
 
@@ -21,7 +22,8 @@ const ASKED_AGAIN_MS = 50
 export function newClusterClient(
   ClusterClient: ClusterClass,
   options: Pick<RedisOptions, 'nodes'>,
-  behaviour: ClientBehaviour & { readonly tls?: Readonly<Record<string, unknown>> },
+  behaviour: ClientBehaviour &
+    Pick<RedisOptions, 'connectTimeout'> & { readonly tls?: Readonly<Record<string, unknown>> },
 ): RedisClient {
   const { lazyConnect, retryStrategy, maxRetriesPerRequest: _, ...ofEach } = behaviour
   const cluster = new ClusterClient([...options.nodes!], {
@@ -43,6 +45,7 @@ export function newClusterClient(
   }
   cluster.on('node error', (error: Error) => tell('error', error))
   cluster.on('+node', (node) => {
+    dropWhenUnanswered(node, behaviour.connectTimeout)
     node.on('ready', () => {
       if (cluster.status === 'ready') tell('ready')
     })

@@ -3,6 +3,7 @@
 import { newClusterClient } from './cluster-client.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import type { RedisTls } from './redis-params.ts'
+import { dropWhenUnanswered } from './silent-server.ts'
 
 type IORedis = typeof import('ioredis')
 
@@ -18,7 +19,7 @@ export function newRedisClient(
     const ofEach = { ...each, ...behaviour, ...(tls && { tls: tlsOptions(tls) }) }
     return newClusterClient(Cluster, { nodes }, ofEach)
   }
-  return new Redis({
+  const client = new Redis({
     ...plain,
     ...(tls && { tls: tlsOptions(tls) }),
     ...(sentinels && {
@@ -30,6 +31,11 @@ export function newRedisClient(
     }),
     ...behaviour,
   })
+  if (!sentinels) return client
+  dropWhenUnanswered(client, options.connectTimeout)
+  const duplicate = (more: ClientBehaviour = {}) =>
+    newRedisClient({ Redis, Cluster }, options, { ...behaviour, ...more })
+  return Object.assign(client, { duplicate })
 }
 
 /** As `tls.connect` takes it. Options are sent to threads and compared as JSON, so they have no functions. */

@@ -64,6 +64,8 @@ export const REDIS_ROLES: readonly RedisRole[] = ['queue', 'dupefilter', 'seeds'
 // A socket that hangs without an error must be noticed well before a lease of 6 s is lost.
 const SOCKET_TIMEOUT_MS = 4000
 const CONNECT_TIMEOUT_MS = 5000
+// Where another server may take the place of one that is cut off, it is looked for soon: a lost SYN is sent again after a second.
+const SPARED_CONNECT_TIMEOUT_MS = 1500
 
 /**
  * Returns the servers of a role: none when the settings name no Redis, several only for `dupefilter` (DUPEFILTER_REDIS_URL
@@ -147,8 +149,9 @@ function finished(
   const { others, times, tls, sentinel } = readRedisParams({ ...all, ...url.params }, readFrom, url.isTls)
   const isElsewhere = named.nodes !== undefined || named.sentinels !== undefined
   const { sentinels, name, ...server } = others
+  const hasSpares = isElsewhere || sentinels !== undefined
   const options: RedisOptions = {
-    connectTimeout: CONNECT_TIMEOUT_MS,
+    connectTimeout: hasSpares ? SPARED_CONNECT_TIMEOUT_MS : CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     ...(isElsewhere ? server : others),
     ...times,

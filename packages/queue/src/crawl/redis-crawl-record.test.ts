@@ -40,7 +40,7 @@ test('whether start() has ended is asked once, and again when a heartbeat tells 
   expect(await late.takeStart(never)).toBe(0)
 })
 
-test('start() waits for a Redis that takes no writes: it has not failed for that', async () => {
+test('start() and outputs wait for a Redis that takes no writes: they have not failed for that', async () => {
   const keys = bench.nextKeys()
   const record = bench.record(keys, { times: scaledTimes(0.1) })
   await record.open()
@@ -58,6 +58,8 @@ test('start() waits for a Redis that takes no writes: it has not failed for that
     }
     return stepping
   }
+  await whileRefusing(() => record.beginOutput('items.jsonl'))
+  expect(await record.outputBegun('items.jsonl')).toBe(true)
   expect(await whileRefusing(() => record.takeStart(never))).toBe(0)
   await whileRefusing(() => record.startMoved(0, 3))
   await whileRefusing(() => record.startEnded(3))

@@ -292,7 +292,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async beginOutput(path: string): Promise<void> {
-    await outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)])
+    await this.#untilTaken(() => outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)]))
   }
 
   /** Whether a worker of this run has joined its dupefilter. One that knows nothing of the run has then lost its data. */
@@ -301,7 +301,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async noteFilter(): Promise<void> {
-    await filterScript.run(this.#redis, [this.#keys.record], [this.run.id])
+    await this.#untilTaken(() => filterScript.run(this.#redis, [this.#keys.record], [this.run.id]))
   }
 
   /** A reason that concerns the whole crawl stops it for all workers; they are told at once. */
@@ -388,7 +388,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     )
   }
 
-  /** start() waits for a Redis that takes no writes now: it has not failed for that. */
+  /** start() and outputs wait for a Redis that takes no writes now: they have not failed for that. */
   #untilTaken<T>(step: () => Promise<T>): Promise<T> {
     const isOver = () => this.#reason !== 'not_opened'
     return untilTaken(step, { isOver, everyMs: this.#times.record.startPollMs, logger: this.#logger })

@@ -3,7 +3,15 @@
  * when a job is added or due, and moves delayed jobs back to the queue. Locks, outcomes and lost workers are in job-scripts.ts.
  */
 
-import { type Logger, NoAnswer, type ProtocolTimes, silentLogger, waitAtMost, within } from '@webloom/core'
+import {
+  type Logger,
+  NoAnswer,
+  type ProtocolTimes,
+  reconnectWith,
+  silentLogger,
+  waitAtMost,
+  within,
+} from '@webloom/core'
 import type { Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
@@ -63,12 +71,8 @@ export class JobFetcher {
 
   #connect(): void {
     const { lockMs, blockMs } = this.#times
-    // BullMQ makes a second connection of this one, on which it waits; so this one may be silent for longer than others.
-    this.#connection = this.#redis.duplicate({
-      ...KEEPS_TRYING,
-      socketTimeout: BLOCK_MS_MAX + lockMs,
-      maxRetriesPerRequest: null,
-    })
+    this.#connection = this.#redis.duplicate({ ...KEEPS_TRYING, maxRetriesPerRequest: null })
+    reconnectWith(this.#redis, this.#connection)
     this.#connection.on('error', () => {}) // The crawl's own connection, to the same server, is the one that complains.
     this.#worker = new this.#bullmq!.Worker(
       this.#keys.queueName,
@@ -83,7 +87,11 @@ export class JobFetcher {
         drainDelay: blockMs / 1000,
       },
       bullBackend(this.#bullmq!, this.#keys.bullPrefix, (given, connectionName) =>
-        given.duplicate({ connectionName: `${connectionName}:w:${this.#workerId}` }),
+        given.duplicate({
+          connectionName: `${connectionName}:w:${this.#workerId}`,
+          // It waits, and so may be silent for longer than others.
+          socketTimeout: BLOCK_MS_MAX + lockMs,
+        }),
       ),
     )
     this.#worker.on('error', (error) => this.#logger.debug({ err: error }, 'BullMQ'))

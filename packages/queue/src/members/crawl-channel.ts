@@ -5,6 +5,7 @@
  * look at the turns, or when it next takes a request of that host.
  */
 
+import { reconnectWith } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -51,6 +52,7 @@ export class ListeningConnection {
   constructor(redis: Redis) {
     // ioredis would subscribe again by itself, and nobody would hear when that fails: the process would end.
     this.#redis = redis.duplicate({ lazyConnect: true, autoResubscribe: false })
+    reconnectWith(redis, this.#redis)
     // The crawl's own connection, to the same server, is the one that complains.
     this.#redis.on('error', () => {})
     this.#redis.on('message', (channel, message) => this.#channels.get(channel)?.(message))

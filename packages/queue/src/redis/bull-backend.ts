@@ -3,6 +3,7 @@
  * thinks of them to the console; the crawl warns of the policy itself, once and in its log.
  */
 
+import { reconnectWith } from '@webloom/core'
 import type { BackendFactory, RedisConnection, RedisQueueBackend } from 'bullmq'
 import type { Redis } from 'ioredis'
 
@@ -30,6 +31,7 @@ export function bullBackend(
     const blocking = blockingOf?.(redis, `${prefix}:${Buffer.from(name).toString('base64')}`)
     // BullMQ listens until it closes the connection; what comes after that is of no interest.
     blocking?.on('error', () => {})
+    if (blocking) reconnectWith(redis, blocking)
     const keys = new QueueKeys(prefix)
     return new RedisQueueBackend(
       silent(bullmq, redis, { shared: true, blocking: false }),

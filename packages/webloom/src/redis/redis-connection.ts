@@ -41,6 +41,11 @@ type ReplyError = Error & {
 /** A replica says so; before Redis 7 within the reply of a script. */
 const READ_ONLY = /^READONLY\b|\s-READONLY /
 
+const WITHOUT_REPLICAS = /^NOREPLICAS\b|\s-NOREPLICAS /
+
+/** How often Sentinels are asked for the master at most, while the one that we have takes no writes. */
+const SENTINELS_ASKED_MS = 1000
+
 /** How often a replica is asked whether it has become the master. */
 const REPLICA_ASKED_MS = 250
 
@@ -68,6 +73,7 @@ export class RedisLink {
   /** Trouble is told as it comes. */
   #isOpen: boolean
   #isChecked = false
+  #askedSentinelsAtMs = Number.NEGATIVE_INFINITY
 
   constructor(
     target: RedisTarget,
@@ -108,6 +114,7 @@ export class RedisLink {
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: ReplyError) => {
         this.#explain(error)
+        if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
         return READ_ONLY.test(error.message) ? 2 : false
       },
     })
@@ -159,6 +166,17 @@ export class RedisLink {
 
   close(): void {
     this.client.disconnect()
+  }
+
+  /**
+   * A master that has lost its replicas may have been replaced meanwhile, by one that it does not know of: a network that was cut
+   * leaves it and us on one side. Connections that were made of this one come with it.
+   */
+  #askSentinelsAgain(): void {
+    const isSoon = performance.now() - this.#askedSentinelsAtMs < SENTINELS_ASKED_MS
+    if (!this.#target.options.sentinels || isSoon || this.client.status !== 'ready') return
+    this.#askedSentinelsAtMs = performance.now()
+    this.client.disconnect(true)
   }
 
   /**

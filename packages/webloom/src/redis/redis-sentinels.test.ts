@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Settings, silentLogger } from '@webloom/core'
 import { type SentinelRedis, startSentinels } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,6 +25,20 @@ test('Sentinels with a password of their own lead to the master', async () => {
   await servers.connection('queue')!.set('page', '1')
   servers.close()
   expect(await redis.servers[0]!.command('INFO', 'keyspace')).toMatch(/^db2:keys=1/m)
+})
+
+test('a master that has lost its replicas is asked for again: another one may have its place', async () => {
+  const servers = serversAt(`${redis.url}?sentinel_password=watch`)
+  await servers.open()
+  const client = servers.connection('queue')!
+  const [master] = redis.servers
+  await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '9')
+  const again = once(client, 'reconnecting')
+  await expect(client.set('page', '1')).rejects.toThrow(/^NOREPLICAS/)
+  await again
+  await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+  expect(await client.set('page', '1')).toBe('OK')
+  servers.close()
 })
 
 test.each([

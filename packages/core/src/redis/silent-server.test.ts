@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dropWhenUnanswered, reconnectWith } from './silent-server.ts'
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+
+test('a connection that is made and not answered is dropped, and is tried until the server answers', async () => {
+  await server.pause()
+  const redis = new Redis(server.url, { retryStrategy: () => 10 })
+  const errors: string[] = []
+  redis.on('error', ({ message }) => errors.push(message))
+  dropWhenUnanswered(redis, 50)
+  await new Promise((resolve) => redis.once('reconnecting', resolve))
+  expect(errors).toEqual(['no answer within 50 ms of connecting'])
+  await server.resume()
+  expect(await redis.ping()).toBe('PONG')
+  redis.disconnect()
+})
+
+test('a connection that waits is made again when the other one is lost, and goes on waiting', async () => {
+  const redis = new Redis(server.url)
+  const waiting = redis.duplicate()
+  reconnectWith(redis, waiting)
+  await Promise.all([redis.ping(), waiting.ping()])
+  const popped = waiting.blpop('line', 0)
+  const lost = once(waiting, 'close')
+  redis.disconnect(true)
+  await lost
+  await redis.rpush('line', 'page')
+  expect(await popped).toEqual(['line', 'page'])
+  waiting.disconnect()
+  await once(waiting, 'end')
+  expect(redis.listenerCount('close')).toBe(0)
+  redis.disconnect()
+})

@@ -60,6 +60,10 @@ export class ChangingWeb implements AsyncDisposable {
     this.#gone.add(path)
   }
 
+  bringBack(path: string): void {
+    this.#gone.delete(path)
+  }
+
   redirect(from: string, to: string): void {
     this.#redirects.set(from, to)
   }

@@ -79,6 +79,20 @@ describe('a crawl that is run each day', () => {
     expect(pathsOf(days.web.asked().slice(-3))).toEqual(['/', '/p/0', '/p/2'])
   })
 
+  test('a page that is back after it was told to be gone is fetched whole, and its items are written again', async () => {
+    await using days = await Days.of({ pages: 3 })
+    const settings: SettingsInput = { RECRAWL_INTERVAL_MAX: 24 }
+    await days.run(0, settings)
+    days.web.remove('/p/1')
+    await days.run(24, settings)
+    await days.run(24, settings)
+    days.web.bringBack('/p/1')
+    days.web.asked()
+    await days.run(24, settings)
+    expect(days.web.asked().find(({ path }) => path === '/p/1')?.status).toBe(200)
+    expect(days.items).toEqual([{ path: '/p/1', price: '10 EUR', changed: true, visitsBefore: 1 }])
+  })
+
   test('a redirect is a visit of its own, and its target is asked for once a day', async () => {
     await using days = await Days.of({ pages: 2 })
     class Entrance extends Shop {

@@ -22,7 +22,10 @@ export interface VisitOutcome {
 /** What is known of a page after a visit. */
 export interface VisitMade {
   readonly visit: Visit
-  /** The page is another one than at the last visit, or a new one. What another callback saw counts as changed: its items may be others. */
+  /**
+   * The page is another one than at the last visit, or a new one. What another callback saw counts as changed, as its items may be others,
+   * and so does a page that is back after it was told to be gone.
+   */
   readonly changed: boolean
   /** This answer is the one that is believed: the page is gone. Told once. */
   readonly isGone: boolean

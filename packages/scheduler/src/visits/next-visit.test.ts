@@ -91,9 +91,11 @@ describe('what a visit makes of a page', () => {
     expect(visits({}, gone, {}, gone)).toMatchObject({ isGone: false, visit: { goneAnswers: 1 } })
   })
 
-  test('a page that is back after it was gone is as it was before, or changed', () => {
+  test('a page that is back counts as changed when it was told to be gone, and not after one such answer', () => {
     const gone = { kind: 'gone' } as const
-    expect(visits({}, gone, gone, {})).toMatchObject({ changed: false, visit: { goneAnswers: 0 } })
+    const back = { goneAnswers: 0, changes: 0 }
+    expect(visits({}, gone, {})).toMatchObject({ changed: false, visit: back })
+    expect(visits({}, gone, gone, {})).toMatchObject({ changed: true, visit: back })
   })
 
   test('a page that no visit has brought yet is tried again, too', () => {

@@ -47,6 +47,8 @@ function afterPage(
   const contentHash = kind === 'same' ? previous?.contentHash : outcome.contentHash
   const isKnown = previous?.contentHash !== undefined
   const differs = kind === 'page' && contentHash !== previous?.contentHash
+  // Pipelines have been told that it was gone: its items are wanted again.
+  const isBack = (previous?.goneAnswers ?? 0) >= GONE_ANSWERS
   const isOtherCallback = previous !== undefined && previous.callbackVersion !== callbackVersion
   // What another callback takes for the content says nothing of the page.
   const isComparable = isKnown && !(differs && isOtherCallback)
@@ -74,7 +76,7 @@ function afterPage(
       ...(lastModifiedAt !== undefined && { lastModifiedAt }),
       isOutdated,
     },
-    changed: differs || isOtherCallback,
+    changed: differs || isOtherCallback || isBack,
     isGone: false,
   }
 }

@@ -98,6 +98,8 @@ export class PageVisits implements VisitsUnderWay {
     const isRendered = request.hasMeta && Boolean(request.meta.browser)
     const isPlain = request.method === 'GET' || request.method === 'HEAD'
     if (writesUnchanged || isRendered || !isPlain || previous.contentHash === undefined) return []
+    // A page that was told to be gone is wanted whole when it is back.
+    if (previous.goneAnswers > 0) return []
     // What another callback makes of the page is not known.
     if (previous.callbackVersion !== callbackVersion(spider, request)) return []
     const headers = Object.entries(validation.headersFor(request.url, previous))

@@ -139,6 +139,22 @@ describe('a crawl that is run each day', () => {
     expect(days.items.every(({ changed }) => changed)).toBe(true)
   })
 
+  test('another idea of the content sees all pages again, and is no proof against the host', async () => {
+    await using days = await Days.of({ pages: 6 })
+    await days.run(0)
+    class ByPrice extends Shop {
+      override recrawlContent(response: Response) {
+        return response.css('.price::text').get()
+      }
+    }
+    const { stats } = await days.run(24, {}, ByPrice)
+    expect(days.items).toHaveLength(6)
+    expect(stats['recrawl/lying_hosts']).toBeUndefined()
+    days.web.asked()
+    await days.run(24, {}, ByPrice)
+    expect(days.web.asked().filter(({ status }) => status === 304).length).toBeGreaterThan(0)
+  })
+
   test('a page that failed, or whose callback threw, is tried again soon, and what was known of it stays', async () => {
     await using days = await Days.of({ pages: 3 })
     class Throws extends Shop {

@@ -5,8 +5,8 @@ import type { Spider } from '../spider.ts'
 const known = new WeakMap<Spider, Map<string, number>>()
 
 /**
- * Two bytes of the text of a request's callback. Another number: the callback was changed, and may find other things on a page that has
- * not changed.
+ * Two bytes of the text of a request's callback, and of `recrawlContent` where there is one. Another number: one of them was changed, and
+ * may find other things on a page that has not changed.
  */
 export function callbackVersion(spider: Spider, { callback }: Request): number {
   const name = typeof callback === 'string' ? callback : 'parse'
@@ -14,7 +14,8 @@ export function callbackVersion(spider: Spider, { callback }: Request): number {
   known.set(spider, versions)
   let version = versions.get(name)
   if (version === undefined) {
-    version = Number.parseInt(hash('sha1', textOf(spider, name)).slice(0, 4), 16)
+    const texts = textOf(spider, name) + textOf(spider, 'recrawlContent')
+    version = Number.parseInt(hash('sha1', texts).slice(0, 4), 16)
     versions.set(name, version)
   }
   return version

@@ -192,8 +192,10 @@ export class PageVisits implements VisitsUnderWay {
     const { previous, asking } = page
     const { headers } = response
     const changed = hash !== previous?.contentHash
+    // What another callback takes for the content says nothing of the host.
     const validators =
-      previous?.contentHash === undefined
+      previous?.contentHash === undefined ||
+      previous.callbackVersion !== callbackVersion(this.#options.spider, asking)
         ? validation.first(headers)
         : validation.answered(asking.url, { previous, isConditional, notModified: false, changed, headers })
     return this.#make(page, { kind: 'page', contentHash: hash, ...validators })

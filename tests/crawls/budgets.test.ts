@@ -1,9 +1,11 @@
 /** What crawls may spend, judged by what the fake web was asked for. */
 
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { FakeWeb } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import type { SettingsInput } from 'webloom'
-import { crawlWeb } from './crawl-web.ts'
+import { crawl, type SettingsInput } from 'webloom'
+import { crawlWeb, FollowAll, listeningLogger } from './crawl-web.ts'
 
 const BIG = {
   seed: 11,
@@ -72,6 +74,64 @@ test('bytes: what is under way when they are spent comes on top, and nothing els
     expect(came).toBeGreaterThanOrEqual(20_000)
     expect(came).toBeLessThan(20_000 + 5 * Math.max(...sizes))
   })
+})
+
+const PART = 'x'.repeat(50_000)
+/** `/` links to 30 pages, which answer as `page` does; what else is asked for is not found. Resolves to how often they were asked for. */
+async function pagesAsked(page: (response: ServerResponse) => void, settings: SettingsInput, robots = '') {
+  let asked = 0
+  const server = createServer(({ url = '' }, response) => {
+    if (url === '/robots.txt') return response.end(robots)
+    response.setHeader('content-type', 'text/html')
+    if (url === '/') return response.end(Array.from({ length: 30 }, (_, n) => `<a href="/p${n}">`).join(''))
+    asked++
+    return page(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  class Here extends FollowAll {
+    override startUrls = [`http://127.0.0.1:${port}/`]
+  }
+  try {
+    const { stats } = await crawl(Here, {
+      settings: {
+        ...settings,
+        CONCURRENT_REQUESTS: 1,
+        RETRY_TIMES: 1,
+        RETRY_BACKOFF: 0,
+        HOST_RETRY_TIMES: 0,
+        HOST_BACKOFF_AFTER: 0,
+      },
+      logger: listeningLogger().logger,
+    })
+    return { asked, stats }
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+test.each<[string, SettingsInput, (response: ServerResponse) => void]>([
+  ['are too large', { DOWNLOAD_MAXSIZE: 40_000 }, (response) => response.end(PART.padStart(60_000))],
+  ['are cut off', {}, (response) => response.write(PART, () => response.destroy())],
+  ['come too slowly', { DOWNLOAD_TIMEOUT: 0.1 }, (response) => void response.write(PART)],
+])('bytes of pages that %s are spent, too', async (_, settings, page) => {
+  const limits = budgets({ host: { bytes: 200_000 } })
+  const { asked } = await pagesAsked(
+    (response) => {
+      response.flushHeaders()
+      page(response)
+    },
+    { ...limits, ...settings },
+  )
+  expect(asked).toBeLessThan(12)
+})
+
+test('bytes of robots.txt are spent', async () => {
+  const limits = budgets({ host: { bytes: 200_000 } }, { ROBOTSTXT_OBEY: true })
+  const { stats } = await pagesAsked((response) => response.end(PART), limits, '#'.repeat(300_000))
+  expect(stats['budgets/dropped']).toBe(1)
+  expect(stats['downloader/response_count']).toBeUndefined()
 })
 
 test('what is wrong with BUDGETS is told before anything is fetched', async () => {

@@ -1,4 +1,5 @@
 import {
+  type BodyTo,
   type Crawler,
   type DownloaderMiddleware,
   type DownloadOptions,
@@ -13,6 +14,7 @@ import {
 import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
 import { checkedAnswer } from './handlers/handler-answer.ts'
 import { type DownloadDeadline, downloadDeadlineOf, inTime } from './handlers/in-time.ts'
+import { addReceivedBytes } from './http/received-bytes.ts'
 import { composeMiddlewares } from './middleware-onion.ts'
 
 export interface DownloaderOptions {
@@ -105,8 +107,9 @@ export class Downloader {
     for (const handler of new Set(Object.values(this.#handlers))) await handler.close?.()
   }
 
-  async #download(request: Request, options: DownloadOptions): Promise<Response> {
+  async #download(request: Request, given: DownloadOptions): Promise<Response> {
     const spider = this.#spider
+    const options = given.bodyTo ? countingTo(given, given.bodyTo, request) : given
     const handler = handlerFor(request, this.#handlers, options)
     if (this.#signals.listened('requestReachedDownloader')) {
       await this.#signals.send('requestReachedDownloader', { request, spider })
@@ -123,5 +126,22 @@ export class Downloader {
         await this.#signals.send('requestLeftDownloader', { request, spider })
       }
     }
+  }
+}
+
+/** The same options, with which what is handed on is counted, too. */
+function countingTo(options: DownloadOptions, bodyTo: BodyTo, request: Request): DownloadOptions {
+  return {
+    ...options,
+    bodyTo: (status, headers) => {
+      const take = bodyTo(status, headers)
+      return (
+        take &&
+        ((chunk) => {
+          addReceivedBytes(request, chunk.length)
+          take(chunk)
+        })
+      )
+    },
   }
 }

@@ -8,6 +8,7 @@ import { Deadline } from './deadline.ts'
 import { endedTooEarly, failureBeforeAnswer, tooLate, tooMuch, tooSlow } from './exchange-errors.ts'
 import type { ExchangeLimits } from './exchange-limits.ts'
 import { type RateClock, RateWatch } from './rate-watch.ts'
+import { addReceivedBytes } from './received-bytes.ts'
 
 export interface ExchangeOptions {
   readonly request: Request
@@ -209,6 +210,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
 
   #fail(error: unknown): void {
     if (!this.#settle()) return
+    addReceivedBytes(this.#options.request, this.#body.bytes)
     this.#reject(error)
     this.#controller?.abort(error instanceof Error ? error : new Error(String(error)))
   }

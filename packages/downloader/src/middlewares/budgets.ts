@@ -14,12 +14,15 @@ import {
 } from '@webloom/core'
 import { type BudgetPlan, budgetPlanOf } from '../budgets/budget-plan.ts'
 import { Days } from '../budgets/days.ts'
+import { takeReceivedBytes } from '../http/received-bytes.ts'
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 
 export interface BudgetsOptions {
   readonly plan: BudgetPlan
   readonly book: BudgetBook
   readonly hostOf: HostOf
+  /** False: robots.txt, of which only the bytes are spent. Absent: all requests are for pages. */
+  readonly isPage?: (request: Request) => boolean
   /** Ends the crawl. */
   readonly close: (reason: string) => void
   readonly stats: StatsCollector
@@ -48,12 +51,15 @@ interface Asked {
  * answers costs nothing. Requests that are about to leave at the same moment ask together.
  */
 export class BudgetsMiddleware implements DownloaderMiddleware {
+  readonly alsoForRobotsTxt = true
   readonly #options: BudgetsOptions
   readonly #days: Days
   #asked: Asked[] = []
   /** Host → bytes that have come and are not told yet. */
   #untold = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
+  /** Requests that have left: what others answer, such as the HTTP cache, has not come from a host. */
+  readonly #left = new WeakSet<Request>()
   readonly #told = new Set<string>()
 
   constructor(options: BudgetsOptions) {
@@ -62,32 +68,35 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   }
 
   static fromCrawler(crawler: Crawler): BudgetsMiddleware {
-    const { settings, stats, logger, signals, budgetBook } = crawler
+    const { settings, stats, logger, signals, budgetBook, downloader } = crawler
     const plan = budgetPlanOf(settings)
     if (!plan) throw new NotConfigured('BUDGETS sets none')
     if (!budgetBook) throw new NotConfigured('there is no crawl whose budgets these could be')
     const made = new this({
       ...{ plan, book: budgetBook(plan.limits), hostOf: hostOfCrawler(crawler), stats, logger },
       close: (reason) => crawler.close(reason),
+      ...(downloader && { isPage: (request: Request) => downloader.optionsOf(request) !== undefined }),
     })
     signals.connect('spiderClosed', () => made.tellBytes())
     return made
   }
 
   async processRequest(request: Request): Promise<RetryLater | undefined> {
-    const spent = await this.#mayLeave(request)
-    return spent && this.#refused(request, spent)
+    const { isPage = () => true } = this.#options
+    const spent = isPage(request) ? await this.#mayLeave(request) : undefined
+    if (spent) return this.#refused(request, spent)
+    this.#left.add(request)
+    return undefined
   }
 
   processResponse(request: Request, response: Response): Response {
-    const bytes = response.body.length
-    if (bytes > 0) {
-      const host = hostnameOf(request)
-      this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
-      if (this.#untold.size >= HOSTS_UNTOLD_MAX) void this.tellBytes()
-      this.#timer ??= setTimeout(() => void this.tellBytes(), TELL_BYTES_MS).unref()
-    }
+    this.#came(request, response.body.length)
     return response
+  }
+
+  /** What has come of a body is spent, also when it was too large, too slow or cut off. */
+  processException(request: Request): void {
+    this.#came(request, 0)
   }
 
   /** Tells the book what has come. Bytes that cannot be told now are told later. */
@@ -100,6 +109,16 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       this.#options.logger.debug({ err: error }, 'the budgets cannot be told of bytes now')
       for (const { host, bytes } of asks) this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
     }
+  }
+
+  #came(request: Request, bodyBytes: number): void {
+    if (!this.#left.delete(request)) return
+    const bytes = bodyBytes + takeReceivedBytes(request)
+    if (bytes === 0) return
+    const host = hostnameOf(request)
+    this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
+    if (this.#untold.size >= HOSTS_UNTOLD_MAX) void this.tellBytes()
+    this.#timer ??= setTimeout(() => void this.tellBytes(), TELL_BYTES_MS).unref()
   }
 
   #mayLeave(request: Request): Promise<BudgetSpent | undefined> {

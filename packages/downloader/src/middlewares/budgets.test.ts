@@ -1,0 +1,71 @@
+import {
+  type BodyTo,
+  type BudgetAsk,
+  MemoryStatsCollector,
+  Request,
+  Response,
+  Signals,
+  silentLogger,
+} from '@webloom/core'
+import { expect, test } from 'vitest'
+import { Downloader } from '../downloader.ts'
+import { wholeAnswer } from '../handlers/whole-answer.ts'
+import { BudgetsMiddleware } from './budgets.ts'
+
+const BODY = Buffer.from('twelve bytes')
+
+/** What the book is asked for fetches, where all answers have that body, and those to `/kept` are another middleware's. */
+async function asksOf(...fetches: readonly [path: string, bodyTo?: BodyTo][]): Promise<readonly BudgetAsk[]> {
+  const asks: BudgetAsk[] = []
+  const budgets = new BudgetsMiddleware({
+    plan: {
+      limits: { host: { bytes: 100 } },
+      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+      tz: 'UTC',
+    },
+    book: {
+      spend: (some) => {
+        asks.push(...some)
+        return some.map(() => undefined)
+      },
+    },
+    hostOf: () => undefined,
+    close: () => {},
+    stats: new MemoryStatsCollector(),
+    logger: silentLogger,
+  })
+  const cache = {
+    processRequest: ({ url }: Request) =>
+      url.endsWith('/kept') ? new Response(url, { body: BODY }) : undefined,
+  }
+  const downloader = new Downloader({
+    handlers: {
+      http: { download: async (request, options) => wholeAnswer(request, { body: BODY }, options) },
+    },
+    deadline: { timeoutMs: 1000, stats: new MemoryStatsCollector(), logger: silentLogger },
+    middlewares: [
+      { name: 'cache', component: cache },
+      { name: 'budgets', component: budgets },
+    ],
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+  })
+  for (const [path, bodyTo] of fetches)
+    await downloader.fetch(new Request(`http://a.example${path}`), {
+      signal: new AbortController().signal,
+      onStart() {},
+      ...(bodyTo && { bodyTo }),
+    })
+  await budgets.tellBytes()
+  return asks
+}
+
+test('what another middleware answers, such as the HTTP cache, has come from no host', async () => {
+  expect(await asksOf(['/kept'])).toEqual([])
+  expect(await asksOf(['/kept'], ['/asked'])).toMatchObject([{ pages: 1 }, { pages: 0, bytes: 12 }])
+})
+
+test('bytes that are handed on as they come, as those of files are, are spent, too', async () => {
+  expect(await asksOf(['/file', () => () => {}])).toMatchObject([{ pages: 1 }, { pages: 0, bytes: 12 }])
+})

@@ -56,6 +56,11 @@ export class ChangingWeb implements AsyncDisposable {
     }
   }
 
+  /** The page is as it was before its last change. */
+  changeBack(path: string): void {
+    this.#versions.set(path, this.#versionOf(path) - 1)
+  }
+
   remove(path: string): void {
     this.#gone.add(path)
   }

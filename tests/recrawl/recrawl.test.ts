@@ -139,6 +139,23 @@ describe('a crawl that is run each day', () => {
     expect(days.items.every(({ changed }) => changed)).toBe(true)
   })
 
+  test('a page that is again as it was before its last change is seen, and is no proof against its host', async () => {
+    await using days = await Days.of({ pages: 2 })
+    for (let day = 0; day < 2; day++) await days.run(24)
+    days.web.change('/p/1')
+    await days.run(24)
+    days.web.changeBack('/p/1')
+    days.web.asked()
+    const { stats } = await days.run(24)
+    expect(days.web.asked().flatMap(({ path, status }) => (path === '/p/1' ? [status] : []))).toEqual([
+      304, 200,
+    ])
+    expect(days.items).toMatchObject([{ path: '/p/1', price: '10 EUR', changed: true, visitsBefore: 3 }])
+    expect(stats['recrawl/lying_hosts']).toBeUndefined()
+    await days.run(24)
+    expect(days.web.asked().find(({ path }) => path === '/p/1')?.status).toBe(304)
+  })
+
   test('another idea of the content sees all pages again, and is no proof against the host', async () => {
     await using days = await Days.of({ pages: 6 })
     await days.run(0)

@@ -254,7 +254,7 @@ export {
   type RunLook,
   type RunState,
 } from './runs/run-log.ts'
-export { carriedVisit, carryVisit } from './visits/carried-visit.ts'
+export { carriedVisit, carryVisit, doubtingVisit, isVisitDoubted } from './visits/carried-visit.ts'
 export {
   type DateRecord,
   type HostRecord,

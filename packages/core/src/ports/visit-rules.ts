@@ -60,6 +60,8 @@ export interface ValidatedAnswer {
   readonly previous: Visit
   /** The page was asked for by its validators. */
   readonly isConditional: boolean
+  /** The page was asked for whole, as the answer to its outdated validators was 304. */
+  readonly isDoubted: boolean
   readonly notModified: boolean
   readonly changed: boolean
   readonly headers: AnswerHeaders

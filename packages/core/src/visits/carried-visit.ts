@@ -8,6 +8,7 @@ import type { Request } from '../requests/request.ts'
 import { visitFromBytes, visitToBytes } from './visit-bytes.ts'
 
 const FINGERPRINT_CHARS = 8
+const DOUBTED = '!'
 
 /** Makes the request carry its page's last visit. */
 export function carryVisit(request: Request, fingerprint: string, visit: Visit): void {
@@ -22,4 +23,15 @@ export function carriedVisit(request: Request, fingerprint: string): Visit | und
   const page = fingerprint.slice(0, FINGERPRINT_CHARS)
   if (!carried.startsWith(page)) return undefined
   return visitFromBytes(Buffer.from(carried.slice(page.length), 'base64url'))
+}
+
+/** Returns the same request with word that a 304 to its page's validators is in doubt: it asks for the page whole. */
+export function doubtingVisit(request: Request): Request {
+  return request.replace({ meta: { ...request.meta, last_visit: `${request.meta.last_visit}${DOUBTED}` } })
+}
+
+/** Whether that was said of the request. */
+export function isVisitDoubted(request: Request): boolean {
+  const carried = request.hasMeta ? request.meta.last_visit : undefined
+  return typeof carried === 'string' && carried.endsWith(DOUBTED)
 }

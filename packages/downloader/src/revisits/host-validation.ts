@@ -35,7 +35,7 @@ export class HostValidation implements PageValidation {
   }
 
   answered(url: string, answer: ValidatedAnswer): KnownValidators {
-    const { previous, headers, isConditional, notModified, changed } = answer
+    const { previous, headers, isConditional, isDoubted, notModified, changed } = answer
     const host = pageHost(url)
     const [known, next] = [validatorsIn(previous), validatorsOf(headers)]
     const trust = this.#trustIn(host)
@@ -44,6 +44,7 @@ export class HostValidation implements PageValidation {
     const kept = trust.learn({
       asked: isConditional ? 'conditional' : 'whole',
       wasOutdated: previous.isOutdated,
+      isDoubted,
       notModified,
       changed,
       sameValidators: sameValidators(known, next),

@@ -1,3 +1,4 @@
+import { Headers } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { conditionalHeaders, type PageValidators, sameValidators, validatorsOf } from './page-validators.ts'
 import { ValidatorTrust } from './validator-trust.ts'
@@ -48,13 +49,17 @@ class Visits {
       this.#known.set(page, { content, validators, isOutdated: false })
       return
     }
-    const asked = this.trust.ask(known.isOutdated)
-    const answer = this.#server(content, asked === 'whole' ? {} : known.validators)
+    const how = this.trust.ask(known.isOutdated)
+    const first = this.#server(content, how === 'whole' ? {} : known.validators)
+    const isDoubted = known.isOutdated && first.notModified
+    const answer = isDoubted ? this.#server(content, {}) : first
+    const asked = isDoubted ? 'whole' : how
     this.got[answer.notModified ? 'notModified' : 'whole']++
     const seen = answer.notModified ? known.content : answer.content
     const kept = this.trust.learn({
       asked,
       wasOutdated: known.isOutdated,
+      isDoubted,
       notModified: answer.notModified,
       changed: seen !== known.content,
       sameValidators: sameValidators(known.validators, answer.validators),
@@ -82,6 +87,25 @@ describe('validators of a host', () => {
       for (let page = 0; page < 50; page++) visits.visit(page, Math.floor((round + page) / 3))
     expect(visits.trust.lied).toBe(false)
     expect(visits.trust.isUseless).toBe(false)
+  })
+
+  test('nor one whose pages are again what they were before', () => {
+    const visits = new Visits(honest)
+    for (let round = 0; round < 40; round++)
+      for (let page = 0; page < 20; page++) visits.visit(page, round % 2)
+    expect(visits.trust.lied).toBe(false)
+  })
+
+  test('a page that has its old tag again and was fetched whole for another reason says nothing', () => {
+    const trust = new ValidatorTrust()
+    trust.learn({
+      asked: 'whole',
+      wasOutdated: true,
+      notModified: false,
+      changed: true,
+      sameValidators: true,
+    })
+    expect(trust.lied).toBe(false)
   })
 
   test.each([
@@ -112,10 +136,32 @@ describe('validators of a host', () => {
     expect(validatorsOf(new Headers({ etag: `"${'a'.repeat(200)}"` }))).toEqual({})
   })
 
+  test.each([
+    ['has bytes outside ASCII, which would be others when they are sent', 'etag', '"\xe9\xff"'],
+    ['has control characters', 'etag', '"a\tb"'],
+    ['is to come', 'last-modified', 'Fri, 31 Dec 9999 23:59:59 GMT'],
+    ['is before 1970, where a record begins', 'last-modified', 'Fri, 01 Jan 1960 00:00:00 GMT'],
+    ['is no date, though JavaScript reads one', 'last-modified', 'page 5'],
+    ['has no zone', 'last-modified', 'Wed, 21 Oct 2026 07:28:00'],
+  ])('a validator that %s is not kept', (_, name, value) => {
+    expect(validatorsOf(Headers.fromWire({ [name]: value }))).toEqual({})
+  })
+
+  test('dates in old forms are sent back in the one of today, and are the same', () => {
+    const [now, old] = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT']
+    expect(validatorsOf(new Headers({ 'last-modified': old }))).toEqual({ lastModified: now })
+    expect(validatorsOf(new Headers({ 'last-modified': 'Sun, 06 Nov 1994 10:49:37 +0200' }))).toEqual({
+      lastModified: now,
+    })
+  })
+
   test('a weak tag is the same as the strong one; without a tag the date decides', () => {
     expect(sameValidators({ etag: 'W/"a"' }, { etag: '"a"' })).toBe(true)
     expect(sameValidators({ etag: '"a"', lastModified: 'x' }, { etag: '"b"', lastModified: 'x' })).toBe(false)
     expect(sameValidators({ lastModified: 'x' }, { lastModified: 'x' })).toBe(true)
+    expect(sameValidators({ lastModified: 'x' }, { etag: '"too long to be kept"', lastModified: 'x' })).toBe(
+      true,
+    )
     expect(sameValidators({}, {})).toBe(false)
   })
 })

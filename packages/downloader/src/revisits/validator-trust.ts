@@ -7,8 +7,9 @@
  *     304 whatever is asked                          found by asking with a tag that is known to be outdated: 304
  *
  * So of the pages that could be asked for by their validators, some are fetched whole, to *check* them. When such a page has changed, and
- * its tag with it, the old tag is kept, and used once more: an honest host then sends the page. Checks begin with the second revisit of
- * a host and become rarer, until one in 64 is left. One proven lie is enough: from then on the host's pages are fetched whole.
+ * its tag with it, the old tag is kept, and used once more: an honest host then sends the page. Or it says 304, as the page is again what it
+ * was: then the page is fetched whole at once, and has the old tag and other content than it had meanwhile. Checks begin with the second
+ * revisit of a host and become rarer, until one in 64 is left. One proven lie is enough: from then on the host's pages are fetched whole.
  */
 
 import type { ValidatorRecord } from '@webloom/core'
@@ -21,6 +22,8 @@ export interface Revisit {
   readonly asked: AskedFor
   /** True when it was asked for by validators that were known to be outdated. */
   readonly wasOutdated: boolean
+  /** True when it was asked for whole, as the answer to outdated validators was 304. */
+  readonly isDoubted?: boolean
   /** The answer was 304. */
   readonly notModified: boolean
   /** The content is another one than at the last visit; false with 304. */
@@ -92,10 +95,11 @@ export class ValidatorTrust {
     return 'whole'
   }
 
-  learn({ asked, wasOutdated, notModified, changed, sameValidators }: Revisit): KeptValidators {
-    if (wasOutdated && asked === 'conditional') {
-      if (notModified) this.#learn({ lied: true })
-      else this.#prove()
+  /** Of a page that was asked for by outdated validators, a 304 is no answer to learn from: it is asked for whole (`isDoubted`). */
+  learn({ asked, wasOutdated, isDoubted, notModified, changed, sameValidators }: Revisit): KeptValidators {
+    if (wasOutdated) {
+      if (isDoubted && (notModified || !changed || !sameValidators)) this.#learn({ lied: true })
+      else if (asked === 'conditional') this.#prove()
       return 'new'
     }
     // The same validators for a page that is the same: a host that was of no use is asked by them again.

@@ -2,7 +2,8 @@
  * The visits of pages that are under way, from their requests to their commits:
  *
  *     fetch      asked for by the validators of the last visit, where its host proved honest
- *     answer     304: the page that is known. Else its content is compared with that of the last visit, before the callback runs
+ *     answer     304: the page that is known; if its validators were outdated, it is asked for whole. Else its content is compared with
+ *                that of the last visit, before the callback runs
  *     commit     takes the visit: when the page was visited, what was found, and when it is due again
  *
  * A page that is not fetched, or whose callback throws, was visited in vain: what is known of it stays, and it is tried again.
@@ -13,6 +14,7 @@ import {
   type Fingerprinter,
   Headers,
   IgnoreRequest,
+  isVisitDoubted,
   type JsonObject,
   type Lease,
   type Logger,
@@ -51,6 +53,8 @@ interface UnderWay {
   /** As it is asked for the next time: before middlewares put cookies and the like into it. */
   readonly asking: Request
   readonly previous: Visit | undefined
+  /** It is asked for whole, as its host has answered 304 to outdated validators. */
+  readonly isDoubted: boolean
   /** Headers that were added to ask whether the page has changed. */
   added: readonly string[]
   made?: VisitMade
@@ -82,9 +86,10 @@ export class PageVisits implements VisitsUnderWay {
     if (request.hasMeta && request.meta.recrawl === false) return undefined
     const fingerprint = this.#options.fingerprinter.fingerprint(request)
     const previous = carriedVisit(request, fingerprint)
-    const page: UnderWay = { fingerprint, asking: askingOf(request), previous, added: [] }
+    const isDoubted = previous !== undefined && isVisitDoubted(request)
+    const page: UnderWay = { fingerprint, asking: askingOf(request), previous, isDoubted, added: [] }
     this.#pages.set(fingerprint, page)
-    if (previous) page.added = this.#ask(request, previous)
+    if (previous && !isDoubted) page.added = this.#ask(request, previous)
     return {
       asking: page.asking,
       restore: (sent) => {
@@ -106,6 +111,15 @@ export class PageVisits implements VisitsUnderWay {
     if (headers.some(([name]) => request.headers.has(name))) return []
     for (const [name, value] of headers) request.headers.set(name, value)
     return headers.map(([name]) => name)
+  }
+
+  /**
+   * Whether an answer must not be believed yet: 304, where the page's validators are known to be outdated. The page is again what it was
+   * before, or its host says so of any page.
+   */
+  doubts(request: Request, { status }: Pick<Response, 'status'>): boolean {
+    const page = status === NOT_MODIFIED ? this.#pageOf(request) : undefined
+    return page !== undefined && page.added.length > 0 && page.previous?.isOutdated === true
   }
 
   /** The page is a redirect: where it leads is what it says. */
@@ -181,23 +195,30 @@ export class PageVisits implements VisitsUnderWay {
   #notModified(page: UnderWay, { headers }: Response): VisitMade {
     const { validation, stats } = this.#options
     stats.inc('recrawl/not_modified_count')
-    const { previous, asking } = page
-    const answer = { previous: previous!, isConditional: true, notModified: true, changed: false, headers }
-    return this.#make(page, { kind: 'same', ...validation.answered(asking.url, answer) })
+    const { previous, asking, isDoubted } = page
+    const answer = { isConditional: true, isDoubted, notModified: true, changed: false, headers }
+    return this.#make(page, {
+      kind: 'same',
+      ...validation.answered(asking.url, { previous: previous!, ...answer }),
+    })
   }
 
   async #compared(page: UnderWay, response: Response, isConditional: boolean): Promise<VisitMade> {
     const { validation } = this.#options
     const hash = await this.#contentOf(response)
-    const { previous, asking } = page
-    const { headers } = response
+    const { previous, asking, isDoubted } = page
+    const { status, headers } = response
     const changed = hash !== previous?.contentHash
     // What another callback takes for the content says nothing of the host.
     const validators =
       previous?.contentHash === undefined ||
       previous.callbackVersion !== callbackVersion(this.#options.spider, asking)
         ? validation.first(headers)
-        : validation.answered(asking.url, { previous, isConditional, notModified: false, changed, headers })
+        : validation.answered(asking.url, {
+            ...{ previous, isConditional, isDoubted, changed, headers },
+            // It was not asked by validators.
+            notModified: isDoubted && status === NOT_MODIFIED,
+          })
     return this.#make(page, { kind: 'page', contentHash: hash, ...validators })
   }
 

@@ -1,4 +1,11 @@
-import { type DownloadOptions, type DownloadResult, Request, RetryLater } from '@webloom/core'
+import {
+  type DownloadOptions,
+  type DownloadResult,
+  doubtingVisit,
+  Request,
+  Response,
+  RetryLater,
+} from '@webloom/core'
 import type { EngineDownloader } from '../engine/engine-ports.ts'
 import type { PageVisits } from './page-visits.ts'
 
@@ -25,6 +32,8 @@ export class RevisitingDownloader implements EngineDownloader {
     // Its next try is as this one was, without what middlewares have put into it.
     if (result instanceof RetryLater)
       return new RetryLater(result.request.replace({ headers: asking.headers }), result.when)
+    if (result instanceof Response && this.#visits.doubts(request, result))
+      return new RetryLater(doubtingVisit(request).replace({ headers: asking.headers }), 'first')
     if (result instanceof Request) {
       restore(result)
       this.#visits.redirected(request, result)

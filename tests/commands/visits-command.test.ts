@@ -27,7 +27,9 @@ export default class Shop extends Spider {
   override *parse(response: Response) {
     yield* response.followAll('a', { callback: this.parseItem })
   }
-  *parseItem() {}
+  *parseItem(response: Response) {
+    if (response.url.endsWith('/p/0')) throw new Error('no such price')
+  }
 }
 `,
   })
@@ -63,6 +65,9 @@ test('what is due is made due, told and forgotten', async () => {
   const shown = await webloom('visits', 'show', 'shop', `${web.origin}/p/1`, `${web.origin}/none`, ...JOBDIR)
   expect(shown).toMatch(/\/p\/1\n {2}visited .*, once\n {2}changed {7}0 times\n/)
   expect(shown).toMatch(/\/none\n {2}was never visited$/)
+  const failed = await webloom('visits', 'show', 'shop', `${web.origin}/p/0`, ...JOBDIR)
+  expect(failed).toMatch(/visited .*, in vain\n.*\n.*\n {2}failed {8}the last time$/)
+  expect(await webloom('visits', 'list', 'shop', ...JOBDIR)).toMatch(/ failed once {3}.*\/p\/0$/m)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 0 pages/)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '/p/1')).toMatch(/^due now: 1 pages/)
   expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])

@@ -65,7 +65,7 @@ async function listed(
     for (const { request, visit } of pages)
       console.log(
         visible(
-          `due ${momentOf(visit.dueAt)}   visited ${momentOf(visit.visitedAt)}   changed ${visit.changes} of ${visit.visits}   ${request.url}`,
+          `due ${momentOf(visit.dueAt)}   visited ${momentOf(visit.visitedAt)}   ${inShort(visit)}   ${request.url}`,
         ),
       )
     if (all.length > pages.length)
@@ -130,14 +130,25 @@ function told({ url, visit }: { readonly url: string; readonly visit: Visit | un
 function wholeOf(visit: Visit): string[] {
   const { visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
   return [
-    `  visited       ${momentOf(visit.visitedAt)}, ${times(visits)}`,
+    `  visited       ${momentOf(visit.visitedAt)}, ${visits === 0 ? 'in vain' : times(visits)}`,
     `  changed       ${times(changes)}`,
     `  due           ${momentOf(visit.dueAt)}`,
-    ...(failures > 0 ? [`  failed        the last ${grouped(failures)} times`] : []),
-    ...(goneAnswers > 0 ? [`  gone          by the last ${grouped(goneAnswers)} answers`] : []),
+    ...(failures > 0 ? [`  failed        the last ${counted(failures, 'time')}`] : []),
+    ...(goneAnswers > 0 ? [`  gone          by its last ${counted(goneAnswers, 'answer')}`] : []),
     ...(etag === undefined ? [] : [`  ETag          ${etag}`]),
     ...(lastModifiedAt === undefined ? [] : [`  Last-Modified ${momentOf(lastModifiedAt)}`]),
   ]
+}
+
+/** What came of the visits: how often the page had changed, unless it failed or is gone. */
+function inShort({ visits, changes, failures, goneAnswers }: Visit): string {
+  if (failures > 0) return `failed ${times(failures)}`
+  return goneAnswers > 0 ? `gone ${times(goneAnswers)}` : `changed ${changes} of ${visits}`
+}
+
+/** As “time” and “3 times”. */
+function counted(count: number, noun: string): string {
+  return count === 1 ? noun : `${grouped(count)} ${noun}s`
 }
 
 function times(count: number): string {

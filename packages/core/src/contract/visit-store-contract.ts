@@ -165,6 +165,13 @@ const TESTS: ContractTests<SharedVisits> = {
     assert.equal((await one.due(START + 100 * HOUR, 10)).pages.length, 0)
     assert.equal((await one.totals()).pages, 1)
   },
+  'a page that is visited twice in a second is in a line no more': async ({ one }) => {
+    const page = pageOf('/a')
+    await one.record([page])
+    await one.moved(await one.due(START + HOUR, 10))
+    await one.record([pageOf('/a', { visits: page.visit.visits + 1 })])
+    assert.deepEqual(paths(await one.due(START + HOUR, 10)), ['/a'])
+  },
   'a page that is forgotten is neither due nor known': async ({ one, other }) => {
     const [a, b] = [pageOf('/a'), pageOf('/b')]
     await one.record([a, b])

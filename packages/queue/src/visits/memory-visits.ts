@@ -7,7 +7,7 @@ interface KnownPage extends VisitedPage {
 }
 
 /**
- * The visits of a crawl of one process. An entry of the heap counts while its page is due at that moment: a page that was visited since has
+ * The visits of a crawl of one process. An entry of the heap counts while its visit is the page's last: a page that was visited since has
  * another entry.
  */
 export class MemoryVisits implements LocalVisits {
@@ -24,7 +24,7 @@ export class MemoryVisits implements LocalVisits {
   recordNow(pages: readonly VisitedPage[]): void {
     for (const page of pages) {
       const known = this.#pages.get(page.fingerprint)
-      if (known?.visit.visitedAt === page.visit.visitedAt) continue
+      if (known && isSameVisit(known.visit, page.visit)) continue
       this.#keep(page)
     }
   }
@@ -105,8 +105,13 @@ export class MemoryVisits implements LocalVisits {
 
   #isDue({ fingerprint, visit }: VisitedPage): boolean {
     const known = this.#pages.get(fingerprint)
-    return known !== undefined && !known.isInALine && known.visit.dueAt === visit.dueAt
+    return known !== undefined && !known.isInALine && known.visit === visit
   }
+}
+
+/** Its hour may have been moved since. */
+function isSameVisit(one: Visit, other: Visit): boolean {
+  return (['visitedAt', 'visits', 'failures', 'goneAnswers'] as const).every((key) => one[key] === other[key])
 }
 
 const HOUR_MS = 3_600_000

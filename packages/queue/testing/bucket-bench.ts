@@ -31,6 +31,8 @@ export interface TurnQueueUnderTest {
   readonly logger?: Logger
   readonly mayDoubt?: () => boolean
   readonly onPoint?: (name: BucketPoint) => void
+  /** Of a command, which brings requests and takes none. */
+  readonly isOutside?: boolean
 }
 
 /** Queues of QUEUE_MODE=turns on one Redis. */
@@ -43,10 +45,10 @@ export class BucketBench extends RedisBench {
     await super.stop()
   }
 
-  /** A worker's queue, open. */
+  /** A worker's queue, open; a command opens none. */
   async queue(options: TurnQueueUnderTest = {}): Promise<BucketQueue> {
     const { keys = this.nextKeys(), order = 'priority', pace, url, slots, ...rest } = options
-    const { rejectedMs, failedMax, onTrimmed, ...given } = rest
+    const { rejectedMs, failedMax, onTrimmed, isOutside, ...given } = rest
     const queue = new BucketQueue({
       redis: this.connect(url),
       keys,
@@ -64,7 +66,7 @@ export class BucketBench extends RedisBench {
       ...given,
     })
     this.#queues.push(queue)
-    await queue.open()
+    if (!isOutside) await queue.open()
     return queue
   }
 }

@@ -41,6 +41,23 @@ test('who waits for requests as the last page ends hears at once that nothing ca
   expect(await waits).toEqual([])
 })
 
+test('what a command brings, BullMQ is told of: its turn is there, and more urgent with what is more urgent', async () => {
+  const keys = bench.nextKeys()
+  const scores = `${keys.bullPrefix}:${keys.queueName}:prioritized`
+  const brought = async (path: string, priority: number) => {
+    const command = await bench.queue({ keys, isOutside: true })
+    await command.push([page('a', path, { priority })], path)
+    await command.close()
+    const [job, score] = await bench.redis.zrange(scores, '0', '-1', 'WITHSCORES')
+    return { job, score: Number(score) }
+  }
+  const first = await brought('some', 0)
+  expect(first.job).toContain(bucketOf('a.test'))
+  const second = await brought('urgent', 5)
+  expect(second.job).toBe(first.job)
+  expect(second.score).toBeLessThan(first.score)
+})
+
 describe('several workers', () => {
   test('a host’s delay holds for both together, and all of its slots are used', async () => {
     const keys = bench.nextKeys()

@@ -9,7 +9,8 @@
  * BullMQ's connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given
  * connection takes a silent server to be alive.
  *
- * BullMQ is loaded when a queue opens: that takes as long as half of all else, and most commands and crawls need none.
+ * BullMQ is loaded when a queue opens, or adds its first job without being opened, as a command does that brings requests: that takes as
+ * long as half of all else, and most commands and crawls need none.
  */
 
 import { type Logger, NoAnswer, type ProtocolTimes, WebloomError, within } from '@webloom/core'
@@ -70,7 +71,7 @@ export interface TurnJobsOptions {
 export class TurnJobs {
   readonly #options: TurnJobsOptions
   #bullmq: BullMQ | undefined
-  #queue: Queue | undefined
+  #queue: Promise<Queue> | undefined
   #worker: Worker | undefined
   /** Calls to BullMQ that are under way. */
   readonly #telling = new Set<Promise<void>>()
@@ -82,16 +83,10 @@ export class TurnJobs {
   }
 
   async open(): Promise<void> {
-    const { redis, keys } = this.#options
     this.#bullmq = await import('bullmq')
-    this.#queue = new this.#bullmq.Queue(
-      keys.queueName,
-      { connection: redis, prefix: keys.bullPrefix, streams: { events: { maxLen: EVENTS_MAX } } },
-      bullBackend(this.#bullmq, keys.bullPrefix),
-    )
-    this.#queue.on('error', (error) => this.#onError(error))
     this.#worker = this.#newWorker()
-    await this.#queue.waitUntilReady()
+    const queue = await this.#openQueue()
+    await queue.waitUntilReady()
   }
 
   /**
@@ -101,7 +96,8 @@ export class TurnJobs {
   async add(wakes: readonly Wake[]): Promise<void> {
     if (wakes.length === 0) return
     const sorted = [...wakes].sort((a, b) => b.priority - a.priority)
-    await this.#queue!.addBulk(
+    const queue = await this.#openQueue()
+    await queue.addBulk(
       sorted.map(({ job, priority }) => ({
         name: 'turn',
         data: {},
@@ -119,9 +115,8 @@ export class TurnJobs {
 
   /** Makes turns that wait in BullMQ more urgent. */
   async raise(wakes: readonly Wake[]): Promise<void> {
-    await Promise.all(
-      wakes.map(({ job, priority }) => this.#worker!.backend.changePriority(job, bullPriority(priority))),
-    )
+    const { backend } = await this.#openQueue()
+    await Promise.all(wakes.map(({ job, priority }) => backend.changePriority(job, bullPriority(priority))))
   }
 
   /** Tells BullMQ which turns a script has woken or made more urgent. */
@@ -200,7 +195,7 @@ export class TurnJobs {
       await within(
         CLOSE_MS_MAX,
         'closing BullMQ',
-        Promise.all([this.#worker?.close(true), this.#queue?.close()]),
+        Promise.all([this.#worker?.close(true), this.#queue?.then((queue) => queue.close())]),
       )
     } catch (error) {
       this.#onError(error as Error)
@@ -210,6 +205,23 @@ export class TurnJobs {
   /** A fetch that takes longer hangs: then a new BullMQ worker is made. */
   get #fetchMsMax(): number {
     return 2 * this.#options.times.turns.blockMsMax
+  }
+
+  #openQueue(): Promise<Queue> {
+    this.#queue ??= this.#newQueue()
+    return this.#queue
+  }
+
+  async #newQueue(): Promise<Queue> {
+    const { redis, keys } = this.#options
+    const bullmq = await import('bullmq')
+    const queue = new bullmq.Queue(
+      keys.queueName,
+      { connection: redis, prefix: keys.bullPrefix, streams: { events: { maxLen: EVENTS_MAX } } },
+      bullBackend(bullmq, keys.bullPrefix),
+    )
+    queue.on('error', (error) => this.#onError(error))
+    return queue
   }
 
   #newWorker(): Worker {

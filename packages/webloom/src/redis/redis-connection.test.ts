@@ -73,6 +73,31 @@ test('a Redis that goes away twice is told twice, and each time that it is back'
   link.close()
 })
 
+test.each([
+  [
+    'redis+cluster://127.0.0.1:1',
+    /^a server of the Redis Cluster cannot/,
+    /^the Redis Cluster has a server again/,
+  ],
+  ['redis+sentinel://127.0.0.1:1/name', /^the master of the Redis cannot/, /^Redis has a master again/],
+])('an outage of %s is told as one of several servers', (url, away, back) => {
+  const told: string[] = []
+  const tell = (_fields: object | string, text?: string) => void told.push(text ?? '')
+  const settings = Settings.fromLayers({ command: { REDIS_URL: url } })
+  const link = new RedisLink(redisTargets(settings, 'queue')[0]!, {
+    ...{
+      startTimeoutMs: 1,
+      roles: ['queue'],
+      logger: { ...silentLogger, warn: tell, info: tell },
+      isLate: true,
+    },
+  })
+  link.client.emit('error', new Error('connect ECONNREFUSED'))
+  link.client.emit('ready')
+  expect(told).toEqual([expect.stringMatching(away), expect.stringMatching(back)])
+  link.close()
+})
+
 test('a replica, which takes no writes, is refused with the name of its master', async () => {
   await using replica = await startRedis({ config: { replicaof: `127.0.0.1 ${redis.port}` } })
   const link = linkTo(0, silentLogger, { url: replica.url, startTimeoutMs: 600 })

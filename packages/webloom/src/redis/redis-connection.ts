@@ -25,6 +25,7 @@ import {
   missingRight,
   missingRightOf,
   outageInWords,
+  outageNotes,
   refusalInWords,
   sentinelRefusalInWords,
 } from './redis-refusal.ts'
@@ -228,10 +229,7 @@ export class RedisLink {
     const reason = outageInWords(error)
     if (this.#isOpen && !this.#toldAway.has(reason)) {
       this.#toldAway.add(reason)
-      this.#logger.warn(
-        { redis: this.#target.shown, reason },
-        'Redis cannot be reached; the crawl waits for it',
-      )
+      this.#logger.warn({ redis: this.#target.shown, reason }, outageNotes(this.#target.options).away)
     }
     this.#lastError = error
   }
@@ -241,7 +239,7 @@ export class RedisLink {
     if (this.#toldAway.size === 0) return
     this.#toldAway.clear()
     this.#lastError = undefined
-    this.#logger.info({ redis: this.#target.shown }, 'Redis is back; the crawl goes on')
+    this.#logger.info({ redis: this.#target.shown }, outageNotes(this.#target.options).back)
   }
 
   /** A single connection sees only a part of the keys. */

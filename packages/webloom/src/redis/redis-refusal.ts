@@ -43,6 +43,24 @@ export function outageInWords(error: Error & { readonly lastNodeError?: Error | 
   return /Last error: (.*)/s.exec(message)?.[1] ?? 'no Sentinel leads to a master that answers'
 }
 
+/** What is told when a server is lost, and when it or another in its place is there. */
+export function outageNotes({ nodes, sentinels }: Pick<RedisOptions, 'nodes' | 'sentinels'>): {
+  readonly away: string
+  readonly back: string
+} {
+  if (nodes)
+    return {
+      away: 'a server of the Redis Cluster cannot be reached; what is kept there waits until it is back, or a replica has taken its place',
+      back: 'the Redis Cluster has a server again in the place of the one that was lost; the crawl goes on',
+    }
+  if (sentinels)
+    return {
+      away: 'the master of the Redis cannot be reached; the crawl waits for it, or for the one that the Sentinels name in its place',
+      back: 'Redis has a master again; the crawl goes on',
+    }
+  return { away: 'Redis cannot be reached; the crawl waits for it', back: 'Redis is back; the crawl goes on' }
+}
+
 /**
  * What keeps Sentinels from telling the master; undefined when they are away.
  *

@@ -125,6 +125,8 @@ export interface FailureLedger {
    * entries come, and no others are read where the ledger has them apart.
    */
   page(max: number, where?: { readonly cursor?: string; readonly signature?: string }): Promise<LedgerPage>
+  /** Resolves to what tells of an entry whether it has come into the ledger since; not of one in quarantine. */
+  laterThanNow(): Promise<(entry: LedgerEntry) => boolean>
   /** Resolves to the entries of these requests, as far as they are there. */
   find(ids: readonly string[]): Promise<readonly LedgerEntry[]>
   /** Resolves to the response of the first request of that signature; undefined where there was none. */

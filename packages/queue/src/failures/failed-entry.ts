@@ -80,6 +80,11 @@ export function summaryOf({ at, url, reason, kind, message, status }: FailureSum
   return { at, url, reason, kind, message, ...(status !== undefined && { status }) }
 }
 
+/** Tells entries that were not there yet when a ledger had been told of so many failures. */
+export function laterThan(total: number): (entry: LedgerEntry) => boolean {
+  return ({ key }) => key.startsWith('f') && Number(key.slice(1)) > total
+}
+
 /** As if it had never been tried. Undefined when it is not there, or this release cannot read it. */
 export function retriedOf({ id, request: json }: LedgerEntry): QueuedRequest | undefined {
   if (!json) return undefined

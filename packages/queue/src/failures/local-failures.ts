@@ -10,7 +10,7 @@ import {
   type QueuedRequest,
   requestToJson,
 } from '@webloom/core'
-import { newFailure, retriedOf } from './failed-entry.ts'
+import { laterThan, newFailure, retriedOf } from './failed-entry.ts'
 import { groupsOf } from './failure-groups.ts'
 import type { FailureStore } from './failure-store.ts'
 
@@ -60,6 +60,10 @@ export class LocalFailures implements FailureLedger {
 
   async page(max: number, where: { cursor?: string; signature?: string } = {}): Promise<LedgerPage> {
     return this.#store.page(max, where)
+  }
+
+  async laterThanNow(): Promise<(entry: LedgerEntry) => boolean> {
+    return laterThan(this.#store.counts().total)
   }
 
   async find(ids: readonly string[]): Promise<readonly LedgerEntry[]> {

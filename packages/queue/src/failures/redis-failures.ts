@@ -28,6 +28,7 @@ import {
   failedRequest,
   isQuarantined,
   type KnownFailure,
+  laterThan,
   quarantinedSignature,
   retriedOf,
   summaryOf,
@@ -117,6 +118,10 @@ export class RedisFailures implements FailureLedger {
     const page = await this.#signaturePage(max, of, before === '' ? '+inf' : `(${before}`)
     const isOver = signature !== undefined && !page.cursor?.endsWith(`:${signature}`)
     return isOver ? { entries: page.entries } : page
+  }
+
+  async laterThanNow(): Promise<(entry: LedgerEntry) => boolean> {
+    return laterThan((await this.counts()).total)
   }
 
   async find(ids: readonly string[]): Promise<LedgerEntry[]> {

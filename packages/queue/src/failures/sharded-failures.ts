@@ -51,6 +51,13 @@ export class ShardedFailures implements FailureLedger {
     return { entries, ...(next !== undefined && { cursor: next }) }
   }
 
+  /** Each part has numbers of its own. */
+  async laterThanNow(): Promise<(entry: LedgerEntry) => boolean> {
+    const parts = this.#parts.map(async (part) => [part, await part.laterThanNow()] as const)
+    const isLaterIn = new Map(await Promise.all(parts))
+    return (entry) => isLaterIn.get(this.#readFrom.get(entry)!)?.(entry) ?? false
+  }
+
   async find(ids: readonly string[]): Promise<LedgerEntry[]> {
     const found = await Promise.all(this.#parts.map(async (part) => this.#noted(part, await part.find(ids))))
     return found.flat()
@@ -61,14 +68,16 @@ export class ShardedFailures implements FailureLedger {
     return all.find((one) => one !== undefined)
   }
 
+  /** Where some parts have ended and others have not, those are passed over. */
   async retry(entries: readonly LedgerEntry[]): Promise<string[] | 'ended'> {
     const queued: string[] = []
+    let hasEnded = false
     for (const [part, some] of this.#byPart(entries)) {
       const ids = await part.retry(some)
-      if (ids === 'ended') return queued.length > 0 ? queued : 'ended'
-      queued.push(...ids)
+      if (ids === 'ended') hasEnded = true
+      else queued.push(...ids)
     }
-    return queued
+    return hasEnded && queued.length === 0 ? 'ended' : queued
   }
 
   async drop(entries: readonly LedgerEntry[]): Promise<string[]> {

@@ -88,7 +88,7 @@ export async function retryFailed(
 ): Promise<RetriedFailures> {
   const queued: string[] = []
   const unreadable: string[] = []
-  const isLater = laterThan(await ledger.counts())
+  const isLater = await ledger.laterThanNow()
   let isOpen = false
   for await (const entries of failedRequests(ledger, filter)) {
     const meant = entries.filter((entry) => !isLater(entry))
@@ -117,20 +117,32 @@ async function queuedOf(
   entries: readonly LedgerEntry[],
   reopen: () => Promise<unknown>,
 ): Promise<readonly string[]> {
+  const all: string[] = []
+  let rest = entries
   for (let times = 0; times < REOPENED_MAX; times++) {
-    const queued = await ledger.retry(entries)
-    if (queued !== 'ended') return queued
-    await sleep(times === 0 ? 0 : REOPEN_AFTER_MS)
-    await reopen()
+    const queued = await ledger.retry(rest)
+    if (queued === 'ended') {
+      await sleep(times === 0 ? 0 : REOPEN_AFTER_MS)
+      await reopen()
+      continue
+    }
+    all.push(...queued)
+    rest = queued.length < rest.length ? await stillThere(ledger, rest) : []
+    if (rest.length === 0 || queued.length === 0) return all
   }
   throw new Error(
     'the crawl has ended, and is being emptied by one of its workers. Nothing is lost: run the same line again in some seconds',
   )
 }
 
-/** Tells entries that were not there yet when the ledger had so many. */
-function laterThan({ total }: { readonly total: number }): (entry: LedgerEntry) => boolean {
-  return ({ key }) => key.startsWith('f') && Number(key.slice(1)) > total
+/** Those that were passed over though they are there: in a shard that has ended, when others have not. */
+async function stillThere(
+  ledger: FailureLedger,
+  entries: readonly LedgerEntry[],
+): Promise<readonly LedgerEntry[]> {
+  const keys = new Set(entries.map(({ id, key }) => `${id} ${key}`))
+  const found = await ledger.find(entries.map(({ id }) => id))
+  return found.filter(({ id, key }) => keys.has(`${id} ${key}`))
 }
 
 /** The signature that ends with this hash, or is this. */

@@ -2,7 +2,9 @@
 
 import type { FailureLedger, LedgerEntry, LinkDoubts, QueuedRequest } from '@webloom/core'
 import { expect, test } from 'vitest'
+import { laterThan } from '../failures/failed-entry.ts'
 import { ShardedFailures } from '../failures/sharded-failures.ts'
+import { retryFailed } from '../outside/failed-requests.ts'
 import { ShardedDoubts } from './sharded-doubts.ts'
 
 function doubtsOf(...ids: string[]): LinkDoubts & { readonly ended: unknown[] } {
@@ -68,4 +70,55 @@ test('failures of all shards are read page by page, and each goes where it was r
   expect(all.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
   await failures.drop(all)
   expect([one.dropped, two.dropped]).toEqual([['a', 'b'], ['c']])
+})
+
+/** A shard's ledger of requests that can be retried. A retry makes one fail again at once, with the next number. */
+function retryingLedger(ids: readonly string[], failsAgain = false) {
+  const request = { v: 1, url: 'http://a.test/' }
+  let total = 0
+  const failed = (id: string) =>
+    ({ id, key: `f${++total}`, url: request.url, request }) as unknown as LedgerEntry
+  const entries = ids.map(failed)
+  const state = { hasEnded: false }
+  const find = async (wanted: readonly string[]) => entries.filter(({ id }) => wanted.includes(id))
+  const ledger: Partial<FailureLedger> = {
+    find,
+    laterThanNow: async () => laterThan(total),
+    page: async (_max, { cursor } = {}) => {
+      const at = Number(cursor ?? 0)
+      const some = entries.slice(at, at + 1)
+      return { entries: some, ...(at + 1 < entries.length && { cursor: String(at + 1) }) }
+    },
+    retry: async (some) => {
+      if (state.hasEnded) return 'ended'
+      const there = some.filter((entry) => entries.includes(entry))
+      for (const entry of there)
+        entries.splice(entries.indexOf(entry), 1, ...(failsAgain ? [failed(entry.id)] : []))
+      return there.map(({ id }) => id)
+    },
+  }
+  return { ledger: ledger as FailureLedger, state }
+}
+
+test('what fails again in a shard with few failures, while those of others are retried, stays where it is', async () => {
+  const [few, many] = [retryingLedger(['a', 'b'], true), retryingLedger(['c', 'd', 'e', 'f', 'g'])]
+  const failures = new ShardedFailures([many.ledger, few.ledger])
+  const isLater = await failures.laterThanNow()
+  await failures.retry(await failures.find(['a', 'b']))
+  const again = await failures.find(['a', 'b'])
+  expect(again.map(({ key }) => key)).toEqual(['f3', 'f4'])
+  expect(again.map(isLater)).toEqual([true, true])
+  expect((await failures.find(['c', 'g'])).map(isLater)).toEqual([false, false])
+})
+
+test('a shard that has ended when another has not is retried when the crawl goes on', async () => {
+  const [one, two] = [retryingLedger(['a']), retryingLedger(['b'])]
+  two.state.hasEnded = true
+  let reopened = 0
+  const reopen = async () => {
+    if (++reopened > 1) two.state.hasEnded = false
+  }
+  const failures = new ShardedFailures([one.ledger, two.ledger])
+  expect((await retryFailed(failures, {}, { reopen })).queued.toSorted()).toEqual(['a', 'b'])
+  expect(reopened).toBe(2)
 })

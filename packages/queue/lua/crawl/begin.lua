@@ -2,7 +2,8 @@
 -- where it is to outlive a crawl (SCHEDULER_PERSIST when that was run), or where it was emptied at that crawl's end.
 --
 -- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures. With another number of shards
--- it lies elsewhere, and that of the run before is to be deleted with its shards.
+-- it lies elsewhere, and that of the run before is to be deleted with its shards: shardsBefore has the numbers of all runs of which that is
+-- still to be done, as whoever was at it may have been killed.
 --
 -- Input    todoOf, owe, dropFailures; foundOf(record); begin(record, failures, asked, found), see crawl/open.lua: failures is the key of
 --          the ledger, see failures/ledger.lua
@@ -10,7 +11,7 @@
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'fires', 'scheduled' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'fires', 'scheduled' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -29,6 +30,14 @@ local function keepsMet(asked, found)
   end
   -- An earlier release wrote this record.
   return asked.persists
+end
+
+local function shardsBeforeOf(asked, found)
+  local before = found.shardsBefore or ''
+  if found.shards and found.shards ~= asked.shards and not string.find(' ' .. before .. ' ', ' ' .. found.shards .. ' ', 1, true) then
+    before = (before == '' and '' or before .. ' ') .. found.shards
+  end
+  return before
 end
 
 local function begin(record, failures, asked, found)
@@ -55,7 +64,8 @@ local function begin(record, failures, asked, found)
   if asked.shards then
     redis.call('HSET', record, 'shards', asked.shards)
   end
-  if found.shards and found.shards ~= asked.shards then
-    redis.call('HSET', record, 'shardsBefore', found.shards)
+  local shardsBefore = shardsBeforeOf(asked, found)
+  if shardsBefore ~= '' then
+    redis.call('HSET', record, 'shardsBefore', shardsBefore)
   end
 end

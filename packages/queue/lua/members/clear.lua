@@ -8,16 +8,19 @@ local present = presentBesides('', now - ARGV[1])
 if present > 0 and ARGV[2] ~= '1' then
   return present
 end
-local run, shards = unpack(redis.call('HMGET', KEYS[1], 'run', 'shards'))
+local run, shards, shardsBefore = unpack(redis.call('HMGET', KEYS[1], 'run', 'shards', 'shardsBefore'))
 if run and redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('SET', KEYS[4], run, 'PX', ARGV[3])
 end
 local _, untilMs, holder = todoOf(KEYS[1])
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[5])
 owe(KEYS[1], 'all', untilMs or '', holder or '')
+-- Whoever goes on with a clearing that was cut off must find them.
 if shards then
-  -- Whoever goes on with a clearing that was cut off must find them.
   redis.call('HSET', KEYS[1], 'shards', shards)
+end
+if shardsBefore then
+  redis.call('HSET', KEYS[1], 'shardsBefore', shardsBefore)
 end
 redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return present

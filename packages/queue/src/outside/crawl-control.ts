@@ -10,7 +10,7 @@ import { RedisFailures } from '../failures/redis-failures.ts'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { CrawlShards, readShards } from '../shards/crawl-shards.ts'
+import { CrawlShards, readFormerShards, readShards } from '../shards/crawl-shards.ts'
 
 interface CrawlOnRedis {
   readonly redis: Redis
@@ -130,6 +130,8 @@ export async function adoptCrawl(
 export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const { redis, keys, statsKey, force = false, clear, alsoUnder = [] } = options
   const shards = options.shards ? new CrawlShards(keys, options.shards) : await readShards(redis, keys)
+  const former = await readFormerShards(redis, keys)
+  const parts = [...shards.parts, ...former.flatMap(({ queues }) => queues)]
   const present = (await clearScript.run(
     redis,
     [keys.record, keys.workers, keys.alone, keys.cleared, keys.hostLists],
@@ -140,7 +142,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     await clear()
     for (const part of shards.queues) await new RedisFailures({ redis, keys: part }).clear()
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
-    const own = shards.parts.map(({ noted, base }) => (present > 0 ? `${noted}:` : `${base}:`))
+    const own = parts.map(({ noted, base }) => (present > 0 ? `${noted}:` : `${base}:`))
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs, keys.monitors]
     const stays = [`${keys.schedules}:`, `${keys.budgets}:day:`]

@@ -3,17 +3,19 @@ import { BucketScripts } from '../buckets/scripts/bucket-scripts.ts'
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { CrawlShards, HOME } from '../shards/crawl-shards.ts'
+import { CrawlShards, HOME, readFormerShards } from '../shards/crawl-shards.ts'
 
 /** Emptying does not depend on it. */
 const ANY_ORDER = 'priority'
 
-/** Empties the shards of a crawl's last run that this run does not have, as it was begun with another number of them. */
+/** Empties the shards of a crawl's last runs that this run does not have, as they were begun with other numbers of them. */
 export async function clearFormerShards(redis: Redis, home: CrawlRedisKeys, count: number): Promise<void> {
-  const before = await redis.hget(home.record, 'shardsBefore')
-  if (before === null) return
-  const former = new CrawlShards(home, Number(before))
   const now = new CrawlShards(home, count)
+  for (const former of await readFormerShards(redis, home)) await clearThose(redis, former, now)
+  await redis.hdel(home.record, 'shardsBefore')
+}
+
+async function clearThose(redis: Redis, former: CrawlShards, now: CrawlShards): Promise<void> {
   for (const name of former.names) {
     if (now.names.includes(name)) continue
     const keys = former.keysOf(name)
@@ -24,5 +26,4 @@ export async function clearFormerShards(redis: Redis, home: CrawlRedisKeys, coun
   }
   for (const name of [...now.names, HOME])
     await new ShardScripts({ redis, keys: now.keysOf(name), order: ANY_ORDER }).clear(former.names)
-  await redis.hdel(home.record, 'shardsBefore')
 }

@@ -58,6 +58,12 @@ export async function readShards(redis: Redis, home: CrawlRedisKeys): Promise<Cr
   return new CrawlShards(home, shardCount(await redis.hget(home.record, 'shards')))
 }
 
+/** The shards of runs before, each with another number of them, that are still to be emptied. */
+export async function readFormerShards(redis: Redis, home: CrawlRedisKeys): Promise<CrawlShards[]> {
+  const before = await redis.hget(home.record, 'shardsBefore')
+  return (before?.split(' ') ?? []).map((count) => new CrawlShards(home, Number(count)))
+}
+
 /** @param field of the record; one shard has none */
 export function shardCount(field: string | null | undefined): number {
   return Math.max(1, Number(field ?? 1))

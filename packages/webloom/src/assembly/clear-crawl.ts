@@ -2,7 +2,7 @@
 
 import { crawlKey, fingerprint } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
-import { clearCrawl, RedisVisits } from '@webloom/queue'
+import { clearCrawl, clearFormerShards, RedisVisits } from '@webloom/queue'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { shardsOf, withQueueAndFilter } from './redis-crawl-store.ts'
 
@@ -19,6 +19,7 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
       shards,
       alsoUnder: PATTERNS.map((pattern) => crawlKey(pattern, crawl.name)),
       clear: async () => {
+        await clearFormerShards(crawl.redis, crawl.keys, shards)
         await queue.clear()
         await filter.clear()
         await new RedisVisits({ ...crawl, fingerprint }).clear()

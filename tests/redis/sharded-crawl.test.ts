@@ -3,11 +3,14 @@
  * where some do, see tests/fail-over.
  */
 
+import { scaledTimes } from '@webloom/core'
 import { failedRequests, readLedger, retryFailed } from '@webloom/queue'
 import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { shardRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
 import { RedisBench } from '../../packages/queue/testing/redis-bench.ts'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 import { clearFromOutside } from '../../packages/webloom/src/assembly/clear-crawl.ts'
 import {
   type CrawlFromOutside,
@@ -48,8 +51,19 @@ const settings = (more: SettingsInput) => ({
   ...more,
 })
 
-const crawled = (more: SettingsInput) =>
-  crawl(Pages, { settings: settings({ QUEUE_SHARDS: SHARDS, ...more }), logger: listeningLogger().logger })
+/** Shards wait for each other's servers as long as these may lose something: here none does. */
+const TIMES = scaledTimes(0.2)
+
+const crawledBy = async (Class: typeof Pages, more: SettingsInput, { logger } = listeningLogger()) =>
+  (
+    await assemble(Class, {
+      layers: { command: settings({ QUEUE_SHARDS: SHARDS, ...more }) },
+      folder: import.meta.dirname,
+      createLogger: () => logger,
+      times: TIMES,
+    })
+  ).run()
+const crawled = (more: SettingsInput) => crawledBy(Pages, more)
 
 const config = (more: SettingsInput = {}) => ({
   ...{ path: '/none', folder: import.meta.dirname, spiders: [] },
@@ -82,6 +96,12 @@ test('a crawl that was ended early: status counts what all shards have, export h
   await expect(crawled({ QUEUE_SHARDS: SHARDS + 1 })).rejects.toThrow(
     /QUEUE_SHARDS is 4, and crawl "pages" was begun with 3.*-s QUEUE_SHARDS=3/,
   )
+  // A run before had more, and whoever was to empty them was killed.
+  const former = await seen(async ({ redis, keys }) => {
+    await redis.hset(keys.record, 'shardsBefore', '5')
+    return shardRedisKeys(keys, '04').record
+  })
+  await bench.redis.hset(former, 'run', 'before')
   expect(await seen((one) => clearFromOutside(one))).toBe(0)
   expect((await bench.redis.keys('*')).filter((key) => /#\d\d\}|:record$/.test(key))).toEqual([])
 })
@@ -100,6 +120,8 @@ test('an import makes a crawl of shards, and its worker fetches what was importe
       }),
     { QUEUE_SHARDS: SHARDS },
   )
+  // Nobody brings more: the crawl need not wait for that.
+  await seen(({ redis, keys }) => redis.hdel(keys.record, 'bringsUntil'))
   expect((await seen(readStatus)).shards).toBe(SHARDS)
   expect((await exported()).toSorted()).toEqual(urls.toSorted())
   const { finishReason, stats } = await crawled({ SCHEDULER_PERSIST: false })
@@ -134,13 +156,13 @@ test('an import makes a crawl of shards, and its worker fetches what was importe
 })
 
 test('a shard that is lost ends the crawl for its workers, with an ERROR that names it', async () => {
-  const { logger, lines } = listeningLogger()
-  const ending = crawl(Pages, { settings: settings({ QUEUE_SHARDS: SHARDS, DOWNLOAD_DELAY: 5 }), logger })
+  const listening = listeningLogger()
+  const ending = crawledBy(Pages, { DOWNLOAD_DELAY: 5 }, listening)
   await web.waitForHits(1)
   const keys = await bench.redis.keys('*:{pages#01}:*')
   await bench.redis.del(...keys)
   expect((await ending).finishReason).toBe('crawl_lost')
-  const errors = lines.filter(({ level }) => level === 'error')
+  const errors = listening.lines.filter(({ level }) => level === 'error')
   expect(errors).toContainEqual(expect.objectContaining({ fields: { shards: ['01'] } }))
   expect(errors.map(({ message }) => message).join()).toContain('run webloom clear pages')
   expect((await seen(readStatus)).finishReason).toBe('crawl_lost')
@@ -154,12 +176,9 @@ test('what cannot be in shards is refused; one server for all is warned of; shar
     override *parse(): Generator<unknown> {}
   }
   const run = async (more: SettingsInput) => {
-    const { logger, lines } = listeningLogger()
-    await crawl(Some, {
-      settings: settings({ SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: 1, ...more }),
-      logger,
-    })
-    return lines.map(({ message }) => message).join('\n')
+    const listening = listeningLogger()
+    await crawledBy(Some, { SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: 1, ...more }, listening)
+    return listening.lines.map(({ message }) => message).join('\n')
   }
   expect(await run({ QUEUE_SHARDS: 5 })).toContain('QUEUE_SHARDS is 5, and the queue’s Redis is no cluster')
   const shards = async () =>

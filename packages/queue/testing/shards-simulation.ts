@@ -244,14 +244,7 @@ class ShardsSimulation {
   #reachHome(connection: VirtualConnection): Reached {
     const home = this.#home
     return {
-      state: (onReply) =>
-        connection.send(
-          () => ({
-            ...{ ...home.shardState(), ...this.#offsets(HOME) },
-            isStartEnded: home.state.isStartEnded,
-          }),
-          onReply,
-        ),
+      state: (onReply) => connection.send(() => ({ ...home.shardState(), ...this.#offsets(HOME) }), onReply),
       read: (receiver, from, most, onReply) =>
         connection.send(() => home.read(receiver, from, most), onReply),
       trim: (trims) => connection.send(() => home.trim(trims)),

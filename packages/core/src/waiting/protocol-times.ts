@@ -80,6 +80,15 @@ export interface ProtocolTimes {
     readonly rejectedMs: number
     readonly othersFirstMs: number
   }
+  /** QUEUE_SHARDS: what goes from one server to another. */
+  readonly shards: {
+    /** How often one worker of all looks after the outboxes. What is lacking at two looks is sent again. */
+    readonly lookEveryMs: number
+    /** Between two looks at a crawl that may be over. */
+    readonly endLookMs: number
+    /** How long a server must have known something to keep it: longer than a replica may lag behind its master, and than an append-only file may lack. */
+    readonly keptMs: number
+  }
   /** The record of the crawl: who runs start(), who empties queue and filter. */
   readonly record: {
     readonly startLeaseMs: number
@@ -229,6 +238,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     rejectedMs: 5000,
     othersFirstMs: 200,
   },
+  shards: { lookEveryMs: 2000, endLookMs: 150, keptMs: 5000 },
   record: {
     startLeaseMs: 6000,
     startRenewEveryMs: 2000,

@@ -1,10 +1,12 @@
 -- A shard at a moment: what is left in it, what it has for others, and what it knows of theirs; and how far its server's replicas are.
 --
 -- Input    KEYS[1] <frontier>:sent, <frontier>:applied
---          KEYS[2] counts, KEYS[7] record
+--          KEYS[2] counts, KEYS[7] record: that of the home says whether start() has ended, and until when somebody brings requests
+--          from outside, see members/adopt.lua
 -- Output   {replid, time (ms), offset, offset of the replica that is furthest or "", {waiting, delayed, leased}, sent: shard, spans, …;
---          applied: sender, epochs, …, run that it was told of or ""}
+--          applied: sender, epochs, …, run that it was told of or "", 1 when start() has ended and nobody brings anything}
 local counts = redis.call('HMGET', KEYS[2], 'waiting', 'delayed', 'leased')
+local run, startEnded, bringsUntil = unpack(redis.call('HMGET', KEYS[7], 'run', 'startEnded', 'bringsUntil'))
 local info, replica = redis.call('INFO', 'replication'), ''
 for offset in string.gmatch(info, 'slave%d+:[^\r\n]*state=online,offset=(%d+)') do
   replica = math.max(replica == '' and 0 or replica, tonumber(offset))
@@ -12,5 +14,6 @@ end
 return {
   replidOf(), now, tonumber(string.match(info, 'master_repl_offset:(%d+)')), replica,
   { tonumber(counts[1] or 0), tonumber(counts[2] or 0), tonumber(counts[3] or 0) },
-  redis.call('HGETALL', KEYS[1] .. ':sent'), redis.call('HGETALL', KEYS[1] .. ':applied'), redis.call('HGET', KEYS[7], 'run') or '',
+  redis.call('HGETALL', KEYS[1] .. ':sent'), redis.call('HGETALL', KEYS[1] .. ':applied'), run or '',
+  startEnded == '1' and tonumber(bringsUntil or 0) <= now and 1 or 0,
 }

@@ -4,7 +4,7 @@ import type { ShardState } from '../shards/shard-state.ts'
 import { ShardLooks } from './shard-looks.ts'
 
 const STATE: ShardState = {
-  ...{ replid: 'a', nowMs: 0, offset: 0, run: 'r', waiting: 0, delayed: 0, leased: 0 },
+  ...{ replid: 'a', nowMs: 0, offset: 0, run: 'r', mayFinish: false, waiting: 0, delayed: 0, leased: 0 },
   ...{ sent: new Map(), applied: new Map() },
 }
 

@@ -81,6 +81,8 @@ export class ShardedQueue implements RequestQueue {
   readonly doubts: ShardedDoubts
   readonly failures: ShardedFailures
   #orders: HostOrders = new Map()
+  /** The one that has said last that it is not empty. */
+  #hadSome: BucketQueue | undefined
   #isClosed = false
 
   constructor(options: ShardedQueueOptions) {
@@ -135,7 +137,7 @@ export class ShardedQueue implements RequestQueue {
     }
     channel.listen({ onTurns: (shard) => wakes.get(shard)?.heard() })
     this.#tending = new ShardsTending({
-      ...{ scripts: this.#scripts, home: this.#home, delivery: this.#delivery, logger },
+      ...{ scripts: this.#scripts, home: this.#home, delivery: this.#delivery, times, logger },
     })
     const queues = [...this.#queues.values()]
     this.doubts = new ShardedDoubts([this.#home.doubts, ...queues.map((queue) => queue.doubts)])
@@ -297,9 +299,15 @@ export class ShardedQueue implements RequestQueue {
     return { ...longest, heldHosts: all.reduce((sum, one) => sum + one.heldHosts, 0) }
   }
 
-  /** Shards are asked one by one, as most say no: then what is between them is looked for. */
+  /** Shards are asked one by one, first the one that has said no: when none does, what is between them is looked for. */
   async isEmpty(): Promise<boolean> {
-    for (const queue of this.#queues.values()) if (!(await queue.isEmpty())) return false
+    const queues = [...this.#queues.values()]
+    for (const queue of this.#hadSome ? [this.#hadSome, ...queues] : queues) {
+      if (await queue.isEmpty()) continue
+      this.#hadSome = queue
+      return false
+    }
+    this.#hadSome = undefined
     return this.#tending.isNothingLeft()
   }
 

@@ -22,6 +22,9 @@ import type { SentGroup } from '../shards/outbox-entry.ts'
 /** As in shards, whose sweeps do it there. */
 const HEARD_KEPT_MS = 86_400_000
 
+/** Looks after outboxes; looks whether the crawl is over, as nothing was left at the look before. */
+export type OneWorkersTask = 'tender' | 'ender'
+
 export interface ShardsHomeOptions {
   readonly redis: Redis
   readonly shards: CrawlShards
@@ -101,11 +104,6 @@ export class ShardsHome {
     this.#queued.listen(listener)
   }
 
-  async isStartEnded(): Promise<boolean> {
-    const { redis, shards } = this.#options
-    return (await redis.hget(shards.home.record, 'startEnded')) === '1'
-  }
-
   /** Ends the crawl for all workers, as these shards have lost all that they had: unless the run is over, which empties them, too. */
   async endLost(lost: readonly string[]): Promise<void> {
     const { redis, shards, logger } = this.#options
@@ -115,14 +113,25 @@ export class ShardsHome {
     await stopCrawl({ redis, keys: shards.home }, CRAWL_LOST)
   }
 
-  /** Resolves to true in one worker of all, for so long. */
-  async takeTending(ms: number): Promise<boolean> {
-    const { redis, shards, workerId } = this.#options
-    const key = `${shards.home.frontier}:tender`
+  /** Resolves to true in one worker of all, for so long; then it is to take the task again. */
+  async takes(task: OneWorkersTask, ms: number): Promise<boolean> {
+    const { redis, workerId } = this.#options
+    const key = this.#keyOf(task)
     if ((await redis.set(key, workerId, 'PX', ms, 'NX')) === 'OK') return true
     if ((await redis.get(key)) !== workerId) return false
     await redis.pexpire(key, ms)
     return true
+  }
+
+  /** Whether another worker has that task just now. */
+  async isOfAnother(task: OneWorkersTask): Promise<boolean> {
+    const { redis, workerId } = this.#options
+    const holder = await redis.get(this.#keyOf(task))
+    return holder !== null && holder !== workerId
+  }
+
+  async letsGo(task: OneWorkersTask): Promise<void> {
+    if (!(await this.isOfAnother(task))) await this.#options.redis.del(this.#keyOf(task))
   }
 
   /** Keeps what workers have told the home, and forgets askers that nobody settles. */
@@ -133,6 +142,10 @@ export class ShardsHome {
       redis.pexpire(`${frontier}:heard`, HEARD_KEPT_MS),
       redis.zremrangebyscore(`${frontier}:owners`, '-inf', String(Date.now() - HEARD_KEPT_MS)),
     ])
+  }
+
+  #keyOf(task: OneWorkersTask): string {
+    return `${this.#options.shards.home.frontier}:${task}`
   }
 
   #onWentBack(error: WentBack): void {

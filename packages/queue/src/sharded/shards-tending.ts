@@ -2,13 +2,13 @@
  * Looks after the outboxes of all shards, and tells when nothing is left in any of them.
  *
  *     every two seconds   one worker of all reads the state of all shards that answer, has sent again what is lacking, and deletes what is safe
- *     at the end          whoever finds nothing to do looks again and again, until two looks say that the crawl is over
+ *     at the end          whoever finds nothing left is the one that looks again and again, until two looks say that the crawl is over
  *
  * What is looked for, and why two looks suffice: outbox-tender.ts, crawl-end-rounds.ts.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, within } from '@webloom/core'
+import { type Logger, type ProtocolTimes, within } from '@webloom/core'
 import type { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { CrawlEndRounds, isNothingLeft } from '../shards/crawl-end-rounds.ts'
 import { HOME } from '../shards/crawl-shards.ts'
@@ -19,29 +19,29 @@ import type { OutboxDelivery } from './outbox-delivery.ts'
 import { ShardLooks } from './shard-looks.ts'
 import type { ShardsHome } from './shards-home.ts'
 
-const LOOKS_EVERY_MS = 2000
 /** A server that goes away while outboxes are tended holds that up for so long; then it is left out. */
 const TENDS_MS_MAX = 6000
-/** Between two looks at a crawl that may be over. */
-const SOON_MS = 150
-/** Longer than it takes where there is no replica: then five seconds must have gone. */
+/** Longer than it takes where there is no replica: then `keptMs` must have gone. */
 const ENDS_MS_MAX = 8000
+/** Longer than a look takes: who has ended a crawl's last look is not there any more after this. */
+const ENDER_MS = 1000
 /** How many entries are read at once, and how often for one pair of shards at one look. */
 const READ_MAX = 500
 const READS_PER_LOOK_MAX = 40
 
 export interface ShardsTendingOptions {
   /** Of all shards and of the home, by name. */
-  readonly scripts: ReadonlyMap<string, ShardScripts>
-  readonly home: ShardsHome
+  readonly scripts: ReadonlyMap<string, Pick<ShardScripts, 'shardState' | 'read' | 'trim'>>
+  readonly home: Pick<ShardsHome, 'run' | 'look' | 'takes' | 'isOfAnother' | 'letsGo' | 'endLost' | 'keep'>
   readonly delivery: OutboxDelivery
+  readonly times: ProtocolTimes
   readonly logger: Logger
 }
 
 export class ShardsTending {
   readonly #options: ShardsTendingOptions
   readonly #looks: ShardLooks
-  readonly #tender = new OutboxTender()
+  readonly #tender: OutboxTender
   readonly #closing = new AbortController()
   /** Shards that knew nothing of the run at the last look. */
   #strange: readonly string[] = []
@@ -49,6 +49,7 @@ export class ShardsTending {
   constructor(options: ShardsTendingOptions) {
     this.#options = options
     this.#looks = new ShardLooks(options.scripts)
+    this.#tender = new OutboxTender(options.times.shards)
   }
 
   open(): void {
@@ -60,34 +61,52 @@ export class ShardsTending {
     this.#closing.abort()
   }
 
-  /** Whether nothing waits, is held back or is leased in any shard, or on its way to one: at most moments, none is. */
+  /**
+   * Whether nothing waits, is held back or is leased in any shard, or on its way to one: at most moments, none is. While another worker
+   * looks again and again, its last look has found that.
+   */
   async isNothingLeft(): Promise<boolean> {
+    if (await this.#options.home.isOfAnother('ender')) return true
     return isNothingLeft(await this.#looks.all())
   }
 
-  /** Resolves to how many entries the home had sent when the crawl was over, and to undefined when it is not; that takes as long as it is not sure. */
+  /**
+   * Resolves to how many entries the home had sent when the crawl was over, and to undefined when it is not, or another worker is at
+   * that; it takes as long as it is not sure.
+   */
   async isOver(): Promise<number | undefined> {
-    const rounds = new CrawlEndRounds()
+    const { home, times } = this.#options
+    if (await home.isOfAnother('ender')) return undefined
+    try {
+      return await this.#lookUntilSure(new CrawlEndRounds(times.shards))
+    } finally {
+      await home.letsGo('ender')
+    }
+  }
+
+  async #lookUntilSure(rounds: CrawlEndRounds): Promise<number | undefined> {
+    const { home, times } = this.#options
     const until = performance.now() + ENDS_MS_MAX
     while (performance.now() < until && !this.#closing.signal.aborted) {
       const round = await this.#looks.all()
-      const said = rounds.look(round, await this.#options.home.isStartEnded())
-      if (said === 'no') return undefined
+      const said = rounds.look(round)
       if (said === 'over') return countSent(round.get(HOME)!.sent)
-      await sleep(SOON_MS)
+      if (said === 'no' || !(await home.takes('ender', ENDER_MS))) return undefined
+      await sleep(times.shards.endLookMs)
     }
     return undefined
   }
 
   async #run(): Promise<void> {
-    const { home, logger } = this.#options
+    const { home, logger, times } = this.#options
+    const { lookEveryMs } = times.shards
     const { signal } = this.#closing
     while (!signal.aborted) {
-      await sleep(LOOKS_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
+      await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       try {
         await home.look()
-        if (await home.takeTending(2 * LOOKS_EVERY_MS + LOOKS_EVERY_MS / 2)) await this.#tend()
+        if (await home.takes('tender', 2.5 * lookEveryMs)) await this.#tend()
       } catch (error) {
         logger.debug({ err: error }, 'the shards of the crawl could not be looked after; trying again')
       }

@@ -4,17 +4,23 @@
  * moment between them at which all shards were so; and nothing begins by itself.
  */
 
+import { PROTOCOL_TIMES } from '@webloom/core'
+import { HOME } from './crawl-shards.ts'
 import { firstLacking } from './outbox-numbers.ts'
-import { KEPT_MS } from './outbox-tender.ts'
 import type { Round, ShardState } from './shard-state.ts'
 
 export class CrawlEndRounds {
+  readonly #keptMs: number
   /** The first of the looks that have found nothing, each the same. */
   #first: Round | undefined
 
+  constructor({ keptMs }: { readonly keptMs: number } = PROTOCOL_TIMES.shards) {
+    this.#keptMs = keptMs
+  }
+
   /** `soon`: it may be over; another look will tell. */
-  look(round: Round, isStartEnded: boolean): 'over' | 'soon' | 'no' {
-    if (!isStartEnded || !isNothingLeft(round)) {
+  look(round: Round): 'over' | 'soon' | 'no' {
+    if (!round.get(HOME)?.mayFinish || !isNothingLeft(round)) {
       this.#first = undefined
       return 'no'
     }
@@ -22,7 +28,7 @@ export class CrawlEndRounds {
       this.#first = round
       return 'soon'
     }
-    return isSafe(this.#first, round) ? 'over' : 'soon'
+    return isSafe(this.#first, round, this.#keptMs) ? 'over' : 'soon'
   }
 }
 
@@ -44,11 +50,9 @@ function isSame(first: Round, second: Round): boolean {
 }
 
 /** No server can come back with a state from before the first look: a replica has it, or it is on disk. */
-function isSafe(first: Round, second: Round): boolean {
+function isSafe(first: Round, second: Round, keptMs: number): boolean {
   return allShards(first, second, (before, now) =>
-    now.replicaOffset === undefined
-      ? now.nowMs - before.nowMs >= KEPT_MS
-      : now.replicaOffset >= before.offset,
+    now.replicaOffset === undefined ? now.nowMs - before.nowMs >= keptMs : now.replicaOffset >= before.offset,
   )
 }
 

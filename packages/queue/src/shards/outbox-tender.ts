@@ -5,11 +5,9 @@
  * it. What it has known for so long that its server cannot lose it any more is deleted from the list.
  */
 
+import { PROTOCOL_TIMES } from '@webloom/core'
 import { type EntryNumber, firstLacking, isInList, knownUpTo } from './outbox-numbers.ts'
 import type { Round, ShardState } from './shard-state.ts'
-
-/** Longer than a replica may lag behind its master, and than an append-only file may lack. */
-export const KEPT_MS = 5000
 
 /** Entries that are sent again: all from a number on. */
 export interface Resend {
@@ -38,9 +36,14 @@ interface Mark {
 }
 
 export class OutboxTender {
+  readonly #keptMs: number
   /** By sender and receiver: what the sender had at the last look. */
   #lastSent = new Map<string, EntryNumber>()
   #marks = new Map<string, Mark>()
+
+  constructor({ keptMs }: { readonly keptMs: number } = PROTOCOL_TIMES.shards) {
+    this.#keptMs = keptMs
+  }
 
   look(round: Round): Tended {
     const resends: Resend[] = []
@@ -60,7 +63,7 @@ export class OutboxTender {
         if (from && before && isBefore(from, before)) resends.push({ sender, receiver, from })
         const mark = this.#marks.get(pair)
         const isKept = mark?.replid === to.replid
-        if (isKept && to.nowMs - mark.atMs >= KEPT_MS) {
+        if (isKept && to.nowMs - mark.atMs >= this.#keptMs) {
           if (isInList(list, mark.upTo)) trims.push({ sender, receiver, upTo: mark.upTo })
         } else if (isKept) {
           marks.set(pair, mark)

@@ -12,6 +12,8 @@ export interface ShardState {
   readonly replicaOffset?: number
   /** The run that it was told of; '' when it knows of none, as its server has lost all. */
   readonly run: string
+  /** Of the home: start() has ended, and nobody brings anything from outside. */
+  readonly mayFinish: boolean
   readonly waiting: number
   readonly delayed: number
   readonly leased: number

@@ -108,11 +108,12 @@ export function stateOf(
   { counts, outbox }: Pick<FrontierState, 'counts' | 'outbox'>,
   replid: string,
   nowMs: number,
+  mayFinish = false,
 ): ShardState {
   const { waiting, delayed, leased } = counts
   const { sent, applied } = structuredClone(outbox)
   const place = { replid: replid.slice(0, REPLID_CHARS), nowMs, offset: 0 }
-  return { ...place, run: '', waiting, delayed, leased, sent, applied }
+  return { ...place, run: '', mayFinish, waiting, delayed, leased, sent, applied }
 }
 
 export function read(

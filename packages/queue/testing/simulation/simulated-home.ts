@@ -32,7 +32,8 @@ export class SimulatedHome {
   }
 
   shardState(): ShardState {
-    return stateOf({ counts: newState().counts, outbox: this.state.outbox }, this.replid, this.#nowMs())
+    const { outbox, isStartEnded } = this.state
+    return stateOf({ counts: newState().counts, outbox }, this.replid, this.#nowMs(), isStartEnded)
   }
 
   read(receiver: string, from: number, most: number): Delivery[] {

@@ -20,7 +20,7 @@ export type ShardPart = 'retention' | 'epochs' | 'ids' | 'looks' | 'second round
 
 /** A shard or the home, over a worker's connection. A reply may never come. */
 export interface Reached {
-  state(onReply: (state: ShardState & { readonly isStartEnded?: boolean }) => void): void
+  state(onReply: (state: ShardState) => void): void
   read(receiver: string, from: number, most: number, onReply: (deliveries: Delivery[]) => void): void
   trim(trims: readonly Trim[]): void
   deliver(deliveries: readonly Delivery[]): void
@@ -73,16 +73,14 @@ export class SimulatedTending {
   #look(): void {
     const { shards } = this.#options
     const round = new Map<string, ShardState>()
-    let ended = false
     for (const [name, shard] of shards)
-      shard.state(({ isStartEnded = false, ...state }) => {
+      shard.state((state) => {
         round.set(name, state)
-        ended ||= isStartEnded
-        if (round.size === shards.size) this.#looked(round, ended)
+        if (round.size === shards.size) this.#looked(round)
       })
   }
 
-  #looked(round: Round, isStartEnded: boolean): void {
+  #looked(round: Round): void {
     const { shards, without, finish } = this.#options
     const { resends, trims } = this.#tender.look(round)
     if (without !== 'looks')
@@ -91,7 +89,7 @@ export class SimulatedTending {
           if (deliveries.length > 0) shards.get(receiver)!.deliver(deliveries)
         })
     for (const one of without === 'retention' ? knownNow(round) : trims) shards.get(one.sender)!.trim([one])
-    const ends = this.#end.look(this.#seen(round), isStartEnded)
+    const ends = this.#end.look(this.#seen(round))
     if (ends === 'over' || (ends === 'soon' && without === 'second round')) finish()
     else this.#again(ends === 'soon' ? SOON_MS : LOOKS_EVERY_MS)
   }

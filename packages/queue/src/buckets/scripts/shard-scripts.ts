@@ -70,19 +70,21 @@ export class ShardScripts {
 
   async shardState(): Promise<ShardState> {
     const reply = await this.#run(stateScript, [])
-    const [replid, nowMs, offset, replica, [waiting, delayed, leased], sent, applied, run] = reply as [
-      string,
-      number,
-      number,
-      number | '',
-      [number, number, number],
-      string[],
-      string[],
-      string,
-    ]
+    const [replid, nowMs, offset, replica, [waiting, delayed, leased], sent, applied, run, mayFinish] =
+      reply as [
+        string,
+        number,
+        number,
+        number | '',
+        [number, number, number],
+        string[],
+        string[],
+        string,
+        number,
+      ]
     return {
       ...{ replid, nowMs, offset, ...(replica !== '' && { replicaOffset: replica }) },
-      ...{ waiting, delayed, leased, run },
+      ...{ waiting, delayed, leased, run, mayFinish: mayFinish === 1 },
       sent: mapOf(sent, sentSpansOf),
       applied: mapOf(applied, appliedEpochsOf),
     }

@@ -1,0 +1,74 @@
+import { scaledTimes, silentLogger } from '@webloom/core'
+import { expect, test, vi } from 'vitest'
+import { HOME } from '../shards/crawl-shards.ts'
+import type { ShardState } from '../shards/shard-state.ts'
+import { OutboxDelivery } from './outbox-delivery.ts'
+import type { OneWorkersTask } from './shards-home.ts'
+import { ShardsTending } from './shards-tending.ts'
+
+const TIMES = scaledTimes(0.1)
+
+/** A crawl of two shards in which nothing is left, and workers of it that each count their looks. */
+function endingCrawl() {
+  const tasks = new Map<OneWorkersTask, string>()
+  const startedAt = performance.now()
+  const state = (): ShardState => ({
+    ...{ replid: 'r', nowMs: performance.now() - startedAt, offset: 0, run: 'run' },
+    mayFinish: true,
+    ...{ waiting: 0, delayed: 0, leased: 0, sent: new Map(), applied: new Map() },
+  })
+  const crawl = { waiting: 0 }
+  const worker = (name: string) => {
+    let looks = 0
+    const shardState = async () => {
+      looks++
+      return { ...state(), waiting: crawl.waiting }
+    }
+    const script = { shardState, read: async () => [], trim: async () => 0 }
+    const takes = async (task: OneWorkersTask) => {
+      if (!tasks.has(task)) tasks.set(task, name)
+      return tasks.get(task) === name
+    }
+    const isOfAnother = async (task: OneWorkersTask) => tasks.has(task) && tasks.get(task) !== name
+    const letsGo = async (task: OneWorkersTask) => void tasks.delete(task)
+    const tending = new ShardsTending({
+      scripts: new Map(['00', '01', HOME].map((shard) => [shard, script])),
+      home: {
+        ...{ run: 'run', takes, isOfAnother, letsGo, look: async () => {}, keep: async () => {} },
+        endLost: async () => {},
+      },
+      delivery: new OutboxDelivery({
+        logger: silentLogger,
+        apply: () => Promise.reject(new Error('nothing is to be delivered')),
+        onStirred: () => {},
+      }),
+      times: TIMES,
+      logger: silentLogger,
+    })
+    return { tending, looks: () => looks }
+  }
+  return { crawl, worker }
+}
+
+test('at the end one worker looks again and again, and the others take its word', async () => {
+  const { worker } = endingCrawl()
+  const [one, other] = [worker('one'), worker('other')]
+  const ending = one.tending.isOver()
+  await vi.waitUntil(() => one.looks() > 6, { interval: 5 })
+  expect(await other.tending.isNothingLeft()).toBe(true)
+  expect(await other.tending.isOver()).toBeUndefined()
+  expect(other.looks()).toBe(0)
+  expect(await ending).toBe(0)
+})
+
+test('a worker that finds something leaves the looking to whoever finds nothing next', async () => {
+  const { crawl, worker } = endingCrawl()
+  const [one, other] = [worker('one'), worker('other')]
+  const ending = one.tending.isOver()
+  await vi.waitUntil(() => one.looks() > 6, { interval: 5 })
+  crawl.waiting = 1
+  expect(await ending).toBeUndefined()
+  expect(await other.tending.isNothingLeft()).toBe(false)
+  crawl.waiting = 0
+  expect(await other.tending.isOver()).toBe(0)
+})

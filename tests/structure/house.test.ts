@@ -82,7 +82,7 @@ describe('each check can fail', () => {
   test('on an export that has no name of its own', () => {
     expect(unnamedExportProblems(fixture('exports'))).toEqual([
       'packages/core/src/index.ts has an export *',
-      'packages/core/src/request.ts has an export default',
+      'packages/core/src/request.tsx has an export default',
     ])
   })
   test('on a type that an export mentions and no entry exports', () => {

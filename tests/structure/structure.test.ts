@@ -49,7 +49,7 @@ describe('each check can fail', () => {
     ])
   })
   test('on files that import one another, by types and in a row', () => {
-    const circle = ['lease.ts', 'turns/line.ts', 'turns/turn.ts'].map((file) => `packages/queue/src/${file}`)
+    const circle = ['lease.ts', 'turns/line.ts', 'turns/turn.tsx'].map((file) => `packages/queue/src/${file}`)
     expect(circleProblems(fixture('circles'))).toEqual([
       `packages/queue has a circle of imports: ${circle.join(', ')}`,
     ])

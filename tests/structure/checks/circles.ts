@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type SourceFile, sourceFiles } from '../files/source-files.ts'
+import { packageSources, type SourceFile } from '../files/source-files.ts'
 
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"](\.[^'"]+)['"]/g
 
@@ -40,10 +40,7 @@ export function folderCircleProblems(root: string): string[] {
 }
 
 function packagesOf(root: string): [string, SourceFile[]][] {
-  const files = sourceFiles(root, 'packages/*/src/**/*.ts').filter(
-    ({ path }) => !/\.(?:test|bench)\.ts$/.test(path),
-  )
-  return [...Map.groupBy(files, ({ path }) => path.split('/')[1]!)]
+  return [...Map.groupBy(packageSources(root), ({ path }) => path.split('/')[1]!)]
 }
 
 /** Sets of what leads all to one another (Tarjan's strongly connected components), each sorted. */

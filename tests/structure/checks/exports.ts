@@ -1,15 +1,13 @@
-import { matches, sourceFiles } from '../files/source-files.ts'
+import { matches, packageSources, sourceFiles } from '../files/source-files.ts'
 
 /** Exports without a name, or of whatever another file has: neither can be found by searching for the name. */
 export function unnamedExportProblems(root: string): string[] {
-  return sourceFiles(root, 'packages/*/{src,bin,testing}/**/*.{ts,js}')
-    .filter(({ path }) => !/\.test\.ts$/.test(path))
-    .flatMap(({ path, text }) =>
-      // What stands in a template literal is a file of somebody else's.
-      matches(text.replaceAll(/`(?:\\.|[^`\\])*`/g, '``'), /^export (default|\*)/gm).map(
-        (what) => `${path} has an export ${what}`,
-      ),
-    )
+  return packageSources(root, '{src,bin,testing}/**/*.{ts,tsx,js}').flatMap(({ path, text }) =>
+    // What stands in a template literal is a file of somebody else's.
+    matches(text.replaceAll(/`(?:\\.|[^`\\])*`/g, '``'), /^export (default|\*)/gm).map(
+      (what) => `${path} has an export ${what}`,
+    ),
+  )
 }
 
 /**

@@ -3,7 +3,7 @@ import { sourceFiles } from '../files/source-files.ts'
 /** As long as a file may be before a second noun is in it. */
 const LINES_MAX = 400
 
-const FILES = '{packages/*/{src,testing},tests,examples,site,scripts,benchmarks}/**/*.ts'
+const FILES = '{packages/*/{src,testing},tests,examples,site,scripts,benchmarks}/**/*.{ts,tsx}'
 
 /**
  * Files that are too long, tests and all.

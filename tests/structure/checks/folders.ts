@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { sourceFiles, textOf } from '../files/source-files.ts'
+import { packageSources, sourceFiles, textOf } from '../files/source-files.ts'
 
 /** A reader takes in about so many names at a glance. */
 const FILES_MAX = 16
@@ -26,7 +26,7 @@ export function folderProblems(root: string, peers: readonly string[] = []): str
 /** Folders that the code map leaves out: each is in a row with its whole path, or by its name behind that of its package. */
 export function unmappedFolders(root: string): string[] {
   const rows = textOf(root, 'ARCHITECTURE.md').split('\n')
-  return [...new Set(foldersOf(root).map((folder) => /^packages\/\w+\/src\/[\w-]+/.exec(folder)?.[0]))]
+  return [...new Set(foldersOf(root).map((folder) => /^packages\/[\w-]+\/src\/[\w-]+/.exec(folder)?.[0]))]
     .filter((folder) => folder !== undefined)
     .filter((folder) => {
       const at = folder.lastIndexOf('/') + 1
@@ -49,10 +49,7 @@ export function untoldTestFolders(root: string): string[] {
 
 /** The folder of each source file. */
 function foldersOf(root: string): string[] {
-  return sourceFiles(root, 'packages/*/{src,lua}/**/*.{ts,lua}')
-    .map(({ path }) => path)
-    .filter((path) => !/\.(?:test|bench)\.ts$/.test(path))
-    .map((path) => posix.dirname(path))
+  return packageSources(root, '{src,lua}/**/*.{ts,tsx,lua}').map(({ path }) => posix.dirname(path))
 }
 
 /** The folder of each file of the tests that cross packages. */

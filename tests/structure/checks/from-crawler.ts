@@ -1,4 +1,4 @@
-import { sourceFiles } from '../files/source-files.ts'
+import { packageSources } from '../files/source-files.ts'
 
 // From the head of a class to the head of its `fromCrawler`, and on to the end of that method.
 const CLASS = /^(?:export )?(?:abstract )?class (\w+)/gm
@@ -9,14 +9,12 @@ const FROM_CRAWLER = /^ {2}static fromCrawler\b[\s\S]*?^ {2}\}$/gm
  * would be read and the base class made.
  */
 export function fromCrawlerProblems(root: string): string[] {
-  return sourceFiles(root, 'packages/*/src/**/*.ts')
-    .filter(({ path }) => !/\.test\.ts$/.test(path))
-    .flatMap(({ path, text }) => {
-      const classes = [...text.matchAll(CLASS)]
-      return [...text.matchAll(FROM_CRAWLER)].flatMap(({ 0: method, index }) => {
-        const name = classes.findLast((head) => head.index < index)?.[1]
-        if (name === undefined || !new RegExp(String.raw`\bnew ${name}\(`).test(method)) return []
-        return [`${path}: fromCrawler of ${name} makes new ${name}(…) instead of new this(…)`]
-      })
+  return packageSources(root).flatMap(({ path, text }) => {
+    const classes = [...text.matchAll(CLASS)]
+    return [...text.matchAll(FROM_CRAWLER)].flatMap(({ 0: method, index }) => {
+      const name = classes.findLast((head) => head.index < index)?.[1]
+      if (name === undefined || !new RegExp(String.raw`\bnew ${name}\(`).test(method)) return []
+      return [`${path}: fromCrawler of ${name} makes new ${name}(…) instead of new this(…)`]
     })
+  })
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { sourceFiles } from '../files/source-files.ts'
+import { packageSources } from '../files/source-files.ts'
 
 /** Which of our packages each package's sources may import. Tests may import any. */
 const ALLOWED: Readonly<Record<string, readonly string[] | 'all'>> = {
@@ -22,11 +22,9 @@ const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g
 
 /** Imports that break the star: a sibling importing a sibling, core or testkit importing any of ours. */
 export function importProblems(root: string): string[] {
-  return sourceFiles(root, 'packages/*/{src,bin}/**/*.{ts,tsx,js}')
-    .filter(({ path }) => !/\.(test|bench)\.tsx?$/.test(path))
-    .flatMap(({ path, text }) =>
-      [...text.matchAll(SPECIFIER)].flatMap(([, specifier]) => problemOf(path, specifier!)),
-    )
+  return packageSources(root, '{src,bin}/**/*.{ts,tsx,js}').flatMap(({ path, text }) =>
+    [...text.matchAll(SPECIFIER)].flatMap(([, specifier]) => problemOf(path, specifier!)),
+  )
 }
 
 function problemOf(path: string, specifier: string): string[] {

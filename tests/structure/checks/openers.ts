@@ -1,4 +1,4 @@
-import { sourceFiles } from '../files/source-files.ts'
+import { packageSources } from '../files/source-files.ts'
 
 /** What opens sockets, threads, processes and databases, and the places that may. Everybody else is given what is open. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
@@ -67,8 +67,8 @@ const IMPORT =
 
 /** Files that open what they should be given, or that name a class which they should know by its port. */
 export function openerProblems(root: string): string[] {
-  return sourceFiles(root, 'packages/*/src/**/*.ts')
-    .filter(({ path }) => !/\.test\.ts$/.test(path) && !path.startsWith('packages/testkit/'))
+  return packageSources(root)
+    .filter(({ path }) => !path.startsWith('packages/testkit/'))
     .flatMap(({ path, text }) => {
       const own = path.slice('packages/'.length)
       const isIn = (places: readonly string[]) => places.some((place) => own.startsWith(place))

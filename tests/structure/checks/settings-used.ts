@@ -1,4 +1,4 @@
-import { matches, sourceFiles } from '../files/source-files.ts'
+import { matches, packageSources, sourceFiles } from '../files/source-files.ts'
 
 const TABLE = 'packages/core/src/settings/settings-table/'
 /** Written by scripts/settings-docs.ts from the table. */
@@ -28,9 +28,7 @@ export function settingUseProblems(root: string): string[] {
   const rows = sourceFiles(root, `${TABLE}*.ts`)
   const used = rows.filter(({ path }) => !isOfUnused(path)).flatMap(({ text }) => rowsIn(text))
   const unused = rows.filter(({ path }) => isOfUnused(path))
-  const sources = sourceFiles(root, 'packages/*/src/**/*.ts').filter(
-    ({ path }) => !path.startsWith(TABLE) && path !== GENERATED && !path.endsWith('.test.ts'),
-  )
+  const sources = packageSources(root).filter(({ path }) => !path.startsWith(TABLE) && path !== GENERATED)
   const reads = new Map<string, string>()
   for (const { path, text } of sources) {
     const code = text.replaceAll(COMMENT_LINE, '')

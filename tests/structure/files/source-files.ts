@@ -15,6 +15,13 @@ export function sourceFiles(root: string, pattern: string): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
+/** What packages are made of, pages of the dashboard (`.tsx`) among it; without tests and benchmarks beside it. */
+export function packageSources(root: string, pattern = 'src/**/*.{ts,tsx}'): SourceFile[] {
+  return sourceFiles(root, `packages/*/${pattern}`).filter(
+    ({ path }) => !/\.(?:test|bench)\.tsx?$/.test(path),
+  )
+}
+
 /** What people read about this repository. */
 export function pagesOf(root: string): SourceFile[] {
   return sourceFiles(

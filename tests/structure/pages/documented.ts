@@ -1,4 +1,4 @@
-import { differences, matches, sourceFiles, textOf } from '../files/source-files.ts'
+import { differences, matches, packageSources, sourceFiles, textOf } from '../files/source-files.ts'
 
 /** Settings of the table against docs/settings.md, both ways. */
 export function settingProblems(root: string): string[] {
@@ -26,9 +26,7 @@ export function metaKeyProblems(root: string): string[] {
 /** Redis keys, wherever the code or a default writes one, against docs/redis-keys.md, both ways. */
 export function redisKeyProblems(root: string): string[] {
   const key = /((?:%\((?:spider|name)\)s|webloom:%\(queue\)s):[\w%():{}-]+)/g
-  const inCode = sourceFiles(root, 'packages/*/{src,lua}/**/*.{ts,lua}')
-    .filter(({ path }) => !/\.test\.ts$/.test(path))
-    .flatMap(({ text }) => matches(text, key))
+  const inCode = packageSources(root, '{src,lua}/**/*.{ts,tsx,lua}').flatMap(({ text }) => matches(text, key))
   const inDocs = matches(
     textOf(root, 'docs/redis-keys.md'),
     /^\| `((?:%\((?:spider|name)\)s|webloom:%\(queue\)s):[^`]+)` \|/gm,

@@ -9,12 +9,13 @@ const NAMES_OF_OTHERS = ['docs/decisions/', 'docs/guides/from-crawlee.md']
 
 /** Files, settings, commands and names of code that a page speaks of and that are not there. */
 export function documentProblems(root: string): string[] {
-  const sources = sourceFiles(root, '{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,js}').filter(
-    ({ path }) => !path.startsWith(FIXTURES),
-  )
+  const sources = sourceFiles(
+    root,
+    '{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,tsx,js}',
+  ).filter(({ path }) => !path.startsWith(FIXTURES))
   const rules = sourceFiles(root, 'deploy/**/*.yml')
-  const known = words([...sources.filter(({ path }) => !/\.test\.ts$/.test(path)), ...rules])
-  const files = globSync('{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,lua}', {
+  const known = words([...sources.filter(({ path }) => !/\.test\.tsx?$/.test(path)), ...rules])
+  const files = globSync('{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,tsx,lua}', {
     cwd: root,
     exclude: INSTALLED,
   })
@@ -39,7 +40,7 @@ export function documentProblems(root: string): string[] {
     return [
       ...gone(
         'the file',
-        inline.flatMap((code) => matches(code, /^((?:[\w-]+\/)*[\w-]+\.(?:ts|lua))(?:#\w+)?$/g)),
+        inline.flatMap((code) => matches(code, /^((?:[\w-]+\/)*[\w-]+\.(?:tsx?|lua))(?:#\w+)?$/g)),
         isFile,
       ),
       ...gone(

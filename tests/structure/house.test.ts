@@ -10,7 +10,7 @@ import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { literalSleepProblems } from './checks/literal-sleeps.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
-import { openerProblems } from './checks/openers.ts'
+import { openerProblems, unusedPermissions } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
 import { documentProblems } from './pages/documents.ts'
 
@@ -37,6 +37,7 @@ describe('this repository', () => {
     ],
     ['what moved out of webloom says where to', movedExportProblems],
     ['who opens connections, and who names classes behind ports', openerProblems],
+    ['who may open or name something does so', unusedPermissions],
     ['fromCrawler makes the class that a setting names, not the one that it extends', fromCrawlerProblems],
     ['a test that sleeps says why nothing can be awaited', literalSleepProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
@@ -129,6 +130,15 @@ describe('each check can fail', () => {
       'packages/spider/src/pages.ts calls fetch',
       'packages/spider/src/pages.ts calls new WebSocket',
     ])
+  })
+  test('on a permission that nothing uses', () => {
+    const unused = unusedPermissions(fixture('openers'))
+    expect(unused).toContain(
+      'queue/src/locks/lock-keeper-thread.ts may import ioredis and does not: take the permission away',
+    )
+    expect(unused).not.toContain(
+      'webloom/src/commands/seed.ts may name RedisSeedPush and does not: take the permission away',
+    )
   })
   test('on a fromCrawler that a class which extends its class would not be made by', () => {
     expect(fromCrawlerProblems(fixture('from-crawler'))).toEqual([

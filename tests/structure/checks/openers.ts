@@ -4,7 +4,10 @@ import { packageSources } from '../files/source-files.ts'
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['webloom/src/redis/', 'queue/src/locks/lock-keeper-thread.ts'],
   bullmq: ['queue/src/jobs/', 'queue/src/buckets/', 'queue/src/schedules/'],
-  undici: ['downloader/src/', 'spider/src/feeds/', 'webloom/src/bench/'],
+  undici: ['downloader/src/', 'webloom/src/bench/'],
+  'playwright-core': ['browser/src/chromium/start-chromium.ts'],
+  '@hono/node-server': ['dashboard/src/serving/listen-on.ts'],
+  '@modelcontextprotocol/sdk': ['dashboard/src/mcp/'],
   'node:sqlite': ['core/src/files/node-sqlite.ts'],
   'node:http': ['webloom/src/bench/', 'downloader/src/egress/'],
   'node:https': [],
@@ -54,7 +57,7 @@ const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'webloom/src/authoring/workbench.ts': ['HostAddresses', 'HostSlots', 'MemoryStartHosts'],
   'webloom/src/commands/export.ts': ['ScrapyRedisQueue'],
   'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
-  'webloom/src/transfer/crawl-failures.ts': ['JobDir', 'RedisFailures'],
+  'webloom/src/transfer/crawl-failures.ts': ['JobDir'],
   'webloom/src/commands/seed.ts': ['RedisSeedPush'],
   'webloom/src/commands/schedule.ts': ['CrawlSchedules'],
   'webloom/src/schedules/project-crawls.ts': ['DueRuns'],
@@ -93,6 +96,27 @@ export function openerProblems(root: string): string[] {
         ...called.map((name) => `${path} calls ${name}: only ${MAY_FETCH.join(', ')} may`),
       ]
     })
+}
+
+/** Permissions that nothing uses: what they were given for has moved, and the next who comes there may not notice. */
+export function unusedPermissions(root: string): string[] {
+  const sources = packageSources(root)
+  const isThere = (place: string, what: RegExp) =>
+    sources.some(({ path, text }) => path.startsWith(`packages/${place}`) && text.search(what) >= 0)
+  const opened = Object.entries(OPENERS).flatMap(([module, places]) =>
+    places.map((place) => ({ place, what: `import ${module}`, sign: new RegExp(`'${module}['/]`) })),
+  )
+  const made = MAKERS.map((place) => ({ place, what: 'make connections', sign: CONNECTIONS }))
+  const named = Object.entries(NAMERS).flatMap(([place, names]) =>
+    (names === 'all' ? [] : names).map((name) => ({
+      place,
+      what: `name ${name}`,
+      sign: new RegExp(`\\b${name}\\b`),
+    })),
+  )
+  return [...opened, ...made, ...named]
+    .filter(({ place, sign }) => !isThere(place, sign))
+    .map(({ place, what }) => `${place} may ${what} and does not: take the permission away`)
 }
 
 /** The module's name in OPENERS, also where a file within its package is imported. */

@@ -1,5 +1,6 @@
 import { UsageError } from '@webloom/core'
 import { type FilterPlan, planFilters } from '@webloom/dupefilter'
+import { byteSize, counted, grouped } from '../terminal/figures.ts'
 
 export interface PlanFlags {
   readonly urls: string
@@ -37,10 +38,10 @@ function planText(plan: FilterPlan): string {
   const { filter, variant, bytes, bytesPerUrl, errorAtEnd, pagesLost, bits, hashes, blocks, warnings } = plan
   return [
     `${filter}   ${variant}`,
-    `  memory      ${humanBytes(bytes)}, ${bytesPerUrl.toFixed(2)} bytes a URL`,
+    `  memory      ${byteSize(bytes)}, ${bytesPerUrl.toFixed(2)} bytes a URL`,
     ...(bits === undefined
       ? []
-      : [`  bits        ${grouped(bits)} in ${blocks} block${blocks === 1 ? '' : 's'}, ${hashes} hashes`]),
+      : [`  bits        ${grouped(bits)} in ${counted(blocks!, 'block')}, ${hashes} hashes`]),
     `  error       ${errorAtEnd === 0 ? 'none' : errorAtEnd.toExponential(1)} at the end`,
     `  pages lost  ${pagesLost < 0.5 ? (pagesLost === 0 ? 'none' : 'less than one') : `about ${grouped(Math.round(pagesLost))}`}`,
     ...warnings.map((warning) => `  warning     ${warning}`),
@@ -56,15 +57,4 @@ function numberOf(text: string, flag: string): number {
     'WL_USAGE',
     `${flag} is ${JSON.stringify(text)}; expected a number above 0, such as 1e9`,
   )
-}
-
-function grouped(number: number): string {
-  return number.toLocaleString('en-US')
-}
-
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
-
-function humanBytes(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
-  return `${(bytes / 2 ** (10 * power)).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`
 }

@@ -165,17 +165,18 @@ export {
 } from './ports/downloader.ts'
 export { type DupeFilter, type DupeFilterDescription, inDoubtAsker, type Seen } from './ports/dupefilter.ts'
 export type { Egress, EgressOptions, EgressRefusal, OpenEgress } from './ports/egress.ts'
-export type {
-  FailureEvent,
-  FailureLedger,
-  FailureReason,
-  FailureSnapshot,
-  FailureSummary,
-  GivenUp,
-  LedgerCounts,
-  LedgerEntry,
-  LedgerGroup,
-  LedgerPage,
+export {
+  FAILURE_REASONS,
+  type FailureEvent,
+  type FailureLedger,
+  type FailureReason,
+  type FailureSnapshot,
+  type FailureSummary,
+  type GivenUp,
+  type LedgerCounts,
+  type LedgerEntry,
+  type LedgerGroup,
+  type LedgerPage,
 } from './ports/failure-ledger.ts'
 export type {
   DocumentClock,

@@ -1,7 +1,7 @@
 import type { RequestJson } from '../requests/request-json.ts'
 
 /**
- * Why a request was given up.
+ * Why requests are given up.
  *
  * - `download`: no response came, and all retries are over
  * - `status`: the response had a status that its callback does not take
@@ -11,14 +11,17 @@ import type { RequestJson } from '../requests/request-json.ts'
  * - `middleware`: a middleware threw
  * - `quarantined`: it killed its workers, or every worker rejected it
  */
-export type FailureReason =
-  | 'download'
-  | 'status'
-  | 'host'
-  | 'robots'
-  | 'callback'
-  | 'middleware'
-  | 'quarantined'
+export const FAILURE_REASONS = [
+  'download',
+  'status',
+  'host',
+  'robots',
+  'callback',
+  'middleware',
+  'quarantined',
+] as const
+/** Why a request was given up: see `FAILURE_REASONS`. */
+export type FailureReason = (typeof FAILURE_REASONS)[number]
 
 /** What a commit tells of a request that was given up. */
 export interface GivenUp {

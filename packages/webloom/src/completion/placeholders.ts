@@ -1,9 +1,8 @@
 /** What may stand for a placeholder of the command line: for `<spider>` a spider's name, for `<NAME=VALUE>` a setting. */
 
-import { DUPEFILTER_NAMES, SETTINGS_TABLE, type Setting, settingRow } from '@webloom/core'
+import { DUPEFILTER_NAMES, FAILURE_REASONS, SETTINGS_TABLE, type Setting, settingRow } from '@webloom/core'
 import type { Option } from 'commander'
 import { SPIDER_TEMPLATES } from '../authoring/spider-templates.ts'
-import { FAILURE_REASONS } from '../transfer/failure-filter.ts'
 import { type Candidates, NONE } from './candidates.ts'
 import { spiderCandidates } from './project-spiders.ts'
 import { SHELLS } from './shell-scripts.ts'

@@ -1,4 +1,4 @@
-import { type FailureReason, UsageError } from '@webloom/core'
+import { FAILURE_REASONS, type FailureReason, UsageError } from '@webloom/core'
 import type { LedgerFilter } from '@webloom/queue'
 
 /** Which of the requests that were given up are meant, as typed. */
@@ -10,17 +10,6 @@ export interface FilterFlags {
   readonly since?: string
   readonly until?: string
 }
-
-/** As `--reason` takes them. */
-export const FAILURE_REASONS: readonly FailureReason[] = [
-  'download',
-  'status',
-  'host',
-  'robots',
-  'callback',
-  'middleware',
-  'quarantined',
-]
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

@@ -96,9 +96,12 @@ export interface WorkerSeen {
   /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */
   readonly longestMs: number
   readonly longestHost: string
+  /** Since the worker started. */
   readonly pages: number
   readonly items: number
+  /** Messages that it has logged as errors. */
   readonly errors: number
+  /** Over the last ten seconds. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
   readonly errorsPerMinute: number
@@ -125,12 +128,14 @@ export interface ServerSeen {
   readonly shown: string
   readonly version: string
   readonly maxmemoryPolicy: string
+  /** What survives a restart of this Redis; unknown where CONFIG is not allowed. */
   readonly persistence: 'aof' | 'rdb' | 'none' | 'unknown'
   readonly usedBytes: number
   /** 0: no limit. */
   readonly maxBytes: number
   /** Processor time that it has used since it started. */
   readonly cpuSeconds: number
+  /** In words, for people. */
   readonly warnings: readonly string[]
 }
 
@@ -176,6 +181,7 @@ export interface CrawlStatus {
   readonly crawl: string
   /** QUEUE_MODE. */
   readonly mode: 'turns' | 'job'
+  /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
   readonly state: CrawlState
   readonly paused: boolean
   /** Queue and filter are to be emptied, or are just being. */
@@ -194,7 +200,7 @@ export interface CrawlStatus {
   /** QUEUE_SHARDS when the crawl began; 1 in one process. */
   readonly shards: number
   readonly counts: QueueCounts
-  /** Requests that this run has done for good, given up ones too: exact at any moment. Null where it is not counted (QUEUE_MODE=job, a run of an earlier release). */
+  /** Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. Null where it is not counted (QUEUE_MODE=job, a run of an earlier release). */
   readonly done: number | null
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>

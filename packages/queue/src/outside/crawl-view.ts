@@ -1,6 +1,6 @@
 /** A crawl seen from outside, for `webloom status`. */
 
-import type { CrawlState, HostView, QueueCounts, StatValue } from '@webloom/core'
+import type { CrawlState, CrawlStatus, HostView } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
@@ -10,39 +10,27 @@ import { luaScript } from '../redis/lua.ts'
 import { CrawlShards, shardCount } from '../shards/crawl-shards.ts'
 import { countShards } from './shard-counts.ts'
 
-export interface CrawlView {
-  /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
-  readonly state: CrawlState
-  readonly paused: boolean
-  /** Queue and filter are to be emptied, or are just being. */
-  readonly flushing: boolean
-  readonly run: string | null
+type Figure =
+  | 'pagesPerMinute'
+  | 'itemsPerMinute'
+  | 'errorsPerMinute'
+  | 'shards'
+  | 'counts'
+  | 'done'
+  | 'stats'
+  | 'statsLack'
+
+/** What is known of a crawl without its spider: `CrawlStatus` has what these figures mean. */
+export interface CrawlView
+  extends Pick<CrawlStatus, 'state' | 'paused' | 'flushing' | 'run' | 'finishReason' | 'start' | Figure> {
   readonly begunAt: Date | null
   readonly endedAt: Date | null
-  readonly finishReason: string | null
-  readonly start: { readonly cursor: number; readonly ended: boolean; readonly worker: string | null }
+  /** By Redis's clock. */
+  readonly readAt: Date
   /** All workers, lost ones too for ten minutes; the oldest first. */
   readonly workers: readonly CrawlWorker[]
-  /** Summed over the workers that are present. */
-  readonly pagesPerMinute: number
-  readonly itemsPerMinute: number
-  readonly errorsPerMinute: number
-  /** QUEUE_SHARDS when it began. */
-  readonly shards: number
-  readonly counts: QueueCounts
-  /**
-   * Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. Null
-   * for a run that an earlier release began.
-   */
-  readonly done: number | null
-  /** Summed over all workers, those included that have left. */
-  readonly stats: Readonly<Record<string, StatValue>>
-  /** A worker was lost, or could not write its last stats: what it had counted since its last heartbeat may be missing in `stats`. */
-  readonly statsLack: boolean
   /** Paused ones first, then those with the most waiting; none where the queue keeps no lines of hosts. */
   readonly hosts: readonly HostView[]
-  /** When this was read, by Redis's clock. */
-  readonly readAt: Date
 }
 
 export interface ReadCrawlOptions {

@@ -1,6 +1,6 @@
 /** How full a Redis is, and whether it is set up so that a crawl's queue is safe there. */
 
-import { infoOf, PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
+import { infoOf, PROTOCOL_TIMES, type ProtocolTimes, type ServerSeen, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 
 /** While Redis does not answer, the last known value holds. */
@@ -60,16 +60,7 @@ export class RedisMemory {
 }
 
 /** What a crawl should know of a server before it trusts it with a queue. */
-export interface RedisHealth {
-  readonly version: string
-  readonly maxmemoryPolicy: string
-  /** What survives a restart of this Redis; unknown where CONFIG is not allowed. */
-  readonly persistence: 'aof' | 'rdb' | 'none' | 'unknown'
-  readonly usedBytes: number
-  /** 0: no limit. */
-  readonly maxBytes: number
-  /** Processor time that it has used since it started. */
-  readonly cpuSeconds: number
+export interface RedisHealth extends Omit<ServerSeen, 'roles' | 'shown'> {
   /** What the eviction policy may cost a crawl, in words; undefined when Redis evicts nothing. */
   readonly eviction?: string
   /** What was taken in so many last milliseconds may be lost in a fail-over; undefined when there are no replicas, or it is not known. */
@@ -78,8 +69,6 @@ export interface RedisHealth {
   readonly replication?: string
   /** What it could not write to its disk, in words; undefined when all is written that is to be. */
   readonly disk?: string
-  /** In words, for people; of eviction, replication and disk, too. */
-  readonly warnings: readonly string[]
 }
 
 export async function redisHealth(redis: Redis): Promise<RedisHealth> {

@@ -295,6 +295,7 @@ export type {
   ResponseSnapshot,
 } from './desk/failures-seen.ts'
 export type { FilterSeen, KnownSeen, SettingSeen } from './desk/filter-seen.ts'
+export type { Health, HealthAnswer } from './desk/health.ts'
 export type { AlertSeen, HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
 export type {
   HostChange,

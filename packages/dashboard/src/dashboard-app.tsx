@@ -3,7 +3,7 @@
  * the crawls unless it may.
  */
 
-import type { CrawlDesks } from '@webloom/core'
+import type { CrawlDesks, HealthAnswer } from '@webloom/core'
 import { type Context, Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { html } from 'hono/html'
@@ -16,7 +16,7 @@ import { metricsRoutes } from './metrics/metrics-routes.ts'
 import { crawlPath, Page, type PageProps } from './parts/page.tsx'
 import { Nothing } from './parts/values.tsx'
 import { answerAsset } from './serving/assets.ts'
-import { healthRoutes, type Verdict } from './serving/health-routes.ts'
+import { healthRoutes } from './serving/health-routes.ts'
 import { loopbackNamesOnly, securityHeaders } from './serving/security.ts'
 import { tokenOnly } from './serving/token.ts'
 import { formRoutes, pathHere } from './steering/form-routes.ts'
@@ -95,7 +95,7 @@ export function dashboardApp({
 }
 
 /** Where there is no crawl, there is no server that does not answer. */
-async function seesCrawls(watched: WatchedDesks): Promise<Verdict> {
+async function seesCrawls(watched: WatchedDesks): Promise<HealthAnswer> {
   const crawls = await watched.crawls()
   const ok = crawls.length === 0 || crawls.some(({ state }) => state !== null)
   return { ok, why: 'no Redis of its crawls answers' }

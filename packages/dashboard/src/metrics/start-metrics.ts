@@ -1,8 +1,8 @@
 /** `/metrics`, `/healthz` and `/readyz` of one process that crawls: METRICS_PORT. */
 
-import type { StatValue } from '@webloom/core'
+import type { Health, StatValue } from '@webloom/core'
 import { Hono } from 'hono'
-import { type Health, healthRoutes } from '../serving/health-routes.ts'
+import { healthRoutes } from '../serving/health-routes.ts'
 import { type Listening, listenOn } from '../serving/listen-on.ts'
 import { isLoopback, loopbackNamesOnly } from '../serving/security.ts'
 import { statFamilies } from './crawl-families.ts'

@@ -4,8 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type CrawlDesks, type StatValue, UsageError } from '@webloom/core'
-import type { CrawlHealth } from '../processes/crawl-health.ts'
+import { type CrawlDesks, type Health, type StatValue, UsageError } from '@webloom/core'
 
 /** What commands use of it. */
 export interface DashboardPackage {
@@ -20,7 +19,7 @@ export interface DashboardPackage {
     readonly crawl: string
     readonly stats: () => Readonly<Record<string, StatValue>>
     readonly activity: () => { readonly downloading: number; readonly scraping: number }
-    readonly health: CrawlHealth
+    readonly health: Health
     readonly host: string
     readonly port: number
   }): Promise<{ readonly url: string; close(): Promise<void> }>

@@ -1,30 +1,17 @@
 /** Whether a process that crawls does so, for whoever would start another in its place. */
 
-import { redisTargets } from '@webloom/core'
+import { type Health, type HealthAnswer, redisTargets } from '@webloom/core'
 import type { Crawl } from '../assembly/crawl.ts'
 
-/** Whether it is so, and why not. */
-export interface Verdict {
-  readonly ok: boolean
-  readonly why?: string
-}
-
-export interface CrawlHealth {
-  /** False: nothing will change by itself, and another process in the place of this one would do better. */
-  alive(): Verdict
-  /** Whether it takes requests. */
-  ready(): Verdict
-}
-
 /** A server that is away is no reason to end a process that waits for it: it is alive, and not ready. */
-export function crawlHealth(crawl: Crawl): CrawlHealth {
+export function crawlHealth(crawl: Crawl): Health {
   return {
-    alive: () => verdict(stalledBecause(crawl)),
-    ready: () => verdict(stalledBecause(crawl) ?? notReadyBecause(crawl)),
+    alive: () => answer(stalledBecause(crawl)),
+    ready: () => answer(stalledBecause(crawl) ?? notReadyBecause(crawl)),
   }
 }
 
-function verdict(why: string | undefined): Verdict {
+function answer(why: string | undefined): HealthAnswer {
   return why === undefined ? { ok: true } : { ok: false, why }
 }
 

@@ -210,7 +210,7 @@ test('an honest host is believed from run to run: unchanged pages cost a 304, an
 test('an HTTP cache beside it, which would hide changes, is warned of', async () => {
   await using days = await Days.of({ pages: 1 })
   await days.run(0, { HTTPCACHE_ENABLED: true, HTTPCACHE_DIR: days.folder('cache') })
-  expect(days.said.join('\n')).toContain('HTTPCACHE_ENABLED is true: a page that the cache answers')
+  expect(days.said.join('\n')).toContain('HTTPCACHE_ENABLED is true: pages that come from the cache')
 })
 
 describe('hosts that say that pages have not changed when they have', () => {

@@ -174,7 +174,7 @@ export class FileRunLog implements RunLog {
         if (!this.#isRefused)
           this.#logger.info(
             { folder, reason: (error as Error).message },
-            'what this run comes to cannot be kept (webloom runs); RUNS_DIR names another folder',
+            'this run cannot be recorded for webloom runs; name another folder with RUNS_DIR',
           )
         this.#isRefused = true
       }

@@ -93,7 +93,7 @@ export class RedisRunLog implements RunLog {
     }
     throw new WebloomError(
       'WL_REDIS_AWAY',
-      `what monitors note of run ${run} was changed by others ${CHANGES_MAX} times in a row; it is tried again with the next look`,
+      `the monitors’ notes of run ${run} could not be written: others changed them ${CHANGES_MAX} times in a row. The next look tries again`,
     )
   }
 }

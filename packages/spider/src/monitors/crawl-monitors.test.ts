@@ -123,7 +123,7 @@ test('a monitor of one’s own is asked once, by one worker; what it throws is t
   await Promise.all(['a', 'b', 'c'].map((name) => worker(name).ended()))
   expect(asked).toBe(1)
   expect(got[0]!.alerts.map(({ id, words }) => [id, words])).toEqual([
-    ['items/min', '1 items; at least 100 must be'],
+    ['items/min', '1 items; at least 100 are expected'],
     ['custom', 'the monitor custom threw: past is empty'],
   ])
 })
@@ -277,7 +277,7 @@ test('of more alerts than are kept it is told how many there are', async () => {
   const alerts = await worker('a').ended()
   expect([alerts.length, alerts.at(-1)?.words]).toEqual([
     51,
-    'and 12 others (coverage/f50, coverage/f51, coverage/f52, coverage/f53, coverage/f54, …); 50 alerts are kept of a run',
+    'and 12 others (coverage/f50, coverage/f51, coverage/f52, coverage/f53, coverage/f54, …); only 50 alerts of a run are kept',
   ])
 })
 

@@ -159,7 +159,7 @@ export class CrawlMonitors {
         if (++misses >= MISSES_MAX || over.aborted) throw error
       }
       if (over.aborted) {
-        this.#lines.warn({}, 'this worker leaves before the run was judged, or all was told that was found')
+        this.#lines.warn({}, 'this worker leaves before the run is judged and all alerts are sent')
         return this.#known
       }
       await sleep(POLL_MS, undefined, { signal: over }).catch(() => {})

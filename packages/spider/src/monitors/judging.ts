@@ -82,18 +82,18 @@ export function withCheckpoint(
 
 function tooMuch(monitors: Monitors, { run }: RunLook): Finding[] {
   const counts = [
-    ['errors', run.errors, 'lines of the log at level ERROR'],
-    ['warnings', run.warnings ?? 0, 'lines of the log at level WARNING'],
-    ['criticals', run.criticals ?? 0, 'lines of the log at level CRITICAL'],
+    ['errors', run.errors, 'ERROR lines in the log'],
+    ['warnings', run.warnings ?? 0, 'WARNING lines in the log'],
+    ['criticals', run.criticals ?? 0, 'CRITICAL lines in the log'],
     ['exceptions', run.exceptions ?? 0, 'downloads without an answer'],
     ['retries', run.exhausted ?? 0, 'requests given up after all their tries'],
     ['requests', run.requests, 'requests'],
-    ['invalidItems', run.invalid ?? 0, 'items that their schema refuses'],
+    ['invalidItems', run.invalid ?? 0, 'items that do not fit their schema'],
   ] as const
   return counts.flatMap(([key, count, what]) => {
     const max = monitors[key]
     return max !== undefined && count > max
-      ? [{ id: key, words: `${grouped(count)} ${what}; at most ${grouped(max)} may be` }]
+      ? [{ id: key, words: `${grouped(count)} ${what}; at most ${grouped(max)} are allowed` }]
       : []
   })
 }
@@ -105,7 +105,7 @@ function tooLong({ maxMinutes }: Monitors, { run }: RunLook, { ranMs }: RunClock
   return [
     {
       id: 'maxMinutes',
-      words: `the run ${verb} ${rounded(minutes)} minutes; at most ${rounded(maxMinutes)} may be`,
+      words: `the run ${verb} ${rounded(minutes)} minutes; at most ${rounded(maxMinutes)} are allowed`,
     },
   ]
 }
@@ -117,7 +117,7 @@ function noItems({ items }: Monitors, { quietMs }: RunClock): Finding[] {
   return [
     {
       id: 'items/everyMinutes',
-      words: `no item has come for ${rounded(minutes)} minutes; ${rounded(every)} may be without one`,
+      words: `no item has come for ${rounded(minutes)} minutes; at most ${rounded(every)} are allowed`,
     },
   ]
 }
@@ -127,13 +127,13 @@ function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding
   if (items?.min !== undefined && run.items < items.min)
     found.push({
       id: 'items/min',
-      words: `${grouped(run.items)} items; at least ${grouped(items.min)} must be`,
+      words: `${grouped(run.items)} items; at least ${grouped(items.min)} are expected`,
     })
   const good = run.statuses['200'] ?? 0
   if (successes !== undefined && good < successes)
     found.push({
       id: 'successes',
-      words: `${grouped(good)} responses with status 200; at least ${grouped(successes)} must be`,
+      words: `${grouped(good)} responses with status 200; at least ${grouped(successes)} are expected`,
     })
   const before = comparable(past, 'items/drop', 'items/min').map((one) => one.items)
   if (items?.drop === undefined || before.length === 0) return found
@@ -142,7 +142,7 @@ function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding
   if (run.items < usual * (1 - items.drop) && run.items < least)
     found.push({
       id: 'items/drop',
-      words: `${grouped(run.items)} items, ${percent(1 - run.items / usual)} less than the ${grouped(usual)} that are usual; ${percent(items.drop)} may be, and the least of the last ${before.length} runs brought ${grouped(least)}`,
+      words: `${grouped(run.items)} items, ${percent(1 - run.items / usual)} fewer than usual (${grouped(usual)}); a drop of ${percent(items.drop)} is allowed, and the fewest of the last ${before.length} runs were ${grouped(least)}`,
     })
   return found
 }
@@ -163,7 +163,10 @@ function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Find
     const id = `statuses/${status}`
     if (max !== undefined && count > max)
       return [
-        { id, words: `${grouped(count)} responses with status ${status}; at most ${grouped(max)} may be` },
+        {
+          id,
+          words: `${grouped(count)} responses with status ${status}; at most ${grouped(max)} are allowed`,
+        },
       ]
     if (share === undefined || all === 0 || count / all <= share || (!hasEnded && all < RESPONSES_MIN))
       return []
@@ -171,7 +174,7 @@ function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Find
     return [
       {
         id,
-        words: `${percent(count / all)} of ${grouped(all)} responses have status ${status}; at most ${percent(share)} may`,
+        words: `${percent(count / all)} of ${grouped(all)} responses have status ${status}; at most ${percent(share)} are allowed`,
       },
     ]
   })

@@ -20,7 +20,7 @@ export class LogChannel implements NotificationChannel {
       this.#lines.error({ monitor: id, ...(pages && { pages }) }, `monitor ${id}: ${words}`)
     }
     for (const { id, words } of resolved)
-      this.#lines.info({ monitor: id }, `monitor ${id} is well again, after: ${words}`)
+      this.#lines.info({ monitor: id }, `monitor ${id} has recovered; it had found: ${words}`)
   }
 
   async close(): Promise<void> {}

@@ -139,7 +139,7 @@ function othersOf(findings: readonly Finding[]): Finding[] {
   return [
     {
       id: OTHERS,
-      words: `and ${findings.length} others (${named}${findings.length > OTHERS_NAMED_MAX ? ', …' : ''}); ${ALERTS_MAX} alerts are kept of a run`,
+      words: `and ${findings.length} others (${named}${findings.length > OTHERS_NAMED_MAX ? ', …' : ''}); only ${ALERTS_MAX} alerts of a run are kept`,
     },
   ]
 }

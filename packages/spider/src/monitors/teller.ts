@@ -64,7 +64,7 @@ export class Teller {
     stats.inc('monitors/notification_count/lost', unkept)
     lines.error(
       { messages: unkept },
-      'too much waits to be told; the alerts are in the log and in webloom runs',
+      'too many messages wait, so the oldest are not sent; their alerts are in the log and in webloom runs',
     )
   }
 
@@ -77,7 +77,7 @@ export class Teller {
     const { channels, lines, firstPauseMs } = this.#options
     const channel = channels.get(name)
     // Of a worker with other settings, which is there while the run goes on.
-    if (!channel) return isEnd && this.#lost(name, 'no worker that is left has this channel')
+    if (!channel) return isEnd && this.#lost(name, 'no worker with this channel is left')
     const cut = AbortSignal.any([hold.lost, leaving])
     for (let tries = 1; ; tries++) {
       const failure = await this.#send(channel, notification, hold.lost)
@@ -85,7 +85,7 @@ export class Teller {
       const reason = withoutUrlSecrets(thrownMessage(failure))
       if (failure instanceof NotificationRefused) return this.#lost(name, reason)
       if (isEnd && tries >= triesMax) return this.#lost(name, reason)
-      lines.warn({ channel: name, reason }, 'this could not be told now; it is tried again')
+      lines.warn({ channel: name, reason }, 'alerts could not be sent; another try follows')
       if (tries >= triesMax || cut.aborted) return false
       await sleep(firstPauseMs * 2 ** (tries - 1), undefined, { signal: cut }).catch(() => {})
       if (cut.aborted) return false
@@ -108,7 +108,7 @@ export class Teller {
   #lost(channel: string, reason: string): true {
     const { stats, lines } = this.#options
     stats.inc('monitors/notification_count/lost')
-    lines.error({ channel, reason }, 'this could not be told; the alerts are in the log and in webloom runs')
+    lines.error({ channel, reason }, 'alerts could not be sent; they are in the log and in webloom runs')
     return true
   }
 }

@@ -16,9 +16,8 @@ export class NotificationRefused extends Error {}
 
 /** One line: for subjects, and the first line of a text. */
 export function notificationTitle({ spider, alerts, resolved = [], finishReason }: Notification): string {
-  if (alerts.length === 0) return `${spider}: ${counted(resolved.length)} well again`
-  const count = alerts.length === 1 ? 'a monitor has' : `${alerts.length} monitors have`
-  return `${spider}: ${count} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
+  if (alerts.length === 0) return `${spider}: ${counted(resolved.length)} recovered`
+  return `${spider}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
 
 /** As plain text. What would make it longer than `charsMax` is left out, and it says how much that is. */
@@ -26,7 +25,7 @@ export function notificationText(notification: Notification, charsMax = Number.P
   const { alerts, resolved = [], pages, items, run, spider } = notification
   const entries = [
     ...alerts.map(({ words, pages = [] }) => [`• ${words}`, ...pages.map((page) => `   ${page}`)].join('\n')),
-    ...resolved.map(({ id, words }) => `• ${id} is well again, after: ${words}`),
+    ...resolved.map(({ id, words }) => `• ${id} has recovered; it had found: ${words}`),
   ]
   const end = `${pages} pages, ${items} items; run ${run}. More: webloom runs ${spider} --compare`
   const text = (shown: number) => {
@@ -44,5 +43,5 @@ export function notificationText(notification: Notification, charsMax = Number.P
 }
 
 function counted(count: number): string {
-  return count === 1 ? 'a monitor is' : `${count} monitors are`
+  return count === 1 ? 'a monitor has' : `${count} monitors have`
 }

@@ -197,7 +197,7 @@ export class FormFetcher {
     if (!this.#hasTold)
       logger.warn(
         { err },
-        'what workers learn of pages for a browser is not shared at the moment; each learns by itself',
+        'which pages need a browser cannot be shared at the moment; each worker finds out by itself',
       )
     this.#hasTold = true
   }

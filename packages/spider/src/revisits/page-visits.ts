@@ -232,7 +232,7 @@ export class PageVisits implements VisitsUnderWay {
       stats.inc('spider_exceptions/count')
       logger.error(
         { url: response.url, err: error },
-        'recrawlContent threw; the page is compared by all that it says',
+        'recrawlContent threw; the page is compared by its whole text',
       )
     }
     const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()

@@ -53,7 +53,7 @@ export function recrawling(
     ])
   if (settings.getBool('HTTPCACHE_ENABLED'))
     logger.warn(
-      `RECRAWL is ${kind}, and HTTPCACHE_ENABLED is true: a page that the cache answers is not asked for, so that its changes are not seen. Leave one of the two out`,
+      `RECRAWL is ${kind}, and HTTPCACHE_ENABLED is true: pages that come from the cache are not fetched, so their changes go unnoticed. Turn one of the two off`,
     )
   const hosts = new KnownHosts(visits)
   const planner = new VisitPlanner({
@@ -70,7 +70,7 @@ export function recrawling(
       stats.inc('recrawl/lying_hosts')
       logger.warn(
         { host },
-        'this host says that pages have not changed (304) when they have; from now on they are fetched whole',
+        'this host answered 304 (not modified) for a page that had changed; from now on its pages are fetched whole',
       )
     },
   })

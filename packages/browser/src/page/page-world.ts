@@ -9,7 +9,7 @@ import type { CDPSession } from 'playwright-core'
 
 /** An element that comes later is left to Playwright, which waits better: past navigations, and in shadow trees. */
 const LOOK_MS_MAX = 2000
-/** What comes of a meta tag is seen by then. */
+/** How long a page that a meta tag redirects at once has to leave. */
 const LEAD_MS_MAX = 3000
 
 export class PageWorld {

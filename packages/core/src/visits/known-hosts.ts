@@ -19,7 +19,7 @@ export interface ValidatorRecord {
   readonly proofs: number
   /** Answers in a row with other validators for a page that was the same. */
   readonly useless: number
-  /** It said that a page had not changed which had. */
+  /** The host has answered 304 (not modified) for a page that had changed. */
   readonly lied: boolean
 }
 
@@ -168,7 +168,7 @@ function dateNumbers(record: DateRecord | undefined): number[] {
   return [changedRight, changedWrong, sameRight, sameWrong].map((count) => Math.round(count * TENTHS))
 }
 
-/** What is no such note says nothing. */
+/** Returns the record that a note holds; an empty one for a text that is no such note. */
 function readNote(text = ''): HostRecord {
   const [validators, lastModified, lastmod] = text.split('|').map(numbersIn)
   const dates = { lastModified: datesOf(lastModified), lastmod: datesOf(lastmod) }

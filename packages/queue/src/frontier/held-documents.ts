@@ -52,7 +52,7 @@ export class HeldDocuments implements DocumentClock {
     this.#forgetOldest()
   }
 
-  /** Its lease knows. */
+  /** Nothing to note: the lease of the request knows that it stands by (`BucketLease.isStandingBy`). */
   standsBy(): void {}
 
   /** Places the slot anew, as documents have come to wait for it, or wait no more. */

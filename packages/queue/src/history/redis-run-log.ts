@@ -1,8 +1,8 @@
 /**
  * The runs of a crawl on Redis, for its monitors.
  *
- * What is noted of a run is one text: it is read, changed here, and written when it is still what was read. So all that is decided is
- * decided in one place (`@webloom/spider`, `monitors/`), and Redis only sees to it that of two workers one comes first.
+ * The notes of a run are one text. A worker reads it, changes it, and writes it if nobody has changed it since (compare and set). So
+ * all decisions are in one place (`monitors/` of `@webloom/spider`), and Redis only decides which of two workers comes first.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

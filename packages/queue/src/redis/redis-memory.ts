@@ -119,7 +119,7 @@ function replicationOf(fields: ReadonlyMap<string, string>, lossMs?: number): st
   return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
 }
 
-/** So long the filter keeps that an asker has settled: its page may have to run again. */
+/** How long the filter keeps the mark of an asker that has settled, as its page may have to run again. */
 const BRIDGED_MS = PROTOCOL_TIMES.filter.markKeptMs
 /** A master looks once a second how near its replicas are. */
 const LAG_LOOKED_MS = 1000
@@ -134,8 +134,8 @@ async function lossMsOf(redis: Redis): Promise<number | undefined> {
 }
 
 /**
- * What is to be set where a fail-over may lose more than the time after which the filter takes an asker for dead; undefined when
- * it does not.
+ * Returns which settings to change when a fail-over may lose more than the time after which the filter takes an asker for dead;
+ * undefined when it may not.
  *
  * @param pendingStaleMs DUPEFILTER_PENDING_STALE
  */

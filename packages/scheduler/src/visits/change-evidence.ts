@@ -1,5 +1,5 @@
 /**
- * What the visits of one page have shown of how often it changes, in five numbers, however many visits there were.
+ * What the visits of one page have shown of how often it changes, in four numbers, however many visits there were.
  *
  * A visit sees *that* a page has changed since the visit before, not how often. So hours without a change say much, and a change after a
  * long gap says little: a page that is seen to change every week may do so hourly. Changes that the page dates itself (Last-Modified) say

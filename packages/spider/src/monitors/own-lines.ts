@@ -1,6 +1,6 @@
 import type { Logger, StatsCollector } from '@webloom/core'
 
-/** Writes lines of the log that are no trouble of the crawl, and counts them where they are written, so that no monitor counts them. */
+/** Writes the monitors' own lines of the log and counts them apart, so that monitors of `errors` and `warnings` leave them out. */
 export class OwnLines {
   readonly #logger: Logger
   readonly #stats: StatsCollector

@@ -1,8 +1,8 @@
 /**
- * Sends what is in a run's outbox. What is noted there is told, whoever raised it: when that worker is dead, too.
+ * Sends the messages in a run's outbox. Any worker may send them, so those of a worker that has died are sent, too.
  *
- * A channel that has sent a message is taken off it, so one that works is not told again while another is away. Only when its sender dies
- * between sending and noting is a message sent twice, the second time under the same id.
+ * Each message notes the channels that have yet to send it: while one channel is away, the others do not send it again. A message is sent
+ * twice only when its sender dies between sending and noting that; both have the same id.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import type { OwnLines } from './own-lines.ts'
 import type { RunHold } from './run-hold.ts'
 
 export interface TellerOptions {
-  /** By name. */
+  /** The channels of this worker, by name. */
   readonly channels: ReadonlyMap<string, NotificationChannel>
   readonly stats: StatsCollector
   readonly lines: OwnLines
@@ -24,7 +24,7 @@ export interface TellerOptions {
 
 export interface Telling {
   readonly hold: RunHold
-  /** At the end of a run what could not be sent in so many tries is given up. While it goes on each look is one. */
+  /** Tries before a message is given up at the end of a run. While the run goes on, each look tries so often, and gives up nothing. */
   readonly triesMax: number
   readonly isEnd: boolean
   /** Cuts pauses and tries short: what is not sent stays in the outbox. */

@@ -1,6 +1,6 @@
 import type { Notification } from '@webloom/core'
 
-/** A way on which people are told. */
+/** A way to tell people what monitors have found; `outcome/crawl-monitors.ts` of `webloom` lists them. */
 export interface NotificationChannel {
   /** As the log calls it; without secrets. */
   readonly name: string
@@ -20,7 +20,7 @@ export function notificationTitle({ spider, alerts, resolved = [], finishReason 
   return `${spider}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
 
-/** As plain text. What would make it longer than `charsMax` is left out, and it says how much that is. */
+/** Returns the message as plain text. Alerts that would make it longer than `charsMax` are left out; it says how many. */
 export function notificationText(notification: Notification, charsMax = Number.POSITIVE_INFINITY): string {
   const { alerts, resolved = [], pages, items, run, spider } = notification
   const entries = [

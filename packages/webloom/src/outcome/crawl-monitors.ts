@@ -1,4 +1,4 @@
-/** The monitors of a crawl, with the ways on which they tell people. */
+/** Makes the monitors of a crawl, and the list of channels that tell people what they find: another channel is added here. */
 
 import { type Crawler, type DownloadHandler, type RunLog, type Settings, SettingsError } from '@webloom/core'
 import { CrawlMonitors, type Monitors, mailOf, type NotificationChannel, Webhook } from '@webloom/spider'

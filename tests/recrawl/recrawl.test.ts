@@ -156,6 +156,22 @@ describe('a crawl that is run each day', () => {
     expect(days.web.asked().find(({ path }) => path === '/p/1')?.status).toBe(304)
   })
 
+  test('what a form answers says nothing of the tags of its host', async () => {
+    await using days = await Days.of({ pages: 2, validators: 'same tags' })
+    class Search extends Shop {
+      override *parse(response: Response) {
+        yield* super.parse(response)
+        const url = response.urljoin('/search')
+        yield new Request(url, { method: 'POST', body: 'q=1', callback: this.parseItem })
+      }
+    }
+    await days.run(0, {}, Search)
+    days.web.change('/search')
+    const { stats } = await days.run(24, {}, Search)
+    expect(days.items).toMatchObject([{ path: '/search', price: '11 EUR', changed: true }])
+    expect(stats['recrawl/lying_hosts']).toBeUndefined()
+  })
+
   test('another idea of the content sees all pages again, and is no proof against the host', async () => {
     await using days = await Days.of({ pages: 6 })
     await days.run(0)

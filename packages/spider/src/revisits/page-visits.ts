@@ -100,9 +100,7 @@ export class PageVisits implements VisitsUnderWay {
 
   #ask(request: Request, previous: Visit): readonly string[] {
     const { spider, validation, writesUnchanged } = this.#options
-    const isRendered = request.hasMeta && Boolean(request.meta.browser)
-    const isPlain = request.method === 'GET' || request.method === 'HEAD'
-    if (writesUnchanged || isRendered || !isPlain || previous.contentHash === undefined) return []
+    if (writesUnchanged || !hasValidators(request) || previous.contentHash === undefined) return []
     // A page that was told to be gone is wanted whole when it is back.
     if (previous.goneAnswers > 0) return []
     // What another callback makes of the page is not known.
@@ -209,6 +207,7 @@ export class PageVisits implements VisitsUnderWay {
     const { previous, asking, isDoubted } = page
     const { status, headers } = response
     const changed = hash !== previous?.contentHash
+    if (!hasValidators(asking)) return this.#make(page, { kind: 'page', contentHash: hash })
     // What another callback takes for the content says nothing of the host.
     const validators =
       previous?.contentHash === undefined ||
@@ -259,6 +258,12 @@ export class PageVisits implements VisitsUnderWay {
     else if (!previous) stats.inc('recrawl/first_count')
     else stats.inc(changed ? 'recrawl/changed_count' : 'recrawl/unchanged_count')
   }
+}
+
+/** What a form or a browser makes of a page may be another with the same tag, which says nothing of its host: it is never asked by its tag. */
+function hasValidators(request: Request): boolean {
+  const isRendered = request.hasMeta && Boolean(request.meta.browser)
+  return !isRendered && (request.method === 'GET' || request.method === 'HEAD')
 }
 
 /** What the framework writes into `meta` on a request's way: the next visit begins without it. */

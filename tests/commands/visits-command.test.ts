@@ -1,5 +1,6 @@
 /** `webloom visits`, `webloom refresh` and what `webloom clear` does with visits, as whoever types them meets them. */
 
+import { DatabaseSync } from 'node:sqlite'
 import { startRedis, type TempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -45,6 +46,16 @@ async function webloom(...words: string[]): Promise<string> {
   if (code !== 0) return `${code} ${stderr}`
   return stdout.trim()
 }
+/** As a clock that is ahead would. */
+function visitInTheFuture(file: string): void {
+  const database = new DatabaseSync(file)
+  for (const { fingerprint, visit } of database.prepare('SELECT fingerprint, visit FROM visits').all()) {
+    const bytes = Buffer.from(visit as Uint8Array)
+    bytes.writeUInt32BE(0xffffffff, 1)
+    database.prepare('UPDATE visits SET visit = ? WHERE fingerprint = ?').run(bytes, fingerprint!)
+  }
+  database.close()
+}
 const JOBDIR = ['-s', 'JOBDIR=job']
 interface Listed {
   readonly url: string
@@ -71,6 +82,8 @@ test('what is due is made due, told and forgotten', async () => {
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 0 pages/)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '/p/1')).toMatch(/^due now: 1 pages/)
   expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])
+  visitInTheFuture(folder.join('job', 'webloom.sqlite'))
+  expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 4 pages/)
   expect(await webloom('visits', 'forget', 'shop', ...JOBDIR, '--match', '/\\/p\\/[12]$/')).toBe(
     'forgotten: 2 pages',
   )

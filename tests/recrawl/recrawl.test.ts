@@ -156,6 +156,18 @@ describe('a crawl that is run each day', () => {
     expect(days.web.asked().find(({ path }) => path === '/p/1')?.status).toBe(304)
   })
 
+  test('a clock that was ahead once is told of, as its pages are not due before', async () => {
+    await using days = await Days.of({ pages: 2 })
+    await days.run(0)
+    await days.run(24 * 365)
+    days.web.asked()
+    await days.run(-24 * 364)
+    expect(days.web.asked()).toEqual([])
+    expect(
+      days.said.filter((line) => line.includes('`webloom refresh shop` makes all pages due')),
+    ).toHaveLength(1)
+  })
+
   test('what a form answers says nothing of the tags of its host', async () => {
     await using days = await Days.of({ pages: 2, validators: 'same tags' })
     class Search extends Shop {

@@ -51,6 +51,8 @@ export interface RevisitingSchedulerOptions extends SchedulerOptions, Revisiting
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
+/** Clocks of several machines differ by less. */
+const AHEAD_MS_MAX = HOUR_MS
 /** A worker that leaves waits no longer for what it has learned to be noted. */
 const NOTED_MS_MAX = 2000
 
@@ -59,6 +61,7 @@ export class RevisitingScheduler extends Scheduler {
   readonly #feed: DuePagesFeed
   /** How much earlier than at its hour a page may be visited. */
   readonly #earlyMs: number
+  #hasToldAhead = false
 
   constructor(options: RevisitingSchedulerOptions) {
     super(options)
@@ -173,6 +176,7 @@ export class RevisitingScheduler extends Scheduler {
     const { stats, visits, planner } = this.#options
     stats.inc('recrawl/start_known_count', known.size)
     const now = Date.now()
+    this.#tellOfTimesToCome(known, now)
     const late = [...known].filter(
       ([, { visit }]) =>
         visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit),
@@ -183,6 +187,19 @@ export class RevisitingScheduler extends Scheduler {
         now,
       )
     return left
+  }
+
+  /** A clock that was ahead once has put off pages until it is right: nothing else would show it. */
+  #tellOfTimesToCome(known: ReadonlyMap<Request, { readonly visit: Visit }>, now: number): void {
+    const { logger, spider } = this.#options
+    for (const [{ url }, { visit }] of known) {
+      if (visit.visitedAt <= now + AHEAD_MS_MAX || this.#hasToldAhead) continue
+      this.#hasToldAhead = true
+      logger.warn(
+        { url, visited: new Date(visit.visitedAt).toISOString(), now: new Date(now).toISOString() },
+        `this page was visited in the future, by a clock that was wrong: such pages come when it is that time. \`webloom refresh ${spider.name}\` makes all pages due now`,
+      )
+    }
   }
 
   /**

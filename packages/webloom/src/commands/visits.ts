@@ -94,8 +94,10 @@ export async function visitsForget(place: Place, urls: readonly string[], flags:
 export async function refresh(place: Place, flags: RefreshFlags): Promise<void> {
   const now = Date.now()
   const before = flags.older === undefined ? now : now - spanOf(flags.older)
+  // A clock that was ahead has noted visits that are to come: nobody knows how old these are.
+  const isOld = ({ visit: { visitedAt } }: VisitedPage) => visitedAt <= before || visitedAt > now
   await withVisits(place, flags, async (visits) => {
-    const pages = await chosen(visits, flags.match, ({ visit }) => visit.visitedAt <= before)
+    const pages = await chosen(visits, flags.match, isOld)
     let due = 0
     for (const some of partsOf(pages)) due += (await visits.hurry(some, now)).length
     print(flags, { due }, `due now: ${grouped(due)} pages; the crawl visits them when it runs`)

@@ -156,6 +156,15 @@ describe('a crawl that is run each day', () => {
     expect(days.web.asked().find(({ path }) => path === '/p/1')?.status).toBe(304)
   })
 
+  test('pages of a host whose budget is too small for all take turns', async () => {
+    await using days = await Days.of({ pages: 9 })
+    await days.run(0)
+    days.web.asked()
+    const settings: SettingsInput = { BUDGETS: { host: { pages: 4 } } }
+    for (let day = 0; day < 5; day++) await days.run(24, settings)
+    expect(new Set(pathsOf(days.web.asked())).size).toBe(10)
+  })
+
   test('a clock that was ahead once is told of, as its pages are not due before', async () => {
     await using days = await Days.of({ pages: 2 })
     await days.run(0)

@@ -172,6 +172,12 @@ const TESTS: ContractTests<SharedVisits> = {
     await one.record([pageOf('/a', { visits: page.visit.visits + 1 })])
     assert.deepEqual(paths(await one.due(START + HOUR, 10)), ['/a'])
   },
+  'a page that was not visited, as nothing was sent, is in a line no more': async ({ one }) => {
+    await one.record([pageOf('/a')])
+    await one.moved(await one.due(START + HOUR, 10))
+    await one.record([pageOf('/a', { dueAt: START + 3 * HOUR })])
+    assert.deepEqual(paths(await one.due(START + 3 * HOUR, 10)), ['/a'])
+  },
   'a page that is forgotten is neither due nor known': async ({ one, other }) => {
     const [a, b] = [pageOf('/a'), pageOf('/b')]
     await one.record([a, b])

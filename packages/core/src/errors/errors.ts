@@ -56,6 +56,7 @@ export const ERROR_CODES = {
   WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is called (HOST_FAILURES_MAX)',
   WL_ROBOTS_GIVEN_UP:
     'nothing is sent and the request is dropped; its errback is called (ROBOTSTXT_WHEN_GIVEN_UP)',
+  WL_BUDGET_SPENT: 'nothing is sent and the request is dropped; its errback is called (BUDGETS)',
   WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is called',
   WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that a supervisor may start it again',
   WL_REDIS_REFUSED:

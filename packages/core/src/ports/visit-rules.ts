@@ -6,8 +6,11 @@ import type { Visit, VisitedPage } from './visit-store.ts'
 /** What came of one visit, at a moment in milliseconds since 1970. */
 export interface VisitOutcome {
   readonly at: number
-  /** `same`: 304, the page that is known. `gone`: 404, 410. `failed`: no answer, or an error. */
-  readonly kind: 'page' | 'same' | 'gone' | 'failed'
+  /**
+   * `same`: 304, the page that is known. `gone`: 404, 410. `failed`: no answer, or an error. `refused`: nothing was sent, as its host's budget is
+   * spent.
+   */
+  readonly kind: 'page' | 'same' | 'gone' | 'failed' | 'refused'
   /** Of a page. */
   readonly contentHash?: string
   readonly etag?: string

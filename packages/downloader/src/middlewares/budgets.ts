@@ -160,7 +160,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (after === 'drop') {
       stats.inc('budgets/dropped')
       this.#tell(`${window} ${host}`, `${what}. Its other requests are dropped (BUDGETS.${window})`)
-      throw new IgnoreRequest(`${what} (BUDGETS.${window})`)
+      throw new IgnoreRequest(`${what} (BUDGETS.${window})`, 'WL_BUDGET_SPENT')
     }
     stats.inc('budgets/waited')
     if (after === 'stop') {

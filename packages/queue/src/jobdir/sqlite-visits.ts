@@ -41,14 +41,14 @@ export class SqliteVisits implements LocalVisits {
 
   recordNow(pages: readonly VisitedPage[]): void {
     this.#makeTable()
-    // A page may be visited twice in a second; behind the ninth byte is all but the times.
+    // A visit that is known was sent before. Its time alone does not tell: a page may be visited twice in a second.
     this.#database.atomically(() => {
       for (const { fingerprint, request, visit } of pages)
         this.#database.run(
           `INSERT INTO visits (fingerprint, visited_s, due_s, in_line, per_hour, visit, request) VALUES (?, ?, ?, 0, ?, ?, ?)
            ON CONFLICT (fingerprint) DO UPDATE SET visited_s = excluded.visited_s, due_s = excluded.due_s, in_line = 0,
              per_hour = excluded.per_hour, visit = excluded.visit, request = excluded.request
-           WHERE visits.visited_s <> excluded.visited_s OR substr(visits.visit, 10) <> substr(excluded.visit, 10)`,
+           WHERE visits.visit <> excluded.visit`,
           keyOf(fingerprint),
           seconds(visit.visitedAt),
           seconds(visit.dueAt),
@@ -73,7 +73,7 @@ export class SqliteVisits implements LocalVisits {
   async due(now: number, max: number): Promise<DuePages> {
     this.#makeTable()
     const rows = this.#database.each<VisitRow>(
-      'SELECT fingerprint, visit, request FROM visits WHERE in_line = 0 AND due_s <= ? ORDER BY due_s LIMIT ?',
+      'SELECT fingerprint, visit, request FROM visits WHERE in_line = 0 AND due_s <= ? ORDER BY due_s, visited_s LIMIT ?',
       seconds(now),
       max,
     )

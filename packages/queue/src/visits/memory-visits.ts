@@ -109,9 +109,10 @@ export class MemoryVisits implements LocalVisits {
   }
 }
 
-/** Its hour may have been moved since. */
 function isSameVisit(one: Visit, other: Visit): boolean {
-  return (['visitedAt', 'visits', 'failures', 'goneAnswers'] as const).every((key) => one[key] === other[key])
+  return (['visitedAt', 'dueAt', 'visits', 'failures', 'goneAnswers'] as const).every(
+    (key) => one[key] === other[key],
+  )
 }
 
 const HOUR_MS = 3_600_000

@@ -98,6 +98,20 @@ describe('what a visit makes of a page', () => {
     expect(visits({}, gone, gone, {})).toMatchObject({ changed: true, visit: back })
   })
 
+  test('a page that was not asked for is as it was, and due again soon, however often that happens', () => {
+    const before = visits({}, {})
+    const refused = visitMade(
+      before.visit,
+      { at: START + 3 * DAY, kind: 'refused', callbackVersion: 1 },
+      options,
+    )
+    expect(refused).toEqual({
+      visit: { ...before.visit, dueAt: START + 3 * DAY + 2 * 3_600_000 },
+      changed: false,
+      isGone: false,
+    })
+  })
+
   test('a page that no visit has brought yet is tried again, too', () => {
     const made = visits({ kind: 'failed' })
     expect(made.visit).toMatchObject({ failures: 1, visits: 0 })

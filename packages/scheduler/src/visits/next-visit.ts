@@ -5,6 +5,8 @@
  *     same       304: the page that is known
  *     gone       404, 410
  *     failed     no answer, or an error
+ *     refused    nothing was sent: the page is as it was, and due again before those that are visited now. Were it put off as one that
+ *                failed, the pages that wait longest for their host's budget would wait ever longer
  *
  * Only `page` and `same` say how often a page changes. A failure keeps what is known, hash and validators included.
  */
@@ -35,6 +37,7 @@ export function visitMade(
 ): VisitMade {
   if (outcome.kind === 'failed') return afterFailure(previous, outcome, options)
   if (outcome.kind === 'gone') return afterGone(previous, outcome, options)
+  if (outcome.kind === 'refused') return afterRefusal(previous, outcome, options)
   return afterPage(previous, outcome, options)
 }
 
@@ -107,6 +110,15 @@ function afterFailure(
   const dueAt = at + hoursAfterFailure(failures, bounds) * HOUR_MS
   const visit = { ...(previous ?? neverSeen(callbackVersion)), visitedAt: at, dueAt, failures }
   return { visit, changed: false, isGone: false }
+}
+
+function afterRefusal(
+  previous: Visit | undefined,
+  { at, callbackVersion }: VisitOutcome,
+  { bounds }: NextVisitOptions,
+): VisitMade {
+  const dueAt = at + hoursAfterFailure(1, bounds) * HOUR_MS
+  return { visit: { ...(previous ?? neverSeen(callbackVersion)), dueAt }, changed: false, isGone: false }
 }
 
 function afterGone(

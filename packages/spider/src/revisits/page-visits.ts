@@ -158,7 +158,7 @@ export class PageVisits implements VisitsUnderWay {
     if (!page) return
     // Nobody wants a page that was refused before it was ever visited.
     if (error instanceof IgnoreRequest && !page.previous && !response) this.#pages.delete(page.fingerprint)
-    else this.#make(page, { kind: response && GONE.has(response.status) ? 'gone' : 'failed' })
+    else this.#make(page, { kind: failedKind(response, error) })
   }
 
   /** The page has arrived, but its callback threw. */
@@ -252,6 +252,8 @@ export class PageVisits implements VisitsUnderWay {
 
   #count({ visit, changed, isGone }: VisitMade, previous: Visit | undefined): void {
     const { stats } = this.#options
+    // Nothing was sent, which `budgets/dropped` counts.
+    if (previous && visit.visitedAt === previous.visitedAt) return
     const isTroubled = visit.failures > 0 || visit.goneAnswers > 0
     if (isGone) stats.inc('recrawl/gone_count')
     else if (isTroubled) stats.inc('recrawl/failed_count')
@@ -264,6 +266,11 @@ export class PageVisits implements VisitsUnderWay {
 function hasValidators(request: Request): boolean {
   const isRendered = request.hasMeta && Boolean(request.meta.browser)
   return !isRendered && (request.method === 'GET' || request.method === 'HEAD')
+}
+
+function failedKind(response: Failure['response'], error: unknown): VisitOutcome['kind'] {
+  if (error instanceof IgnoreRequest && error.code === 'WL_BUDGET_SPENT') return 'refused'
+  return response && GONE.has(response.status) ? 'gone' : 'failed'
 }
 
 /** What the framework writes into `meta` on a request's way: the next visit begins without it. */

@@ -14,6 +14,8 @@ import {
   startProcess,
 } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { crawlRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
+import { CrawlShards } from '../../packages/queue/src/shards/crawl-shards.ts'
 import { fetchCounts, freshCrawlId } from '../cluster/cluster-crawl.ts'
 import type { ShardedWorkerOrder } from './sharded-worker.ts'
 
@@ -28,6 +30,8 @@ interface Round {
   readonly crawlId: string
   readonly used: InUse
 }
+
+const shardsOf = (crawlId: string) => new CrawlShards(crawlRedisKeys({ spider: 'pages', crawlId }), SHARDS)
 
 function worker({ web, cluster, crawlId, used }: Round): StartedProcess {
   const order: ShardedWorkerOrder = {
@@ -86,7 +90,7 @@ test.each([4, 5, 6])(
   async (seed) => {
     await isCrawled(seed, async (round, workers) => {
       const { cluster, crawlId } = round
-      const key = `webloom:{pages@${crawlId}#0${seed % SHARDS}}:record`
+      const key = shardsOf(crawlId).queues[seed % SHARDS]!.record
       const master = (await cluster.masterOf(key))!
       await master.kill()
       await cluster.untilWritable(`${key}:testkit`, master)
@@ -103,9 +107,7 @@ test.each([7, 8])(
     await isCrawled(seed, async (round, workers) => {
       const { cluster, crawlId } = round
       const masters = cluster.nodes.slice(0, 3)
-      const tags = Array.from({ length: SHARDS }, (_, n) => `{pages@${crawlId}#0${n}}`)
-      for (const [n, tag] of [...tags, `{pages@${crawlId}}`].entries()) {
-        const key = `webloom:${tag}:record`
+      for (const [n, { record: key }] of shardsOf(crawlId).parts.entries()) {
         const from = masters.indexOf((await cluster.masterOf(key))!)
         moves.push(await cluster.moveSlot(key, masters[(from + 1) % masters.length]!))
         if (n === 2) {

@@ -8,7 +8,7 @@ import { failedRequests, readLedger, retryFailed } from '@webloom/queue'
 import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Request, type Response, type SettingsInput, Spider } from 'webloom'
-import { shardRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
+import { CrawlShards } from '../../packages/queue/src/shards/crawl-shards.ts'
 import { RedisBench } from '../../packages/queue/testing/redis-bench.ts'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 import { clearFromOutside } from '../../packages/webloom/src/assembly/clear-crawl.ts'
@@ -99,11 +99,11 @@ test('a crawl that was ended early: status counts what all shards have, export h
   // A run before had more, and whoever was to empty them was killed.
   const former = await seen(async ({ redis, keys }) => {
     await redis.hset(keys.record, 'shardsBefore', '5')
-    return shardRedisKeys(keys, '04').record
+    return new CrawlShards(keys, 5).keysOf('04').record
   })
   await bench.redis.hset(former, 'run', 'before')
   expect(await seen((one) => clearFromOutside(one))).toBe(0)
-  expect((await bench.redis.keys('*')).filter((key) => /#\d\d\}|:record$/.test(key))).toEqual([])
+  expect((await bench.redis.keys('*')).filter((key) => /#\d\d\.\d+\}|:record$/.test(key))).toEqual([])
 })
 
 test('an import makes a crawl of shards, and its worker fetches what was imported; what failed is queued again after the end', async () => {
@@ -159,7 +159,7 @@ test('a shard that is lost ends the crawl for its workers, with an ERROR that na
   const listening = listeningLogger()
   const ending = crawledBy(Pages, { DOWNLOAD_DELAY: 5 }, listening)
   await web.waitForHits(1)
-  const keys = await bench.redis.keys('*:{pages#01}:*')
+  const keys = await bench.redis.keys('*:{pages#01.*}:*')
   await bench.redis.del(...keys)
   expect((await ending).finishReason).toBe('crawl_lost')
   const errors = listening.lines.filter(({ level }) => level === 'error')
@@ -182,7 +182,7 @@ test('what cannot be in shards is refused; one server for all is warned of; shar
   }
   expect(await run({ QUEUE_SHARDS: 5 })).toContain('QUEUE_SHARDS is 5, and the queue’s Redis is no cluster')
   const shards = async () =>
-    new Set((await bench.redis.keys('*:{pages#*}:record')).map((key) => /#(\d+)\}/.exec(key)![1]))
+    new Set((await bench.redis.keys('*:{pages#*}:record')).map((key) => /#(\d+)\./.exec(key)![1]))
   expect((await shards()).size).toBe(5)
   await run({ QUEUE_SHARDS: 2 })
   expect(await shards()).toEqual(new Set(['00', '01']))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { crawlRedisKeys, crawlShown, shardRedisKeys } from './crawl-redis-keys.ts'
+import { CrawlShards } from '../shards/crawl-shards.ts'
+import { crawlRedisKeys, crawlShown } from './crawl-redis-keys.ts'
 
 test('messages call a crawl by its spider and CRAWL_ID, not by its key', () => {
   const shown = (spider: string, crawlId: string | null) => crawlShown(crawlRedisKeys({ spider, crawlId }))
@@ -11,6 +12,8 @@ test('messages call a crawl by its spider and CRAWL_ID, not by its key', () => {
 test('a shard is shown as its crawl', () => {
   for (const crawlId of [null, '2026-11']) {
     const name = { spider: 'a#b', crawlId }
-    expect(crawlShown(shardRedisKeys(crawlRedisKeys(name), '07'))).toBe(crawlShown(crawlRedisKeys(name)))
+    expect(crawlShown(new CrawlShards(crawlRedisKeys(name), 48).keysOf('07'))).toBe(
+      crawlShown(crawlRedisKeys(name)),
+    )
   }
 })

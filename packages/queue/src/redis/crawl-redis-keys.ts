@@ -65,10 +65,13 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
   return keysOf({ bullPrefix: bullPrefixOf(name), crawls: crawlsKey(name), queueName: crawlQueueName(name) })
 }
 
-/** The same of a shard of the crawl, `{quotes#07}`, in a slot of its own; what belongs to the crawl as a whole is at its home. */
-export function shardRedisKeys(home: CrawlRedisKeys, shard: string): CrawlRedisKeys {
-  const { bullPrefix, crawls, queueName } = home
-  return keysOf({ bullPrefix, crawls, queueName: queueName.replace(/\}$/, `#${shard}}`) })
+/**
+ * The same of a shard of the crawl, in a slot of its own; what belongs to the crawl as a whole is at its home.
+ *
+ * @param queueName of the shard, `{quotes#07.12}`: shard-tag.ts
+ */
+export function shardRedisKeys({ bullPrefix, crawls }: CrawlRedisKeys, queueName: string): CrawlRedisKeys {
+  return keysOf({ bullPrefix, crawls, queueName })
 }
 
 function keysOf({
@@ -126,7 +129,7 @@ function bullPrefixOf({ keyPrefix = '', queuePrefix = 'webloom' }: KeyPrefixes):
 /** Returns what messages call the crawl: `crawl "quotes"`, or `crawl "quotes" (CRAWL_ID 2026-11)`; the same for each of its shards. */
 export function crawlShown({ queueName }: Pick<CrawlRedisKeys, 'queueName'>): string {
   const [spider, id] = queueName
-    .replace(/^\{|#\d+\}$|\}$/g, '')
+    .replace(/^\{|#[\d.]+\}$|\}$/g, '')
     .split('@')
     .map(decodeURIComponent)
   return `crawl ${JSON.stringify(spider)}${id === undefined ? '' : ` (CRAWL_ID ${id})`}`

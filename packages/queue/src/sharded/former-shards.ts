@@ -16,9 +16,9 @@ export async function clearFormerShards(redis: Redis, home: CrawlRedisKeys, coun
 }
 
 async function clearThose(redis: Redis, former: CrawlShards, now: CrawlShards): Promise<void> {
-  for (const name of former.names) {
-    if (now.names.includes(name)) continue
-    const keys = former.keysOf(name)
+  const kept = new Set(now.queues.map(({ base }) => base))
+  for (const keys of former.queues) {
+    if (kept.has(keys.base)) continue
     await new BucketScripts({ redis, keys, order: ANY_ORDER, isShard: true }).clear()
     await new ShardScripts({ redis, keys, order: ANY_ORDER }).clear(former.names)
     await new RedisFailures({ redis, keys }).clear()

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, shardRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { addressIn } from './outbox-entry.ts'
 import { shardName, shardOf } from './shard-of.ts'
+import { shardTag } from './shard-tag.ts'
 
 /** The home as a sender: no shard has such a name. */
 export const HOME = 'home'
@@ -18,7 +19,9 @@ export class CrawlShards {
     this.count = count
     this.names = count > 1 ? Array.from({ length: count }, (_, n) => shardName(n, count)) : []
     this.home = home
-    this.#keys = new Map(this.names.map((shard) => [shard, shardRedisKeys(home, shard)]))
+    this.#keys = new Map(
+      this.names.map((shard) => [shard, shardRedisKeys(home, shardTag(home.queueName, shard, count))]),
+    )
   }
 
   /** Where requests may lie: the shards, then the home, which has an outbox; or the home alone. */

@@ -9,7 +9,8 @@ import { type RedisCluster, startCluster } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { bucketOf } from '../../politeness/bucket-of.ts'
-import { crawlRedisKeys, shardRedisKeys } from '../../redis/crawl-redis-keys.ts'
+import { crawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
+import { CrawlShards } from '../../shards/crawl-shards.ts'
 import { addressIn } from '../../shards/outbox-entry.ts'
 import { firstLacking } from '../../shards/outbox-numbers.ts'
 import { OutboxTender } from '../../shards/outbox-tender.ts'
@@ -21,6 +22,7 @@ import { SaidNumbers, WentBack } from './said-numbers.ts'
 import { ShardScripts } from './shard-scripts.ts'
 
 const SHARDS = 6
+const ALL = new CrawlShards(crawlRedisKeys({ spider: 'many', crawlId: null }), SHARDS)
 const PAGES = 6000
 const LOOKS_EVERY_MS = 20
 const ENDS_MS_MAX = 120_000
@@ -49,7 +51,7 @@ class Shard {
   pushed = 0
 
   constructor(name: string) {
-    const keys = shardRedisKeys(crawlRedisKeys({ spider: 'many', crawlId: null }), name)
+    const keys = ALL.keysOf(name)
     this.scripts = new ShardScripts({ redis, keys, order: 'priority' })
     this.#buckets = new BucketScripts({ redis, keys, order: 'priority', isShard: true })
   }
@@ -126,7 +128,7 @@ test('a master is killed, and its replica is older: each link comes to its shard
 
   /** Its replica has heard nothing for a while when the master is killed. */
   const kill = async (shard: string) => {
-    const key = `webloom:{many#${shard}}:record`
+    const key = ALL.keysOf(shard).record
     const master = (await cluster.masterOf(key))!
     const others = cluster.nodes.slice(SHARDS / 2)
     await Promise.all(others.map((node) => node.pause()))

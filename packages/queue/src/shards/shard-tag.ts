@@ -1,0 +1,46 @@
+/**
+ * Where in a Redis Cluster a shard lies. A tag's slot is by chance: of six tags four may come to one master of three. So each shard's tag
+ * gets a number at its end, `{quotes#07.12}`, by which its slot lies in the shard's own part of all slots, the same for each shard. Masters
+ * have neighbouring slots, as many each, until somebody moves them: then each master has as many shards, up to one.
+ */
+
+const SLOTS = 16_384
+
+/** @param queueName of the home, `{quotes}` */
+export function shardTag(queueName: string, shard: string, shards: number): string {
+  const tag = `${queueName.slice(1, -1)}#${shard}`
+  const [from, to] = slotsOf(Number(shard), shards)
+  const begun = crcOf(Buffer.from(`${tag}.`))
+  for (let n = 0; ; n++) {
+    const slot = crcOf(digitsOf(n), begun) % SLOTS
+    if (slot >= from && slot < to) return `{${tag}.${n}}`
+  }
+}
+
+/** The middle half of its part: masters' borders may be some slots aside. */
+function slotsOf(n: number, shards: number): [from: number, to: number] {
+  const at = (part: number) => Math.round(((n + part) * SLOTS) / shards)
+  return [at(0.25), at(0.75)]
+}
+
+/** Of a number as text; many are tried. */
+function digitsOf(n: number): number[] {
+  const digits: number[] = []
+  for (let rest = n; digits.length === 0 || rest > 0; rest = Math.floor(rest / 10))
+    digits.unshift(48 + (rest % 10))
+  return digits
+}
+
+/** By byte. */
+const CRCS = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1
+  return crc
+})
+
+/** As Redis Cluster hashes keys: CRC16, XMODEM's. */
+function crcOf(bytes: Iterable<number>, begun = 0): number {
+  let crc = begun
+  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ CRCS[(crc >> 8) ^ byte]!
+  return crc
+}

@@ -1,5 +1,6 @@
-import { posix } from 'node:path'
-import { packageSources, sourceFiles, textOf } from '../files/source-files.ts'
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { matches, packageSources, sourceFiles, textOf } from '../files/source-files.ts'
 
 /** A reader takes in about so many names at a glance. */
 const FILES_MAX = 16
@@ -23,20 +24,30 @@ export function folderProblems(root: string, peers: readonly string[] = []): str
   })
 }
 
-/** Folders that the code map leaves out: each is in a row with its whole path, or by its name behind that of its package. */
-export function unmappedFolders(root: string): string[] {
-  const rows = textOf(root, 'ARCHITECTURE.md').split('\n')
-  return [...new Set(foldersOf(root).map((folder) => /^packages\/[\w-]+\/src\/[\w-]+/.exec(folder)?.[0]))]
-    .filter((folder) => folder !== undefined)
-    .filter((folder) => {
-      const at = folder.lastIndexOf('/') + 1
-      const [home, name] = [folder.slice(0, at), folder.slice(at)]
-      return !rows.some(
-        (row) =>
-          row.includes(`\`${home}${name}/`) || (row.includes(`\`${home}\``) && row.includes(`\`${name}/\``)),
-      )
-    })
-    .map((folder) => `ARCHITECTURE.md does not say what is in ${folder}/`)
+/**
+ * Folders that the code map leaves out, and those that it names and that are not there. A row begins with the name of its package,
+ * and has its folders as `name/`.
+ */
+export function codeMapProblems(root: string): string[] {
+  const rows = textOf(root, 'ARCHITECTURE.md').matchAll(/^\| `([\w-]+)`.*$/gm)
+  const named = [...rows].flatMap(([row, home]) =>
+    matches(row, /`([\w-]+)\/`/g).map((name) => ({ home: `packages/${home}/`, name })),
+  )
+  const folders = new Set(
+    foldersOf(root).map((folder) => folder.replace(/^(packages\/[\w-]+\/src\/[\w-]+).*/, '$1')),
+  )
+  const isNamed = (folder: string) => named.some(({ home, name }) => folder === `${home}src/${name}`)
+  const isThere = (home: string, name: string) =>
+    existsSync(join(root, home, name)) ||
+    foldersOf(root).some((folder) => folder.startsWith(home) && `${folder}/`.includes(`/${name}/`))
+  return [
+    ...[...folders]
+      .filter((folder) => /\/src\/./.test(folder) && !isNamed(folder))
+      .map((folder) => `ARCHITECTURE.md does not say what is in ${folder}/`),
+    ...named
+      .filter(({ home, name }) => existsSync(join(root, home)) && !isThere(home, name))
+      .map(({ home, name }) => `ARCHITECTURE.md speaks of ${name}/ in ${home}, which is not there`),
+  ]
 }
 
 /** Folders of `tests/` of which its page says nothing. */

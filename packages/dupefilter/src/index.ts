@@ -73,6 +73,8 @@ export {
   bloomOffsets,
 } from './bloom-sizing/bloom-offsets.ts'
 export type { BloomLayer, BloomMode, BloomOptions, BloomParameters } from './bloom-sizing/bloom-parameters.ts'
+export type { BloomPartition, BloomPartitionOptions } from './bloom-sizing/bloom-partition.ts'
+
 // What a filter would take and give
 
 export {

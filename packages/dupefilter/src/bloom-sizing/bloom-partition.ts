@@ -8,9 +8,11 @@ import { hash } from 'node:crypto'
 import { type Request, SettingsError } from '@webloom/core'
 import { getDomain } from 'tldts'
 
+/** What has a Bloom filter of its own: BLOOMFILTER_PARTITION_BY. */
 export type BloomPartition = 'host' | 'domain' | 'domain-hash'
 
-export interface PartitionOptions {
+/** How requests are parted among Bloom filters. */
+export interface BloomPartitionOptions {
   /** BLOOMFILTER_PARTITION_BY. Default host. */
   readonly partitionBy?: BloomPartition
   /** BLOOMFILTER_PARTITIONS: how many filters there are with `domain-hash`. Default 1024. */
@@ -24,7 +26,7 @@ const PARTITIONS_MAX = 2 ** 16
 /** What a filter notes in its record. Absent in records of earlier releases, which counted a host with each of its ports. */
 export type PartitionNote = 'hostname' | 'domain' | `domain-hash/${number}`
 
-export function partitionNote({ partitionBy = 'host', partitions }: PartitionOptions): PartitionNote {
+export function partitionNote({ partitionBy = 'host', partitions }: BloomPartitionOptions): PartitionNote {
   if (partitionBy === 'host') return 'hostname'
   if (partitionBy === 'domain') return 'domain'
   return `domain-hash/${checked(partitions ?? PARTITIONS_DEFAULT)}`

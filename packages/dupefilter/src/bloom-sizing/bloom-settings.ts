@@ -1,6 +1,6 @@
 import { type Settings, SettingsError, type ShardPart } from '@webloom/core'
 import type { BloomOptions } from './bloom-parameters.ts'
-import type { PartitionOptions } from './bloom-partition.ts'
+import type { BloomPartitionOptions } from './bloom-partition.ts'
 
 /** Returns the size that the settings ask for. Parts that are not set are left to the filter. */
 export function bloomOptionsOf(settings: Settings): BloomOptions {
@@ -32,7 +32,7 @@ export function nativeBloomOptionsOf(settings: Settings, filter: string): BloomO
 }
 
 /** Returns the partition options, for filters by host or domain. */
-export function partitionOptionsOf(settings: Settings): PartitionOptions {
+export function partitionOptionsOf(settings: Settings): BloomPartitionOptions {
   const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
   return {
     ...(partitionBy !== 'fingerprint' && { partitionBy }),

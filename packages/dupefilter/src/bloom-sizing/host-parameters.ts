@@ -2,7 +2,7 @@
 
 import { SettingsError } from '@webloom/core'
 import { type BloomOptions, type BloomParameters, bloomParameters, sizeOf } from './bloom-parameters.ts'
-import type { PartitionOptions } from './bloom-partition.ts'
+import type { BloomPartitionOptions } from './bloom-partition.ts'
 
 /** 2 ** 18 bits are 32 KiB, as in the Internet Archive's crawler; Apoide's 8 KiB are 2 ** 16. */
 const BIT_DEFAULT = 18
@@ -13,7 +13,7 @@ export const HOST_BIT_MAX = 25
 export function hostParameters({
   partitionBy = 'host',
   ...options
-}: BloomOptions & PartitionOptions): BloomParameters {
+}: BloomOptions & BloomPartitionOptions): BloomParameters {
   const isSized = options.bit !== undefined || options.capacity !== undefined
   const parameters = bloomParameters(isSized ? options : { ...options, bit: BIT_DEFAULT })
   const { layer } = parameters

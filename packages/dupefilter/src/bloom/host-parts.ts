@@ -12,6 +12,7 @@ import type { BloomPartition } from '../bloom-sizing/bloom-partition.ts'
 import type { BloomOnFull } from './bloom-fullness.ts'
 import { errorOf } from './bloom-record.ts'
 
+/** What a filter with a Bloom filter for each host says of itself. */
 export interface HostBloomDescription extends DupeFilterDescription {
   /** How many hosts have a filter; with BLOOMFILTER_PARTITION_BY domains, or the numbered filters in use. */
   readonly hosts: number
@@ -19,7 +20,9 @@ export interface HostBloomDescription extends DupeFilterDescription {
   readonly fullHosts: number
   /** How many requests raise a host's filter to that error. */
   readonly capacityPerHost: number
+  /** The size of each filter. */
   readonly bitsPerHost: number
+  /** How many bits each request sets. */
   readonly hashes: number
   /**
    * The host with the most bits set, and the probability that a new request there is taken for a seen one. Absent while
@@ -28,12 +31,17 @@ export interface HostBloomDescription extends DupeFilterDescription {
   readonly fullest?: FullestHost
   /** How many pages were taken for seen ones so far, on all hosts, by theory. */
   readonly pagesLost: number
+  /** What should be changed, in words. */
   readonly warnings: readonly string[]
 }
 
+/** The host whose filter has the most bits set. */
 export interface FullestHost {
+  /** Its name, or its domain's with BLOOMFILTER_PARTITION_BY. */
   readonly host: string
+  /** How many requests its filter has recorded. */
   readonly count: number
+  /** The probability that a new request there is taken for a seen one. */
   readonly errorNow: number
 }
 

@@ -10,8 +10,8 @@ import type { Asked } from '../asking/asked.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomOptions } from '../bloom-sizing/bloom-parameters.ts'
 import {
+  type BloomPartitionOptions,
   type PartitionNote,
-  type PartitionOptions,
   partitionNote,
   partOf,
 } from '../bloom-sizing/bloom-partition.ts'
@@ -23,14 +23,16 @@ import type { BloomOnFull } from './bloom-fullness.ts'
 import { errorOf, isFull, lostPerRecorded } from './bloom-record.ts'
 import { FullHosts, type HostBloomDescription, hostDescription, refuseAllButWarning } from './host-parts.ts'
 
+/** What a `MemoryHostBloomDupeFilter` is made of. */
 export interface MemoryHostBloomDupeFilterOptions
   extends ProcessDupeFilterOptions,
-    PartitionOptions,
+    BloomPartitionOptions,
     Omit<BloomOptions, 'compat'> {
   /** Only `warn`, the default, is possible. */
   readonly onFull?: BloomOnFull
   /** Counts `dupefilter/full_hosts`. */
   readonly stats?: Pick<StatsCollector, 'inc'>
+  /** Told when the first filter is full. Default: nobody. */
   readonly logger?: Logger
 }
 

@@ -21,8 +21,8 @@ import { type Asked, askedAbout } from '../asking/asked.ts'
 import { digestOf, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import {
+  type BloomPartitionOptions,
   type PartitionNote,
-  type PartitionOptions,
   partitionNote,
   partOf,
 } from '../bloom-sizing/bloom-partition.ts'
@@ -44,7 +44,8 @@ import {
 } from './host-parts.ts'
 import type { RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
 
-export type RedisHostBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'> & PartitionOptions
+/** What a `RedisHostBloomDupeFilter` is made of. */
+export type RedisHostBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'> & BloomPartitionOptions
 
 const STORE_FILES = [
   'bloom/store.lua',
@@ -56,6 +57,7 @@ const STORE_FILES = [
 /** Strings deleted with one command. */
 const MAX_KEYS_PER_DELETE = 500
 
+/** `redis-bloom` with a small Bloom filter for each host or domain: BLOOMFILTER_PARTITION_BY. */
 export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   readonly #parameters: BloomParameters
   readonly #ownPartition: PartitionNote

@@ -43,11 +43,17 @@ import { blockedHosts } from './page/page-watch.ts'
 import { visitError } from './page/visit-error.ts'
 import { BrowserPool, type PagePlace } from './pool/browser-pool.ts'
 
+/** What a `BrowserDownloadHandler` is made of. */
 export interface BrowserDownloadHandlerOptions {
+  /** What the settings say of browsers. */
   readonly settings: BrowserSettings
+  /** Opens the proxy by which pages reach the network: the crawl's, with its address guard. */
   readonly openEgress: OpenEgress
+  /** Has the methods that `script` of a request names. */
   readonly spider: SpiderLike
+  /** Counts pages, browsers, and what pages have loaded: `browser/…`. */
   readonly stats: StatsCollector
+  /** Told of cookies that a browser does not take, and of browsers that are killed. */
   readonly logger: Logger
   /** DOWNLOAD_TIMEOUT, milliseconds. */
   readonly timeoutMs: number
@@ -59,6 +65,7 @@ export interface BrowserDownloadHandlerOptions {
   readonly defaultUserAgent: string
   /** DEFAULT_REQUEST_HEADERS. */
   readonly usualHeaders: Readonly<Record<string, unknown>>
+  /** Makes the response of a page. Default: that of core, without selectors. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
 
@@ -76,6 +83,7 @@ const CLOSE_MS_MAX = 5000
 // How often a page is rendered whose browser ends under it. Another page may be the cause; after so many times it is taken to be this one.
 const RENDERINGS_MAX = 3
 
+/** Renders pages with Chromium: what fetches a request with `meta.browser`. */
 export class BrowserDownloadHandler implements DownloadHandler {
   readonly keepsDeadline = true
   readonly #options: BrowserDownloadHandlerOptions

@@ -30,6 +30,7 @@ const PAGES_PER_CORE = 2
 const HEAP_MB_MAX = 1024
 const HEAP_MB_MIN = 128
 
+/** Reads the settings that begin with BROWSER. */
 export function browserSettingsOf(settings: Settings): BrowserSettings {
   const memoryMbMax = settings.getInt('BROWSER_MEMORY_MB')
   return {

@@ -5,10 +5,15 @@ import { SPECIAL_SCHEMES, type UrlRules } from './url-rules.ts'
 
 /** A URL in the five parts of Python's `urlsplit`; a part that is absent is an empty string. */
 export interface UrlParts {
+  /** In lower case, without its colon: `https`. */
   readonly scheme: string
+  /** User, host and port, without the slashes before them: `me@example.com:8080`. */
   readonly netloc: string
+  /** With its leading slash, if there is one. */
   readonly path: string
+  /** Without its `?`. */
   readonly query: string
+  /** Without its `#`. */
   readonly fragment: string
 }
 

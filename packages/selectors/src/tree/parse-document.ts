@@ -27,6 +27,7 @@ export interface TreeBound {
   onExceeded(): void
 }
 
+/** Returns the tree of a text; that of an HTML page as `htmlParser` builds it. */
 export function parseDocument(
   text: string,
   type: MarkupType,

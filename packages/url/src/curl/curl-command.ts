@@ -10,7 +10,9 @@ import { shellWords } from './shell-words.ts'
 
 /** What a curl command says of a request. */
 export interface CurlRequest {
+  /** As curl would ask for it. */
   readonly url: string
+  /** All else that is kept of the command. */
   readonly init: CurlRequestInit
   /** Options that say something which is not kept, as they were written. */
   readonly ignored: readonly string[]
@@ -18,9 +20,13 @@ export interface CurlRequest {
 
 /** The parts of such a request. What the command does not mention is absent. */
 export interface CurlRequestInit {
+  /** `-X`, or what the other options imply. */
   method: string
+  /** `-H` and the options that stand for a header, in their order. */
   headers?: [name: string, value: string][]
+  /** `-d` and the like, joined. */
   body?: string
+  /** `-b`, and the header Cookie, by name. */
   cookies?: Record<string, string>
 }
 

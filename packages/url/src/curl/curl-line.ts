@@ -2,10 +2,15 @@ import { WebloomError } from '../errors.ts'
 
 /** What is written into a command. */
 export interface CurlLineParts {
+  /** What is asked for. */
   readonly url: string
+  /** GET and HEAD are written as curl has them by itself. */
   readonly method: string
+  /** Each becomes a `-H`. */
   readonly headers: Iterable<readonly [name: string, value: string]>
+  /** Becomes `--data-raw`; throws WL_REQUEST_INVALID when it is not UTF-8 text. */
   readonly body: Uint8Array
+  /** Become one `-b`. */
   readonly cookies: Readonly<Record<string, string>> | readonly { name: string; value: string }[] | null
 }
 

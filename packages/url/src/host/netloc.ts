@@ -4,7 +4,9 @@ import { isIpv6 } from './ipv6.ts'
 
 /** What stands between `//` and the path, taken apart as Python's `SplitResult` does. Absent parts are undefined. */
 export interface Netloc {
+  /** As written, percent-encoded. */
   readonly username: string | undefined
+  /** As written, percent-encoded. */
   readonly password: string | undefined
   /** In lower case, but not the zone of an IPv6 address; without brackets. */
   readonly hostname: string | undefined
@@ -12,6 +14,7 @@ export interface Netloc {
   readonly port: string | undefined
 }
 
+/** Takes a netloc apart, as the properties of Python's `SplitResult` do. */
 export function splitNetloc(netloc: string): Netloc {
   const at = netloc.lastIndexOf('@')
   const [host, port] = hostAndPort(netloc.slice(at + 1))

@@ -48,6 +48,11 @@ export class KnownUrl {
     this.#markedBy = by
   }
 
+  /** Who marked it last; undefined: nobody. */
+  get markedBy(): object | undefined {
+    return this.#markedBy
+  }
+
   /** Returns whether `by` was the last to mark it. */
   isMarkedBy(by: object): boolean {
     return this.#markedBy === by

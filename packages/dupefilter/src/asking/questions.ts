@@ -5,14 +5,22 @@
  * less than setting the link aside. No wait is long, as two pages that ask in parts may wait for each other.
  */
 
-import { type ProtocolTimes, type Seen, type StatsCollector, waitAtMost } from '@webloom/core'
+import {
+  type Fingerprinter,
+  type ProtocolTimes,
+  type Request,
+  type Seen,
+  type StatsCollector,
+  waitAtMost,
+} from '@webloom/core'
 import type { Asked } from './asked.ts'
 import { type Claim, type Claims, IN_DOUBT_ASKER } from './claims.ts'
 import type { QuestionLine } from './question-line.ts'
 import type { RedisRun } from './redis-run.ts'
-import type { SeenCache, ToldAsker } from './seen-cache.ts'
+import type { SeenCache, Told } from './seen-cache.ts'
 
 export interface QuestionsOptions {
+  readonly fingerprinter: Fingerprinter
   readonly claims: Claims
   readonly cache: SeenCache
   readonly run: RedisRun
@@ -27,6 +35,16 @@ export interface QuestionsOptions {
 /** The answer about a request that is not seen: new, or in doubt. */
 type Unseen = Exclude<Seen, true>
 
+/** What the cache says of a page's requests. */
+interface Split {
+  readonly unknown: Asked[]
+  readonly held: Map<Asked, Claim>
+  /** Where each of these stands among the requests, by fingerprint. One that is given twice is new, or in doubt, the first time only. */
+  readonly places: Map<string, number>
+  /** How many the cache has answered. */
+  hits: number
+}
+
 export class Questions {
   readonly #options: QuestionsOptions
 
@@ -34,39 +52,50 @@ export class Questions {
     this.#options = options
   }
 
-  /** Resolves to the answers, in the order of `all`. */
-  async ask(all: readonly Asked[], asker: string): Promise<Seen[]> {
+  /** Resolves to the answers, in the order of the requests. */
+  async ask(requests: readonly Request[], asker: string): Promise<Seen[]> {
     const { claims, run, stats } = this.#options
     const taggedAsker = claims.taggedAskerOf(asker)
-    const distinct = new Map<string, Asked>()
-    for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
+    const { unknown, held, places, hits } = this.#cached(requests, taggedAsker)
+    if (hits > 0) stats?.inc('dupefilter/cache_hits', hits)
     const unseen = new Map<string, Unseen>()
-    const { unknown, held } = this.#cached(distinct.values(), taggedAsker)
-    if (unknown.length < distinct.size) stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
     // An asker that has nothing to ask about begins a new attempt all the same.
     if (unknown.length === 0) claims.ask(asker, taggedAsker, [], run.current)
     else await this.#askAllTwice(unknown, asker, taggedAsker, { unseen, held })
     if (held.size > 0) await this.#endOrDoubt(held, asker, taggedAsker, unseen)
-    // A request that is given twice is new, or in doubt, only the first time.
-    return all.map(({ fingerprint }) => {
-      const answer = unseen.get(fingerprint) ?? true
-      unseen.delete(fingerprint)
-      return answer
-    })
+    const answers: Seen[] = requests.map(() => true)
+    for (const [fingerprint, answer] of unseen) answers[places.get(fingerprint)!] = answer
+    return answers
   }
 
-  /** Splits the requests: `unknown` must be asked about, of `held` another asker of this process was told that they are new. */
-  #cached(all: Iterable<Asked>, taggedAsker: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
-    const { cache } = this.#options
-    const unknown: Asked[] = []
-    const held = new Map<Asked, Claim>()
+  /**
+   * Splits the requests: `unknown` must be asked about, of `held` another asker of this process was told that they are new. Most
+   * links of a page are in neither, as they are seen, and nothing is made for them.
+   */
+  #cached(requests: readonly Request[], taggedAsker: string): Split {
+    const { cache, fingerprinter } = this.#options
+    const split: Split = { unknown: [], held: new Map(), places: new Map(), hits: 0 }
     const nowMs = performance.now()
-    for (const asked of all) {
-      const cached = cache.answer(asked.fingerprint, taggedAsker, nowMs)
-      if (cached === undefined) unknown.push(asked)
-      else if (cached !== 'seen') held.set(asked, cached)
+    for (let n = 0; n < requests.length; n++) {
+      const request = requests[n]!
+      const url = fingerprinter.known?.(request)
+      if (url && cache.isMarked(url, taggedAsker, nowMs)) {
+        split.hits++
+        continue
+      }
+      const fingerprint = fingerprinter.fingerprint(request)
+      const cached = cache.answer(fingerprint, taggedAsker, nowMs, url)
+      if (cached === 'seen') split.hits++
+      else if (!split.places.has(fingerprint)) {
+        split.places.set(fingerprint, n)
+        if (cached === undefined) split.unknown.push({ fingerprint, request })
+        else {
+          split.held.set({ fingerprint, request }, cached)
+          split.hits++
+        }
+      }
     }
-    return { unknown, held }
+    return split
   }
 
   /** Asks, and asks again about links in doubt if an asker of this process was settled meanwhile: it may have been told of them. */
@@ -153,12 +182,12 @@ export class Questions {
       reply = await line.ask({ ...question, again: true })
     }
     if (cache.heardOf(reply.generation, askedAt)) stats?.inc('dupefilter/cache_emptied')
-    const own: ToldAsker = { taggedAsker, untilMs: askedAt + pendingStaleMs, claim }
+    const own = cache.told(taggedAsker, askedAt + pendingStaleMs, claim)
     const told = reply.told.values()
     const unseen: (readonly [string, Unseen])[] = []
     for (const [n, { fingerprint }] of asked.entries()) {
       const answer = reply.answers[n]!
-      if (answer === SEEN_FOR_GOOD) cache.add(fingerprint)
+      if (answer === SEEN_FOR_GOOD) cache.add(fingerprint, cache.forGood)
       else if (answer === SEEN) cache.add(fingerprint, this.#toldIn(told.next().value!, reply.now, askedAt))
       else if (answer === IN_DOUBT) unseen.push([fingerprint, 'in doubt'])
       else if (answer !== OWN_AND_QUEUED) {
@@ -172,9 +201,10 @@ export class Questions {
   }
 
   /** @param text `<ms>:<asker>`, when the asker was told so by the clock of Redis, which was at `now` not before `askedAt` */
-  #toldIn(text: string, now: number, askedAt: number): ToldAsker {
+  #toldIn(text: string, now: number, askedAt: number): Told {
     const [ms = '', taggedAsker = ''] = text.split(':', 2)
-    return { taggedAsker, untilMs: askedAt + this.#options.pendingStaleMs - (now - Number(ms)) }
+    const { cache, pendingStaleMs } = this.#options
+    return cache.told(taggedAsker, askedAt + pendingStaleMs - (now - Number(ms)))
   }
 }
 

@@ -1,14 +1,23 @@
-import { PROTOCOL_TIMES } from '@webloom/core'
+import { type KnownUrl, PROTOCOL_TIMES } from '@webloom/core'
 import type { Claim } from './claims.ts'
 
-/** Another asker that was told "new" for a fingerprint, or several. */
-export interface ToldAsker {
-  /** Its name on Redis, or how that begins. */
-  readonly taggedAsker: string
+/** Who was told "new" for a fingerprint, or several: another asker, or nobody that is still known, and then it is seen for good. */
+export class Told {
+  /** The asker's name on Redis, or how that begins; undefined: nobody. */
+  readonly taggedAsker: string | undefined
   /** Until then nobody but this asker will be told "new"; by `performance.now()`. */
   readonly untilMs: number
   /** Set when this process was told. Pages of other processes have told Redis that they are settled. */
-  readonly claim?: Claim
+  readonly claim: Claim | undefined
+  /** What `SeenCache` held when this was learned. */
+  readonly contents: object
+
+  constructor(contents: object, taggedAsker?: string, untilMs = Number.POSITIVE_INFINITY, claim?: Claim) {
+    this.contents = contents
+    this.taggedAsker = taggedAsker
+    this.untilMs = untilMs
+    this.claim = claim
+  }
 }
 
 /**
@@ -23,12 +32,18 @@ export interface ToldAsker {
  * The fingerprints are in two halves. A fingerprint of the older half that is met again moves to the younger one; when that
  * is full, the older one is forgotten. To move each fingerprint to the end of one map whenever it is met would cost three
  * times as much.
+ *
+ * A URL whose fingerprint was found is marked with what was found, and is looked up no more. Maps of thousands of texts do not fit
+ * into the caches of a processor, so that finding the 30 links of a page took 14 µs.
  */
 export class SeenCache {
   readonly #halfSize: number
   readonly #trustMs: number
-  #younger = new Map<string, ToldAsker | undefined>()
-  #older = new Map<string, ToldAsker | undefined>()
+  /** Another object once the cache was emptied: marks of before do not count. */
+  #contents = {}
+  #forGood = new Told(this.#contents)
+  #younger = new Map<string, Told>()
+  #older = new Map<string, Told>()
   #generation: string | undefined
   #toldAt = Number.NEGATIVE_INFINITY
 
@@ -39,23 +54,45 @@ export class SeenCache {
   }
 
   /**
+   * True when the URL is marked as seen. When not, its fingerprint must be looked up.
+   *
+   * @param nowMs by `performance.now()`
+   */
+  isMarked(url: KnownUrl, taggedAsker: string, nowMs: number): boolean {
+    const told = url.markedBy
+    if (!(told instanceof Told) || told.contents !== this.#contents) return false
+    return this.#answer(told, taggedAsker, nowMs) === 'seen'
+  }
+
+  /**
    * Returns undefined when Redis must be asked; always when the generation has not been heard of for a while. Returns a
    * claim of this process when the link is in doubt until that claim has ended.
    *
    * @param nowMs by `performance.now()`
+   * @param url all requests to it have this fingerprint: it is marked when it is seen
    */
-  answer(fingerprint: string, taggedAsker: string, nowMs: number): 'seen' | Claim | undefined {
-    let told = this.#younger.get(fingerprint)
-    const isYoung = told !== undefined || this.#younger.has(fingerprint)
-    if (!isYoung) {
-      told = this.#older.get(fingerprint)
-      if (told === undefined && !this.#older.has(fingerprint)) return undefined
-    }
+  answer(
+    fingerprint: string,
+    taggedAsker: string,
+    nowMs: number,
+    url: KnownUrl | undefined,
+  ): 'seen' | Claim | undefined {
+    const young = this.#younger.get(fingerprint)
+    const told = young ?? this.#older.get(fingerprint)
+    const answer = told && this.#answer(told, taggedAsker, nowMs)
+    if (told === undefined || answer === undefined) return undefined
+    if (young === undefined) this.add(fingerprint, told)
+    if (answer === 'seen') url?.mark(told)
+    return answer
+  }
+
+  #answer(told: Told, taggedAsker: string, nowMs: number): 'seen' | Claim | undefined {
     if (nowMs - this.#toldAt > this.#trustMs) return undefined
-    if (told && (nowMs > told.untilMs || taggedAsker.startsWith(told.taggedAsker))) return undefined
-    if (told?.claim?.state === 'over') return undefined
-    if (!isYoung) this.add(fingerprint, told)
-    return told?.claim?.state === 'open' ? told.claim : 'seen'
+    if (told.taggedAsker === undefined) return 'seen'
+    if (nowMs > told.untilMs || taggedAsker.startsWith(told.taggedAsker)) return undefined
+    const state = told.claim?.state
+    if (state === 'over') return undefined
+    return state === 'open' ? told.claim : 'seen'
   }
 
   /**
@@ -71,8 +108,17 @@ export class SeenCache {
     return hadSome
   }
 
-  /** @param told who was told "new"; absent when it is seen for good */
-  add(fingerprint: string, told?: ToldAsker): void {
+  /** Nobody, for `add`: seen for good. */
+  get forGood(): Told {
+    return this.#forGood
+  }
+
+  /** Returns who was told "new", for `add`; as long as the cache is not emptied. */
+  told(taggedAsker: string, untilMs: number, claim?: Claim): Told {
+    return new Told(this.#contents, taggedAsker, untilMs, claim)
+  }
+
+  add(fingerprint: string, told: Told): void {
     if (this.#halfSize === 0) return
     if (this.#younger.size >= this.#halfSize) {
       this.#older = this.#younger
@@ -84,6 +130,8 @@ export class SeenCache {
   clear(): void {
     this.#younger.clear()
     this.#older.clear()
+    this.#contents = {}
+    this.#forGood = new Told(this.#contents)
     this.#generation = undefined
   }
 }

@@ -172,31 +172,33 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
   test('the cache answers what is seen for good, and nothing that may change', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const key = bench.nextKey()
+    // The same requests each time: the cache marks their URLs.
+    const links = pages(0, 3)
     const hits = { inc: vi.fn() }
     const cached = { key, cacheSize: 100, stats: hits, redis: bench.connect(proxy.url) }
     const filter = await bench.open(make, { ...cached, pendingStaleMs: STALE_MS })
     // Held by an asker that is not settled: asked again each time.
     const heldByOthers = await bench.open(make, { key, pendingStaleMs: STALE_MS })
     await heldByOthers.requestsSeen(pages(0, 3), 'dead')
-    await filter.requestsSeen(pages(0, 3), 'x')
+    await filter.requestsSeen(links, 'x')
     proxy.resetCounts()
-    expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(new Array(3).fill('in doubt'))
+    expect(await filter.requestsSeen(links, 'x')).toEqual(new Array(3).fill('in doubt'))
     expect(proxy.commandCount).toBe(1)
     // The holder itself, taken over by this worker, which knows that it is under way.
-    expect(await filter.requestsSeen(pages(0, 3), 'dead')).toEqual(fresh(3))
+    expect(await filter.requestsSeen(links, 'dead')).toEqual(fresh(3))
     proxy.resetCounts()
-    expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(new Array(3).fill('in doubt'))
+    expect(await filter.requestsSeen(links, 'x')).toEqual(new Array(3).fill('in doubt'))
     expect(proxy.commandCount).toBe(0)
     await wait(STALE_MS + 50)
     hits.inc.mockClear()
-    expect(await filter.requestsSeen(pages(0, 3), 'y')).toEqual(fresh(3))
+    expect(await filter.requestsSeen(links, 'y')).toEqual(fresh(3))
     expect(hits.inc.mock.calls).toEqual(new Array(3).fill(['dupefilter/taken_over']))
     // Held by nobody: what any crawler recorded before askers were kept.
     await filter.settled('y')
     await bench.connect().del(`{${key}}:pending`)
-    await filter.requestsSeen(pages(0, 3), 'z')
+    await filter.requestsSeen(links, 'z')
     proxy.resetCounts()
-    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(new Array(3).fill(true))
+    expect(await filter.requestsSeen(links, 'z')).toEqual(new Array(3).fill(true))
     expect(proxy.commandCount).toBe(0)
     expect(hits.inc).toHaveBeenCalledWith('dupefilter/cache_hits', 3)
     // Another worker clears the filter; the next answer tells, or a second passes.
@@ -205,7 +207,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     expect(hits.inc).not.toHaveBeenCalledWith('dupefilter/cache_emptied')
     await filter.requestsSeen(pages(7, 1), 'z')
     expect(hits.inc).toHaveBeenCalledWith('dupefilter/cache_emptied')
-    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
+    expect(await filter.requestsSeen(links, 'z')).toEqual(fresh(3))
   })
 
   test('a page that runs again and yields less: the rest is new for other workers that had it from their cache', async () => {

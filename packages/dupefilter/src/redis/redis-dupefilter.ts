@@ -144,6 +144,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       onFailure: saidAgain('which pages wait for the queue'),
     })
     this.#questions = new Questions({
+      fingerprinter: this.fingerprinter,
       claims: this.#claims,
       cache: this.#cache,
       run: this.#run,
@@ -297,8 +298,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
-    const all = requests.map((request) => askedAbout(request, this.fingerprinter))
-    const ask = () => this.#questions.ask(all, asker)
+    const ask = () => this.#questions.ask(requests, asker)
     // What the queue may have lost is in doubt, once it is known that it has another run.
     return this.#run.isUnsure ? this.#run.known().then(ask) : ask()
   }

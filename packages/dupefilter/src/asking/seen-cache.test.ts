@@ -1,0 +1,59 @@
+import { createFingerprinter, type KnownUrl, Request } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { Claim } from './claims.ts'
+import { SeenCache, type Told } from './seen-cache.ts'
+
+const TRUST_MS = 1000
+const STALE_AT_MS = 500
+
+test('a URL is marked once its fingerprint was found, until the cache is emptied', () => {
+  const [cache, url] = [heardOfOnce(), newUrl()]
+  cache.add('f', cache.forGood)
+  expect(cache.isMarked(url, 'page', 0)).toBe(false)
+  expect(cache.answer('f', 'page', 0, url)).toBe('seen')
+  expect(cache.isMarked(url, 'page', 0)).toBe(true)
+  expect(heardOfOnce().isMarked(url, 'page', 0), 'in another cache').toBe(false)
+  cache.heardOf('second generation', 0)
+  expect(cache.isMarked(url, 'page', 0)).toBe(false)
+  expect(cache.answer('f', 'page', 0, url)).toBeUndefined()
+})
+
+test('a mark says no more than the cache would: nothing of a generation that was not heard of for long', () => {
+  const [cache, url] = [heardOfOnce(), newUrl()]
+  cache.add('f', cache.forGood)
+  cache.answer('f', 'page', 0, url)
+  expect(cache.isMarked(url, 'page', TRUST_MS)).toBe(true)
+  expect(cache.isMarked(url, 'page', TRUST_MS + 1)).toBe(false)
+})
+
+test('nor to the asker that was told "new", nor once it is stale, nor of an attempt that is over', () => {
+  const claim = new Claim('asker', 'attempt', 'run')
+  const [cache, url] = [heardOfOnce(), newUrl()]
+  const answers = (asker: string, nowMs = 0) => [
+    cache.isMarked(url, asker, nowMs),
+    cache.answer('f', asker, nowMs, url),
+  ]
+  cache.add('f', toldTo(cache, claim))
+  expect(answers('page'), 'in doubt, which leaves no mark').toEqual([false, claim])
+  claim.end('settled')
+  expect(answers('page')).toEqual([false, 'seen'])
+  expect(answers('page')).toEqual([true, 'seen'])
+  expect(answers('asker')).toEqual([false, undefined])
+  expect(answers('page', STALE_AT_MS + 1)).toEqual([false, undefined])
+  claim.end('over')
+  expect(answers('page')).toEqual([false, undefined])
+})
+
+function heardOfOnce(): SeenCache {
+  const cache = new SeenCache(100, TRUST_MS)
+  cache.heardOf('first generation', 0)
+  return cache
+}
+
+function toldTo(cache: SeenCache, claim: Claim): Told {
+  return cache.told(claim.taggedAsker, STALE_AT_MS, claim)
+}
+
+function newUrl(): KnownUrl {
+  return createFingerprinter().known!(new Request('http://a.com/'))!
+}

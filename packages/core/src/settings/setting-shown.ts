@@ -43,7 +43,7 @@ function withoutPaths(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withoutPaths(entry)]))
 }
 
-const PATH_IN_URL = /([a-z][a-z0-9+.-]{0,30}:\/\/[^/?#\s,"']+\/)[^\s,"']+/gi
+const PATH_IN_URL = /([a-z][a-z0-9+.-]{0,30}:\/\/[^/?#\s,"']+[/?#])[^\s,"']+/gi
 
 /** Returns a text with the passwords of its URLs hidden. */
 export function withoutUrlSecrets(text: string): string {

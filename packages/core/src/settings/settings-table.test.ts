@@ -113,8 +113,8 @@ describe('shown values', () => {
     ],
     [
       'MONITOR_WEBHOOKS',
-      'https://a.example/x,https://b.example/y?z=1',
-      '"https://a.example/***,https://b.example/***"',
+      'https://a.example/x,https://b.example/y?z=1,https://c.example?key=1',
+      '"https://a.example/***,https://b.example/***,https://c.example?***"',
     ],
   ])('%s %j is shown as %s', (name, value, shown) => expect(shownValue(name, value)).toBe(shown))
 })

@@ -8,8 +8,9 @@ import { EXIT } from '../exit-codes.ts'
 import { projectConfig } from '../loading/config.ts'
 import { givenSettings, settingsLayers } from '../loading/crawl-flags.ts'
 import { CrawlsProcesses } from '../processes/crawls-processes.ts'
+import { openPlaces } from '../schedules/open-places.ts'
 import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
-import { schedulePlaces } from '../schedules/schedule-places.ts'
+import { type SchedulePlace, schedulePlaces } from '../schedules/schedule-places.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
 import { withMetricsPort } from './metrics-server.ts'
 import { processesOf, type WorkerFlags } from './worker.ts'
@@ -27,15 +28,21 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
   const logger = loggerOf(settings)
   const { places, problems } = await schedulePlaces(flags, config, logger)
   for (const problem of problems) logger.warn(`not served: ${problem}`)
-  const names = places.flatMap(({ spiders }) => spiders.map(({ name }) => name))
+  const served = places.filter(({ spiders }) => spiders.length > 0)
+  const names = served.flatMap(({ spiders }) => spiders.map(({ name }) => name))
   if (names.length === 0)
     throw new UsageError(
       'WL_USAGE',
       'no spider of this project can be served. webloom list  shows what there is',
     )
-  await Promise.all(places.map(({ servers }) => servers.open({ forWriting: true })))
-  const crawls = new ProjectCrawls({ places, flags, config, logger })
-  await crawls.open()
+  const crawls = new ProjectCrawls({ flags, config, logger })
+  const ending = new AbortController()
+  const open: SchedulePlace[] = []
+  const opened = (place: SchedulePlace) => {
+    open.push(place)
+    return crawls.add(place)
+  }
+  await openPlaces(served, { opened, signal: ending.signal, logger })
   const count = processesOf(flags.processes) ?? availableParallelism()
   const own = withoutAll(process.argv.slice(2))
   const words = [...own, ...(isForPeople(settings) ? ['-s', 'LOG_FORMAT=pretty'] : [])]
@@ -60,7 +67,8 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
       await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
     }
   }, processes)
-  for (const { servers } of places) servers.close()
+  ending.abort()
+  for (const { servers } of open) servers.close()
   return code
 }
 
@@ -105,8 +113,9 @@ function withoutAll(argv: readonly string[]): string[] {
     if (word === '--processes') at++
     else if (word !== '--all' && !word.startsWith('--processes=')) kept.push(word)
   }
-  kept.splice(kept.indexOf('worker'), 1)
-  return kept
+  // The command comes before its flags.
+  const command = kept.indexOf('worker')
+  return kept.filter((_word, at) => at !== command)
 }
 
 /** The flags of a schedule as they are typed. */

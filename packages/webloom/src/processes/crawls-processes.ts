@@ -39,6 +39,8 @@ interface Served {
   readonly leaving: Set<ChildProcess>
   restartMs: number
   notBefore: number
+  /** When the last death was that made others wait. Processes that were started before it die of the same. */
+  diedAt: number
 }
 
 export class CrawlsProcesses<C extends ServedCrawl> {
@@ -85,7 +87,7 @@ export class CrawlsProcesses<C extends ServedCrawl> {
     const known = this.#served.get(key)
     if (known) return known
     const served = { running: new Set<ChildProcess>(), leaving: new Set<ChildProcess>() }
-    const made: Served = { ...served, restartMs: RESTART_MS_MIN, notBefore: 0 }
+    const made: Served = { ...served, restartMs: RESTART_MS_MIN, notBefore: 0, diedAt: 0 }
     this.#served.set(key, made)
     return made
   }
@@ -119,8 +121,11 @@ export class CrawlsProcesses<C extends ServedCrawl> {
       )
       served.notBefore = performance.now() + REFUSED_MS
     } else {
-      served.restartMs = restartMsAfter(startedAt, served.restartMs)
-      served.notBefore = performance.now() + served.restartMs
+      if (startedAt >= served.diedAt) {
+        served.restartMs = restartMsAfter(startedAt, served.restartMs)
+        served.diedAt = performance.now()
+        served.notBefore = served.diedAt + served.restartMs
+      }
       logger.warn(
         `a worker of ${spider} died (${signal ?? `exit code ${code}`}); another takes its place in ${served.restartMs / 1000} s`,
       )

@@ -20,19 +20,21 @@ async function project(used: InUse, ...servers: readonly RedisServer[]) {
     const links = new RedisServers(settings, silentLogger)
     used.use({ [Symbol.asyncDispose]: async () => links.close() })
     const spiders = [{ name: `spider${n}`, Class: spiderCalled(`spider${n}`) }]
-    return {
+    const place: SchedulePlace = {
       servers: links,
       redis: links.connection('queue')!,
       prefixes: keyPrefixesOf(settings),
       shown: url,
       spiders,
+      anew: () => place,
     }
+    return place
   })
   await Promise.all(places.map((place) => place.servers.open({ forWriting: true })))
   const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: {} }
-  const crawls = new ProjectCrawls({ places, flags: {}, config, logger: silentLogger })
+  const crawls = new ProjectCrawls({ flags: {}, config, logger: silentLogger })
   used.use({ [Symbol.asyncDispose]: () => crawls.close() })
-  await crawls.open()
+  for (const place of places) await crawls.add(place)
   /** As a schedule does that is due. */
   const begun = async (n: number, crawlId: string | null, fire = 'a') => {
     const { redis, prefixes } = places[n]!

@@ -43,23 +43,24 @@ const LOOK_MS_MAX = 1000
 const DUE_PER_LOOK_MAX = 100
 
 export interface ProjectCrawlsOptions {
-  readonly places: readonly SchedulePlace[]
   readonly flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly config: LoadedConfig
   readonly logger: Logger
 }
 
 export class ProjectCrawls {
-  readonly #spiders: readonly SpiderCrawls[]
+  readonly #options: ProjectCrawlsOptions
+  readonly #spiders: SpiderCrawls[] = []
 
   constructor(options: ProjectCrawlsOptions) {
-    this.#spiders = options.places.flatMap((place) =>
-      place.spiders.map((spider) => new SpiderCrawls(place, spider, options)),
-    )
+    this.#options = options
   }
 
-  async open(): Promise<void> {
-    await Promise.all(this.#spiders.map((one) => one.open()))
+  /** Sees to the crawls of a place whose servers are open, from the next look on. */
+  async add(place: SchedulePlace): Promise<void> {
+    const spiders = place.spiders.map((spider) => new SpiderCrawls(place, spider, this.#options))
+    await Promise.all(spiders.map((one) => one.open()))
+    this.#spiders.push(...spiders)
   }
 
   /**
@@ -77,6 +78,12 @@ export class ProjectCrawls {
   }
 }
 
+/** A crawl as flags ask for it. */
+interface AskedCrawl {
+  readonly spider: Spider
+  readonly settings: Settings
+}
+
 /** Those of one spider: there is one for each CRAWL_ID. */
 class SpiderCrawls {
   readonly #place: SchedulePlace
@@ -87,7 +94,9 @@ class SpiderCrawls {
   readonly #logger: Logger
   readonly #due: DueRuns
   /** As its crawl has it that has no schedule's settings. */
-  readonly #own: { readonly spider: Spider; readonly settings: Settings }
+  readonly #own: AskedCrawl
+  /** As their schedules have them, by the flags: made once, as authors' constructors may do anything. */
+  #asked = new Map<string, AskedCrawl>()
   /** By the name of its queue. */
   #crawls: ReadonlyMap<string, CrawlName> = new Map()
   #readAt = Number.NEGATIVE_INFINITY
@@ -198,6 +207,8 @@ class SpiderCrawls {
   async #readSchedules(): Promise<void> {
     if (performance.now() - this.#readAt < SCHEDULES_READ_EVERY_MS) return
     const schedules = await this.#due.schedules()
+    const kept = schedules.map(({ flags }) => JSON.stringify(flags))
+    this.#asked = new Map([...this.#asked].filter(([flags]) => kept.includes(flags)))
     const names = schedules.flatMap(({ flags }) => {
       try {
         return [crawlNameOf(this.#with(flags).settings, this.#name)]
@@ -233,7 +244,16 @@ class SpiderCrawls {
   }
 
   /** The spider and its settings, with those of a schedule. */
-  #with(flags: ScheduledFlags): { spider: Spider; settings: Settings } {
+  #with(flags: ScheduledFlags): AskedCrawl {
+    const key = JSON.stringify(flags)
+    const known = this.#asked.get(key)
+    if (known) return known
+    const made = this.#make(flags)
+    this.#asked.set(key, made)
+    return made
+  }
+
+  #make(flags: ScheduledFlags): AskedCrawl {
     const all = {
       ...flags,
       set: [...(this.#flags.set ?? []), ...(flags.set ?? [])],

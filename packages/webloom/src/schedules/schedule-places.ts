@@ -3,7 +3,14 @@
  * do not, so that there is one place for all.
  */
 
-import { type KeyPrefixes, keyPrefixesOf, type Logger, Settings, UsageError } from '@webloom/core'
+import {
+  type KeyPrefixes,
+  keyPrefixesOf,
+  type Logger,
+  redisTargets,
+  Settings,
+  UsageError,
+} from '@webloom/core'
 import { createSpider, type SpiderClass } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
@@ -26,6 +33,8 @@ export interface SchedulePlace {
   /** The server's address, without its password. */
   readonly shown: string
   readonly spiders: readonly PlacedSpider[]
+  /** The same over connections of its own: those of servers that could not be opened are closed for good. */
+  anew(): SchedulePlace
 }
 
 export interface SchedulePlaces {
@@ -68,14 +77,19 @@ export async function schedulePlaces(
 
 /** Undefined for settings that name no Redis for queues. */
 function place(found: Map<string, Found>, settings: Settings, logger: Logger): Found | undefined {
-  const servers = new RedisServers(settings, logger)
-  const [target] = servers.targets('queue')
+  const [target] = redisTargets(settings, 'queue')
   if (!target) return undefined
   const prefixes = keyPrefixesOf(settings)
-  const key = JSON.stringify([target.options, servers.targets('seeds')[0]?.options, prefixes])
+  const key = JSON.stringify([target.options, redisTargets(settings, 'seeds')[0]?.options, prefixes])
   const known = found.get(key)
   if (known) return known
-  const made = { servers, redis: servers.connection('queue')!, prefixes, shown: target.shown, spiders: [] }
+  const spiders: PlacedSpider[] = []
+  const make = (): Found => {
+    const servers = new RedisServers(settings, logger)
+    const redis = servers.connection('queue')!
+    return { servers, redis, prefixes, shown: target.shown, spiders, anew: make }
+  }
+  const made = make()
   found.set(key, made)
   return made
 }

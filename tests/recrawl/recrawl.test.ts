@@ -56,6 +56,7 @@ describe('a crawl that is run each day', () => {
     class Told extends Shop {
       override gone(url: string): void {
         told.push(`spider ${new URL(url).pathname}`)
+        throw new Error('the crawl goes on')
       }
     }
     class Tombstones {
@@ -72,8 +73,12 @@ describe('a crawl that is run each day', () => {
     days.web.remove('/p/1')
     await days.run(24, settings, Told)
     expect(told).toEqual([])
-    await days.run(24, settings, Told)
+    const { finishReason, stats } = await days.run(24, settings, Told)
     expect(told).toEqual(['spider /p/1', 'pipeline /p/1 40'])
+    expect({ finishReason, threw: stats['recrawl/gone_error_count'] }).toEqual({
+      finishReason: 'finished',
+      threw: 1,
+    })
     await days.run(24, settings, Told)
     expect(told).toHaveLength(2)
     expect(pathsOf(days.web.asked().slice(-3))).toEqual(['/', '/p/0', '/p/2'])

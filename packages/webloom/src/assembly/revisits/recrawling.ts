@@ -1,6 +1,7 @@
 /** What a crawl has beside its other parts when it comes back to its pages (RECRAWL). A crawl that does not has nothing of it. */
 
 import {
+  CloseSpider,
   type Crawler,
   fingerprinterOf,
   type GonePage,
@@ -81,7 +82,7 @@ export function recrawling(
     validation,
     writesUnchanged: settings.getBool('RECRAWL_UNCHANGED_ITEMS'),
     onGone: async ({ fingerprint, request }: VisitedPage) => {
-      await spider.gone?.(request.url)
+      await toldTo(crawler, spider, request.url)
       await onGone({ url: request.url, id: fingerprint, request })
     },
     stats,
@@ -99,5 +100,16 @@ export function recrawling(
         underWay: pages,
         ends,
       }),
+  }
+}
+
+/** A spider that throws does not end the crawl: pipelines are told all the same, as when one of them throws. */
+async function toldTo(crawler: Crawler, spider: Spider, url: string): Promise<void> {
+  try {
+    await spider.gone?.(url)
+  } catch (error) {
+    if (error instanceof CloseSpider) return crawler.close(error.reason)
+    crawler.stats.inc('recrawl/gone_error_count')
+    crawler.logger.error({ url, err: error }, 'the spider’s gone() threw')
   }
 }

@@ -36,6 +36,16 @@ test('a run each day asks for each page once, and writes what has changed', asyn
   expect(totals).toMatchObject({ pages: '31' })
 })
 
+test('a run without RECRAWL that would take queued pages out of their schedule is refused, also one that begins anew', async () => {
+  await using days = await Days.of({ pages: 9 })
+  const settings = { REDIS_URL: server.url, CRAWL_ID: 'stopped', CONCURRENT_REQUESTS: 1 }
+  await days.run(0, settings)
+  await days.run(24, { ...settings, CLOSESPIDER_PAGECOUNT: 2 })
+  const off = { ...settings, RECRAWL: 'off' as const }
+  await expect(days.run(1, off)).rejects.toThrow('RECRAWL is off, and the crawl that goes on here')
+  await expect(days.run(1, { ...off, SCHEDULER_FLUSH_ON_START: true })).rejects.toThrow('webloom clear shop')
+})
+
 test('a crawl without RECRAWL touches no key of visits', async () => {
   await using days = await Days.of({ pages: 10 })
   const touched: string[] = []

@@ -170,6 +170,20 @@ describe('a crawl that is run each day', () => {
     expect(new Set(pathsOf(days.web.asked())).size).toBe(10)
   })
 
+  test('a run without RECRAWL that would take queued pages out of their schedule is refused', async () => {
+    await using days = await Days.of({ pages: 9 })
+    await days.run(0)
+    await days.run(24, { CLOSESPIDER_PAGECOUNT: 2, CONCURRENT_REQUESTS: 1 })
+    await expect(days.run(1, { RECRAWL: 'off' })).rejects.toThrow(
+      'RECRAWL is off, and the crawl that goes on here',
+    )
+    await days.run(1)
+    days.web.asked()
+    await days.run(24)
+    expect(days.web.asked()).toHaveLength(10)
+    await days.run(24, { RECRAWL: 'off' })
+  })
+
   test('a clock that was ahead once is told of, as its pages are not due before', async () => {
     await using days = await Days.of({ pages: 2 })
     await days.run(0)

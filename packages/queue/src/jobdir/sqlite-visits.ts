@@ -146,7 +146,9 @@ export class SqliteVisits implements LocalVisits {
   }
 
   async totals(): Promise<VisitTotals> {
-    this.#makeTable()
+    // Asked of crawls that do not recrawl, too: they get no table by it.
+    if (!this.#database.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'visits'"))
+      return { pages: 0, perHour: 0 }
     const { pages, perHour } = this.#database.get<VisitTotals>(
       'SELECT count(*) AS pages, total(per_hour) AS perHour FROM visits',
     )!

@@ -44,7 +44,7 @@ import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
 import { besidesPages, pageFetching, responseFactory } from './fetching.ts'
-import { recrawling } from './revisits/recrawling.ts'
+import { recrawling, refuseVisitedPages } from './revisits/recrawling.ts'
 import type { CrawlControls, Participation } from './store-port.ts'
 import { lineFields, newWorkerId } from './worker-id.ts'
 
@@ -134,7 +134,10 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     queue: store.queue,
     endsDoubtsAtOnce: store.isInProcess,
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
-    onOpen: store.onOpen,
+    onOpen: async () => {
+      if (!recrawl) await refuseVisitedPages(store, spider.name)
+      await store.onOpen()
+    },
     onClose: store.onClose,
     isNearlyFull: store.isNearlyFull,
   }

@@ -150,6 +150,7 @@ async function localStore(
       clearInterval(looking)
       await runLog.ended(reason)
     },
+    visitsKept: async () => (await jobDir?.visits.totals())?.pages ?? 0,
     onOpen: async () => {
       await emptyIf(settings.getBool('SCHEDULER_FLUSH_ON_START'))
       await filter.joined?.(false)

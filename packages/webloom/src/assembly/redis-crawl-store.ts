@@ -40,6 +40,7 @@ import {
   RedisPageForms,
   RedisRunLog,
   RedisStartHosts,
+  RedisVisits,
   readHostOrders,
   redisHealth,
   ShardedQueue,
@@ -214,6 +215,10 @@ export async function redisStore(
       const telling = keepSettings(queueRedis, keys, { seedKey, settings: settingsTold(settings) })
       await noted(Promise.all([noting, telling]), logger)
       await seeds?.open()
+    },
+    visitsKept: async () => {
+      const visits = new RedisVisits({ redis: queueRedis, keys, fingerprint: () => '' })
+      return (await visits.totals()).pages
     },
     onOpen: () => ending.enter(),
     onClose: async () => {

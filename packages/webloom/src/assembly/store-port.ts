@@ -70,6 +70,8 @@ export interface CrawlStore {
   watch(look: () => Promise<void>): void
   /** Called when this process has left, with its `finish_reason`. Never rejects. */
   ended?(reason: string): Promise<void>
+  /** Resolves to how many pages are known by their visits, also where this run has no RECRAWL. The queue is open. */
+  visitsKept(): Promise<number>
   /** Called when queue and filter are open, before anything is queued. */
   onOpen(): Promise<void>
   /** Called when this process leaves: the queue is closed, the filter is not. */

@@ -103,6 +103,24 @@ export function recrawling(
   }
 }
 
+/**
+ * Refuses a run without RECRAWL that would fetch pages which are to be visited again: they would be done for good, while their visits say that
+ * they wait in a line. SCHEDULER_FLUSH_ON_START would forget the requests, and not the visits. A crawl that was never begun, or has
+ * nothing queued, is asked for nothing else.
+ */
+export async function refuseVisitedPages(
+  { queue, visitsKept }: { readonly queue: RequestQueue; readonly visitsKept: () => Promise<number> },
+  spiderName: string,
+): Promise<void> {
+  const { waiting, delayed, leased } = await queue.counts()
+  if (waiting + delayed + leased === 0) return
+  const pages = await visitsKept()
+  if (pages === 0) return
+  throw new SettingsError([
+    `RECRAWL is off, and the crawl that goes on here comes back to its pages (${pages} are known): those that are queued would never be visited again. Set RECRAWL=fixed or RECRAWL=adaptive as before, or forget the crawl: webloom clear ${spiderName}, or another JOBDIR`,
+  ])
+}
+
 /** A spider that throws does not end the crawl: pipelines are told all the same, as when one of them throws. */
 async function toldTo(crawler: Crawler, spider: Spider, url: string): Promise<void> {
   try {

@@ -28,13 +28,13 @@ import type {
   Wake,
 } from '../src/frontier/turn-protocol.ts'
 import { startedName } from '../src/frontier/turn-protocol.ts'
-import type { Delivery, SentGroup } from '../src/shards/outbox-entry.ts'
+import type { Delivery, SentEntries } from '../src/shards/outbox-entry.ts'
 import type { Trim } from '../src/shards/outbox-tender.ts'
 import type { ShardState } from '../src/shards/shard-state.ts'
 import { takeFailure } from './model/failure-ledger.ts'
 import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
 import { ModelJobs, prioritize } from './model/model-jobs.ts'
-import { apply, read, stateOf, trim } from './model/outbox-step.ts'
+import { apply, read, stateOf, together, trim } from './model/outbox-step.ts'
 import { ScriptStep } from './model/script-step.ts'
 import type { Turn } from './model/turn-step.ts'
 
@@ -79,7 +79,7 @@ export class FrontierModel {
     asker,
     isNoting,
     groups,
-  }: Omit<PushPart, 'start'>): Stirred & { added: number; sent?: SentGroup[] } {
+  }: Omit<PushPart, 'start'>): Stirred & { added: number; sent?: SentEntries[] } {
     this.#hear(said)
     const step = this.#step(said.worker)
     let added = 0
@@ -90,7 +90,7 @@ export class FrontierModel {
       added += texts.length
     }
     if (isNoting) this.state.owners.set(asker, this.#nowMs + NOTED_MS)
-    const sent = this.#options.isShard && { sent: step.sent }
+    const sent = this.#options.isShard && { sent: together(step.sent) }
     return { added, ...sent, ...step.stirred }
   }
 
@@ -119,7 +119,7 @@ export class FrontierModel {
     turns: readonly TurnSays[],
     _isGrowing: boolean,
     said: Said,
-  ): Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentGroup[] } {
+  ): Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] } {
     this.#hear(said)
     const step = this.#step(said.worker)
     const read = turns.map((says) => ({ says, turn: step.said(says) }))
@@ -129,7 +129,7 @@ export class FrontierModel {
         ended.map(({ token }) => startedName(unit, lane, token)),
       )
     const answers = read.map(({ says, turn }) => step.answer(turn, says))
-    const sent = this.#options.isShard && { sent: step.sent }
+    const sent = this.#options.isShard && { sent: together(step.sent) }
     return { answers, trimmed: step.trimmed, ...sent, ...step.stirred }
   }
 

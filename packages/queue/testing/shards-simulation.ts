@@ -275,12 +275,16 @@ class ShardsSimulation {
       const shard = this.#shardOf(id)
       const asker = `start/${from + n}`
       const line = this.#lineOf(id)
-      return { ...line, address: addressIn(shard, asker, line.bucket), shard, asker }
+      return { ...line, shard, asker }
     })
     worker.home.send(
       () => this.#home.pushStart(from, to, lines, to === this.#first.length),
       (sent) => {
-        const groups = lines.map((line) => ({ ...line, bucket: line.address, place: 'end' as const }))
+        const groups = lines.map((line) => ({
+          ...line,
+          bucket: addressIn(line.shard, line.asker, line.bucket),
+          place: 'end' as const,
+        }))
         if (sent && !worker.isDead) worker.tending.gather(deliveriesOf(HOME, groups, sent))
       },
     )

@@ -1,7 +1,7 @@
 -- Requests that were given up go to the ends of their slots' lines, each in the step in which it leaves the ledger.
 --
 -- Input    ARGV[2] groups; of each: bucket, slot, priority, requests; of each request: id and key as in failures/take.lua, a line each; text
--- Output   {ids that were queued, woken, raised}; -1 when nothing was done, as the crawl has ended
+-- Output   queued: ids that were queued, see buckets/steps/doubted.lua; -1 when nothing was done, as the crawl has ended
 if hasEnded(KEYS[7]) then
   return -1
 end
@@ -23,4 +23,3 @@ for _ = 1, number() do
 end
 redis.call('HINCRBY', KEYS[6] .. 'failures:counts', 'retried', #queued)
 tally()
-return { queued, woken, raised }

@@ -6,7 +6,7 @@ local appendHere = append
 append = function(bucket, slot, priority, texts)
   local shard, asker, there = string.match(bucket, '^>([^\n]*)\n(.*)\n([^\n]*)$')
   if shard then
-    send(bucket, shard, asker, there, slot, priority, texts)
+    send(shard, asker, there, slot, priority, texts)
   else
     appendHere(bucket, slot, priority, texts)
   end

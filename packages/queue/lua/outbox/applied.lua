@@ -1,13 +1,19 @@
 -- What a shard knows of the entries of others, of each sender and epoch: up to which number all are applied, and which beyond that.
 --
 -- Input    KEYS[1] <frontier>:applied  hash  sender → "<epoch> <number> <numbers beyond it, or -> <epoch> …"
---          appliedOf(sender), keepApplied(sender, all); epochOf(all, epoch): what is known of it
+--          appliedOf(sender): read once; dropOldest(sender): of too many epochs; keepApplied(): writes all that was read
+--          epochOf(all, epoch): what is known of it
 --          isApplied(known, number), noteApplied(known, number), forgive(known, from): the sender has nothing before that number
 -- Output   forgive → how many it was, of those that are not applied
 local EPOCHS_MAX = 8
+local appliedBy = {}
 
 local function appliedOf(sender)
+  if appliedBy[sender] then
+    return appliedBy[sender]
+  end
   local all = {}
+  appliedBy[sender] = all
   for epoch, upTo, beyond in string.gmatch(redis.call('HGET', KEYS[1] .. ':applied', sender) or '', '(%S+) (%d+) (%S+)') do
     local known = { epoch = epoch, upTo = tonumber(upTo), beyond = {} }
     for number in string.gmatch(beyond, '%d+') do
@@ -50,18 +56,32 @@ local function forgive(known, from)
   return lost
 end
 
-local function keepApplied(sender, all)
+local function dropOldest(sender)
+  local all = appliedBy[sender]
+  while #all > EPOCHS_MAX do
+    table.remove(all, 1)
+  end
+end
+
+local function textOf(all)
   local parts = {}
-  for i = math.max(1, #all - EPOCHS_MAX + 1), #all do
+  for i, known in ipairs(all) do
     local beyond = {}
-    for number in pairs(all[i].beyond) do
+    for number in pairs(known.beyond) do
       beyond[#beyond + 1] = number
     end
     table.sort(beyond)
-    for n, number in ipairs(beyond) do
-      beyond[n] = whole(number)
-    end
-    parts[#parts + 1] = all[i].epoch .. ' ' .. whole(all[i].upTo) .. ' ' .. (beyond[1] and table.concat(beyond, ',') or '-')
+    parts[i] = known.epoch .. ' ' .. whole(known.upTo) .. ' ' .. (beyond[1] and table.concat(beyond, ',') or '-')
   end
-  redis.call('HSET', KEYS[1] .. ':applied', sender, table.concat(parts, ' '))
+  return table.concat(parts, ' ')
+end
+
+local function keepApplied()
+  local fields = {}
+  for sender, all in pairs(appliedBy) do
+    fields[#fields + 1], fields[#fields + 2] = sender, textOf(all)
+  end
+  if #fields > 0 then
+    redis.call('HSET', KEYS[1] .. ':applied', unpack(fields))
+  end
 end

@@ -1,5 +1,5 @@
 -- The answer to a push where a crawl has several shards.
 --
 -- Input    added
--- Output   as in buckets/steps/pushed.lua, and sent, see outbox/send.lua
-return { added, woken, raised, sent }
+-- Output   as in buckets/steps/pushed.lua, and what was sent, see outbox/send.lua
+return { added, woken, raised, sendAll() }

@@ -5,13 +5,15 @@
 -- Input    KEYS[1] <frontier>:outbox:<shard>  list  "<number>\n<asker>\n<bucket>\n<slot>\n<priority>\n<request>"
 --                  <frontier>:sent            hash  shard → "<number of the first in its list> <epoch> <its last number> <epoch> …"
 --          KEYS[2] outbox: bytes in all lists
---          send(address, shard, asker, bucket, slot, priority, texts)
---          sentOf(shard), keepSent(shard, spans): the field, split at its spaces
---          isOutboxFull()
--- Output   sent: address, epoch, number of the first, … of each send
-local OUTBOX_BYTES_MAX = 67108864
+--          send(shard, asker, bucket, slot, priority, texts): gathers
+--          sendAll(): writes what has gathered, as the last thing that a script does. Returns of each receiver: shard, epoch, number of the
+--          first entry, how many, …
+--          sentOf(shard), tidy(spans): the field, split at its spaces; without epochs of which nothing is in the list
+--          isOutboxFull(), replidOf()
+-- Output   none
+local OUTBOX_BYTES_MAX, PUSHED_AT_ONCE = 67108864, 1000
 local OUTBOX_FULL = { err = "OOM command not allowed: the outbox is full, as another shard does not answer" }
-local sent, replid, sentTo = {}, nil, {}
+local replid, entriesTo, receivers = nil, {}, {}
 
 local function isOutboxFull()
   return tonumber(redis.call('HGET', KEYS[2], 'outbox') or 0) > OUTBOX_BYTES_MAX
@@ -23,39 +25,70 @@ local function replidOf()
   return string.sub(replid, 1, 12)
 end
 
-local function sentOf(shard)
-  if not sentTo[shard] then
-    local spans = {}
-    for part in string.gmatch(redis.call('HGET', KEYS[1] .. ':sent', shard) or '1', '%S+') do
-      spans[#spans + 1] = part
-    end
-    sentTo[shard] = spans
+local function spansOf(text)
+  local spans = {}
+  for part in string.gmatch(text or '1', '%S+') do
+    spans[#spans + 1] = part
   end
-  return sentTo[shard]
+  return spans
+end
+
+local function sentOf(shard)
+  return spansOf(redis.call('HGET', KEYS[1] .. ':sent', shard))
 end
 
 -- Of epochs of which nothing is in the list only the last is kept: it may get more.
-local function keepSent(shard, spans)
+local function tidy(spans)
   while #spans > 3 and tonumber(spans[3]) < tonumber(spans[1]) do
     table.remove(spans, 2)
     table.remove(spans, 2)
   end
-  redis.call('HSET', KEYS[1] .. ':sent', shard, table.concat(spans, ' '))
+  return table.concat(spans, ' ')
 end
 
-local function send(address, shard, asker, bucket, slot, priority, texts)
-  local spans, entries, bytes = sentOf(shard), {}, 0
-  local last = tonumber(spans[#spans - 1] and spans[#spans] or spans[1] - 1)
-  if #spans == 1 or string.match(spans[#spans - 1], '^%w+') ~= replidOf() then
-    spans[#spans + 1], spans[#spans + 2] = replidOf() .. '.' .. whole(last + 1), whole(last)
+local function send(shard, asker, bucket, slot, priority, texts)
+  local entries = entriesTo[shard]
+  if not entries then
+    entries = {}
+    entriesTo[shard], receivers[#receivers + 1] = entries, shard
   end
-  sent[#sent + 1], sent[#sent + 2], sent[#sent + 3] = address, spans[#spans - 1], last + 1
-  for i, text in ipairs(texts) do
-    entries[i] = table.concat({ whole(last + i), asker, bucket, slot, priority, text }, '\n')
+  local head = '\n' .. asker .. '\n' .. bucket .. '\n' .. slot .. '\n' .. priority .. '\n'
+  for _, text in ipairs(texts) do
+    entries[#entries + 1] = head .. text
+  end
+end
+
+-- Numbers the entries, and returns how many bytes they have.
+local function push(shard, entries, last)
+  local list, bytes = key('outbox', shard), 0
+  for i, entry in ipairs(entries) do
+    entries[i] = last + i .. entry
     bytes = bytes + #entries[i]
   end
-  redis.call('RPUSH', key('outbox', shard), unpack(entries))
-  redis.call('HINCRBY', KEYS[2], 'outbox', bytes)
-  spans[#spans] = whole(last + #texts)
-  keepSent(shard, spans)
+  for from = 1, #entries, PUSHED_AT_ONCE do
+    redis.call('RPUSH', list, unpack(entries, from, math.min(#entries, from + PUSHED_AT_ONCE - 1)))
+  end
+  return bytes
+end
+
+local function sendAll()
+  local sent, fields, bytes = {}, {}, 0
+  for r, text in ipairs(#receivers > 0 and redis.call('HMGET', KEYS[1] .. ':sent', unpack(receivers)) or {}) do
+    local shard, spans = receivers[r], spansOf(text or nil)
+    local entries, last = entriesTo[shard], tonumber(#spans > 1 and spans[#spans] or spans[1] - 1)
+    if #spans == 1 or string.match(spans[#spans - 1], '^%w+') ~= replidOf() then
+      spans[#spans + 1], spans[#spans + 2] = replidOf() .. '.' .. whole(last + 1), whole(last)
+    end
+    bytes = bytes + push(shard, entries, last)
+    spans[#spans] = whole(last + #entries)
+    for _, value in ipairs({ shard, spans[#spans - 1], last + 1, #entries }) do
+      sent[#sent + 1] = value
+    end
+    fields[#fields + 1], fields[#fields + 2] = shard, tidy(spans)
+  end
+  if bytes > 0 then
+    redis.call('HSET', KEYS[1] .. ':sent', unpack(fields))
+    redis.call('HINCRBY', KEYS[2], 'outbox', bytes)
+  end
+  return sent
 end

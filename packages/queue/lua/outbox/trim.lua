@@ -25,7 +25,7 @@ for _ = 1, number() do
       bytes = bytes + #entry
     end
     gone, spans[1] = gone + #entries, whole(first + count)
-    keepSent(shard, spans)
+    redis.call('HSET', KEYS[1] .. ':sent', shard, tidy(spans))
   end
 end
 if bytes > 0 then

@@ -10,7 +10,7 @@ import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { Message } from '../frontier/frontier-message.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
-import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { SentEntries } from '../shards/outbox-entry.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { fullError } from './turn-errors.ts'
@@ -35,7 +35,7 @@ export interface FrontierSyncOptions {
   /** Called with how many failures were removed from the ledger, as it is full. */
   readonly onTrimmed: (count: number) => void
   /** Called with what a script was given, and what of it it has written for other shards. */
-  readonly onSent?: ((groups: readonly Placed[], sent: readonly SentGroup[]) => void) | undefined
+  readonly onSent?: ((groups: readonly Placed[], sent: readonly SentEntries[]) => void) | undefined
   /** Called after each answer, and when there is nothing to send for now. */
   readonly onEffects: () => void
 }

@@ -4,7 +4,7 @@ import type { Retried } from '../failures/redis-failures.ts'
 import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
 import type { Placed, Stirred } from '../frontier/turn-protocol.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
-import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { SentEntries } from '../shards/outbox-entry.ts'
 import type { ReadEntries } from '../visits/redis-visits.ts'
 import type { BucketPlacing } from './bucket-placing.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
@@ -25,7 +25,7 @@ export interface NewRequestsOptions {
     groups: readonly Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>[],
   ) => void
   /** Called with what a script was given, and what of it it has written for other shards. */
-  readonly onSent?: ((groups: readonly Placed[], sent: readonly SentGroup[]) => void) | undefined
+  readonly onSent?: ((groups: readonly Placed[], sent: readonly SentEntries[]) => void) | undefined
   readonly onPoint: (name: 'pushed') => void
   /** Called when Redis has done nothing of what was sent, as it has gone back. */
   readonly onWentBack: (error: WentBack) => void
@@ -133,7 +133,7 @@ export class NewRequests {
    */
   async #sayPart(
     part: Omit<PushPart, 'said'>,
-  ): Promise<Stirred & { added: number; sent?: readonly SentGroup[] }> {
+  ): Promise<Stirred & { added: number; sent?: readonly SentEntries[] }> {
     const { scripts, said, onWentBack } = this.#options
     const numbers = said.next()
     try {

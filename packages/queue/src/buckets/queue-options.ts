@@ -15,7 +15,7 @@ import type { CrawlChannel } from '../members/crawl-channel.ts'
 import { paceOf } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { SentEntries } from '../shards/outbox-entry.ts'
 import type { RedisVisitsOptions } from '../visits/redis-visits.ts'
 import type { Dispatching } from './request-handout.ts'
 import type { TurnWakes } from './turn-jobs.ts'
@@ -73,7 +73,7 @@ export interface ShardOfCrawl {
   /** How many workers the crawl has, this one too. */
   readonly workers: () => number
   /** Called with what a script was given, and what of it it has written for other shards. */
-  readonly onSent: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
+  readonly onSent: (groups: readonly Placed[], sent: readonly SentEntries[]) => void
 }
 
 /** What the settings say of a queue. */

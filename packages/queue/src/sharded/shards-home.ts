@@ -17,7 +17,7 @@ import { stopCrawl } from '../outside/crawl-control.ts'
 import { readPresence } from '../outside/crawl-view.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { type CrawlShards, HOME } from '../shards/crawl-shards.ts'
-import type { SentGroup } from '../shards/outbox-entry.ts'
+import type { SentEntries } from '../shards/outbox-entry.ts'
 
 /** As in shards, whose sweeps do it there. */
 const HEARD_KEPT_MS = 86_400_000
@@ -35,7 +35,7 @@ export interface ShardsHomeOptions {
   readonly boostOf: (slot: string) => number
   readonly times: ProtocolTimes
   readonly logger: Logger
-  readonly onSent: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
+  readonly onSent: (groups: readonly Placed[], sent: readonly SentEntries[]) => void
 }
 
 export class ShardsHome {

@@ -2,18 +2,21 @@
 
 import type { Placed } from '../frontier/turn-protocol.ts'
 
-/** What a script has written to outboxes: of each group of requests its address, the epoch, and the number of its first entry. */
-export interface SentGroup {
-  readonly address: string
+/** What a script has written to outboxes for one shard: so many entries, in the order of their requests, from a number on. */
+export interface SentEntries {
+  readonly shard: string
   readonly epoch: string
   readonly from: number
+  readonly count: number
 }
 
-/** @param flat address, epoch, number, … as `lua/outbox/send.lua` has them */
-export function sentGroupsOf(flat: readonly (string | number)[]): SentGroup[] {
-  const sent: SentGroup[] = []
-  for (let at = 0; at < flat.length; at += 3)
-    sent.push({ address: String(flat[at]), epoch: String(flat[at + 1]), from: Number(flat[at + 2]) })
+/** @param flat shard, epoch, number, how many, … as `lua/outbox/send.lua` has them */
+export function sentEntriesOf(flat: readonly (string | number)[]): SentEntries[] {
+  const sent: SentEntries[] = []
+  for (let at = 0; at < flat.length; at += 4) {
+    const [shard, epoch, from, count] = flat.slice(at, at + 4)
+    sent.push({ shard: String(shard), epoch: String(epoch), from: Number(from), count: Number(count) })
+  }
   return sent
 }
 
@@ -49,27 +52,37 @@ export function entryText(
 }
 
 /**
- * Returns what is to be delivered, by receiver, of groups that a script was given. Where it has not written all of an address, which
- * ones is not known: those are left to whoever tends the outboxes.
+ * Returns what is to be delivered, by receiver, of groups that a script was given. Where it has not written all that it was given for one,
+ * which ones is not known: those are left to whoever tends the outboxes.
  */
 export function deliveriesOf(
   sender: string,
   groups: readonly Placed[],
-  sent: readonly SentGroup[],
+  sent: readonly SentEntries[],
 ): Map<string, Delivery[]> {
-  const given = Map.groupBy(groups, ({ bucket }) => bucket)
-  for (const [address, written] of Map.groupBy(sent, (one) => one.address))
-    if (written.length !== given.get(address)?.length) given.delete(address)
+  const given = new Map<
+    string,
+    { readonly group: Placed; readonly asker: string; readonly bucket: string }[]
+  >()
+  for (const group of groups) {
+    const to = group.place === 'end' || group.place === 'again' ? addressOf(group.bucket) : undefined
+    if (to) inMap(given, to.shard).push({ group, ...to })
+  }
   const deliveries = new Map<string, Delivery[]>()
-  for (const { address, epoch, from } of sent) {
-    const group = given.get(address)?.shift()
-    const to = addressOf(address)
-    if (!group || !to) continue
-    const line = { ...group, bucket: to.bucket }
-    const entries = group.texts.map((text, n) => entryText(from + n, to.asker, line, text))
-    const all = deliveries.get(to.shard) ?? []
-    all.push({ sender, epoch, entries })
-    deliveries.set(to.shard, all)
+  for (const { shard, epoch, from, count } of sent) {
+    let number = from
+    const entries = (given.get(shard) ?? []).flatMap(({ group, asker, bucket }) =>
+      group.texts.map((text) => entryText(number++, asker, { ...group, bucket }, text)),
+    )
+    if (entries.length === count) deliveries.set(shard, [{ sender, epoch, entries }])
   }
   return deliveries
+}
+
+function inMap<T>(map: Map<string, T[]>, key: string): T[] {
+  const known = map.get(key)
+  if (known) return known
+  const made: T[] = []
+  map.set(key, made)
+  return made
 }

@@ -1,6 +1,6 @@
 /** The files of `lua/outbox/` as functions on what a shard holds of outboxes, its own and those of others. */
 
-import type { Delivery, SentGroup } from '../../src/shards/outbox-entry.ts'
+import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
 import { firstOf, isInList } from '../../src/shards/outbox-numbers.ts'
 import type { Trim } from '../../src/shards/outbox-tender.ts'
 import type { ShardState } from '../../src/shards/shard-state.ts'
@@ -14,8 +14,6 @@ const AHEAD_MAX = 10_000
 
 /** Requests of one line, on their way to another shard. */
 export interface SentLine {
-  /** As it was given to the script, with its shard. */
-  readonly address: string
   readonly shard: string
   readonly asker: string
   readonly bucket: string
@@ -27,8 +25,8 @@ export interface SentLine {
 export function send(
   { sent, lists }: ModelOutbox,
   replid: string,
-  { address, shard, asker, bucket, slot, priority, texts }: SentLine,
-): SentGroup {
+  { shard, asker, bucket, slot, priority, texts }: SentLine,
+): SentEntries {
   const list = inMap<string, ModelSpans>(sent, shard, () => ({ from: 1, spans: [] }))
   const now = replid.slice(0, REPLID_CHARS)
   const last = list.spans.at(-1)?.to ?? list.from - 1
@@ -39,7 +37,15 @@ export function send(
   inMap<string, string[]>(lists, shard, () => []).push(...entries)
   span.to = last + texts.length
   dropEmpty(list)
-  return { address, epoch: span.epoch, from: last + 1 }
+  return { shard, epoch: span.epoch, from: last + 1, count: texts.length }
+}
+
+/** Of one script: those to one receiver follow one another. */
+export function together(sent: readonly SentEntries[]): SentEntries[] {
+  return [...Map.groupBy(sent, ({ shard }) => shard).values()].map((ofShard) => ({
+    ...ofShard[0]!,
+    count: ofShard.reduce((sum, { count }) => sum + count, 0),
+  }))
 }
 
 function dropEmpty(list: ModelSpans): void {

@@ -1,5 +1,5 @@
 import type { TurnAnswer, TurnSays } from '../../src/frontier/turn-protocol.ts'
-import { addressOf, type SentGroup } from '../../src/shards/outbox-entry.ts'
+import { addressOf, type SentEntries } from '../../src/shards/outbox-entry.ts'
 import { send } from './outbox-step.ts'
 import { remarked } from './remarked.ts'
 import { type Turn, TurnStep } from './turn-step.ts'
@@ -7,13 +7,13 @@ import { type Turn, TurnStep } from './turn-step.ts'
 /** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
 export class ScriptStep extends TurnStep {
   /** What went to the outbox. */
-  readonly sent: SentGroup[] = []
+  readonly sent: SentEntries[] = []
 
   override append(bucket: string, slot: string, priority: number, texts: readonly string[]): void {
     const to = addressOf(bucket)
     if (!to) super.append(bucket, slot, priority, texts)
     else {
-      const line = { ...to, address: bucket, slot, priority, texts }
+      const line = { ...to, slot, priority, texts }
       this.sent.push(send(this.state.outbox, this.replid, line))
     }
   }

@@ -1,11 +1,11 @@
 /** The home of a crawl of several shards, in virtual time: how far start() has come, and what it has for the shards. */
 
-import type { Delivery, SentGroup } from '../../src/shards/outbox-entry.ts'
+import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
 import type { Trim } from '../../src/shards/outbox-tender.ts'
 import type { ShardState } from '../../src/shards/shard-state.ts'
 import { newState } from '../model/frontier-state.ts'
 import { type ModelOutbox, newOutbox } from '../model/outbox-state.ts'
-import { read, type SentLine, send, stateOf, trim } from '../model/outbox-step.ts'
+import { read, type SentLine, send, stateOf, together, trim } from '../model/outbox-step.ts'
 
 interface HomeState {
   readonly outbox: ModelOutbox
@@ -24,11 +24,16 @@ export class SimulatedHome {
   }
 
   /** Queues elements of start() up to `to`; undefined when it has not come to `from`, or further. */
-  pushStart(from: number, to: number, lines: readonly SentLine[], isLast: boolean): SentGroup[] | undefined {
+  pushStart(
+    from: number,
+    to: number,
+    lines: readonly SentLine[],
+    isLast: boolean,
+  ): SentEntries[] | undefined {
     if (this.state.cursor !== from) return undefined
     this.state.cursor = to
     this.state.isStartEnded = isLast
-    return lines.map((line) => send(this.state.outbox, this.replid, line))
+    return together(lines.map((line) => send(this.state.outbox, this.replid, line)))
   }
 
   shardState(): ShardState {

@@ -4,14 +4,14 @@ import { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import type { Message } from '../../src/frontier/frontier-message.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
 import { leaseLost } from '../../src/leasing/lease-lost.ts'
-import type { SentGroup } from '../../src/shards/outbox-entry.ts'
+import type { SentEntries } from '../../src/shards/outbox-entry.ts'
 import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 export interface SimulatedSyncOptions {
   /** Whether more turns are looked for at this moment. */
   readonly isLooking: () => boolean
   /** Called with what was written for other shards, of which groups. */
-  readonly onSent?: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
+  readonly onSent?: (groups: readonly Placed[], sent: readonly SentEntries[]) => void
   /** Called when Redis is found to have an older state than this worker was told of. */
   readonly onWentBack: (error: WentBack) => void
 }

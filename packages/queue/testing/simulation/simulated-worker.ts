@@ -9,7 +9,7 @@ import type { Effect } from '../../src/frontier/frontier-effects.ts'
 import { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { Placed, Stirred } from '../../src/frontier/turn-protocol.ts'
-import type { Delivery, SentGroup } from '../../src/shards/outbox-entry.ts'
+import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
 import { SimulatedPages, type SimulatedPagesOptions } from './simulated-pages.ts'
 import { type SimulatedHub, SimulatedProcess, type SimulatedProcessOptions } from './simulated-process.ts'
 import { SimulatedRenewal } from './simulated-renewal.ts'
@@ -31,7 +31,7 @@ export interface SimulatedWorkerOptions
   /** Called when a page is fetched from now on. */
   readonly onStart: (worker: SimulatedWorker, lease: BucketLease) => void
   readonly onHungry: (worker: SimulatedWorker) => void
-  readonly onSent?: (groups: readonly Placed[], sent: readonly SentGroup[]) => void
+  readonly onSent?: (groups: readonly Placed[], sent: readonly SentEntries[]) => void
 }
 
 export class SimulatedWorker implements SimulatedHub {

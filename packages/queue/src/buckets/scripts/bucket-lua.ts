@@ -28,6 +28,8 @@ const SAYING = [
 /** The answer to a push, and with what is written for other shards. */
 const PUSHED = 'buckets/steps/pushed.lua'
 const SHARD_PUSHED = 'outbox/pushed.lua'
+const DOUBTED = 'buckets/steps/doubted.lua'
+const SHARD_DOUBTED = 'outbox/doubted.lua'
 const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
 const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
 const FAILURES = ['failures/ledger.lua', 'failures/take.lua', 'failures/crawl-ended.lua'] as const
@@ -51,16 +53,10 @@ const shardPushScript = luaScript(
   'buckets/push.lua',
   SHARD_PUSHED,
 )
-const endDoubtsScript = luaScript(...BASE, ...DOUBTS, 'buckets/doubts.lua', 'buckets/steps/doubted.lua')
-const shardEndDoubtsScript = luaScript(
-  ...BASE,
-  ...OUTBOX,
-  ...DOUBTS,
-  'buckets/doubts.lua',
-  'outbox/doubted.lua',
-)
-const failedScript = luaScript(...BASE, ...FAILURES, 'buckets/failed.lua')
-const shardFailedScript = luaScript(...BASE, ...OUTBOX, ...FAILURES, 'buckets/failed.lua')
+const endDoubtsScript = luaScript(...BASE, ...DOUBTS, 'buckets/doubts.lua', DOUBTED)
+const shardEndDoubtsScript = luaScript(...BASE, ...OUTBOX, ...DOUBTS, 'buckets/doubts.lua', SHARD_DOUBTED)
+const failedScript = luaScript(...BASE, ...FAILURES, 'buckets/failed.lua', DOUBTED)
+const shardFailedScript = luaScript(...BASE, ...OUTBOX, ...FAILURES, 'buckets/failed.lua', SHARD_DOUBTED)
 export const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
 const exchangeScript = luaScript(
   ...SAYING,

@@ -18,7 +18,7 @@ import { idsOf } from '../../leasing/doubts.ts'
 import type { Renewal } from '../../locks/lock-keeper.ts'
 import type { Swept } from '../../members/crawl-channel.ts'
 import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
-import { type SentGroup, sentGroupsOf } from '../../shards/outbox-entry.ts'
+import { type SentEntries, sentEntriesOf } from '../../shards/outbox-entry.ts'
 import {
   aloneScript,
   beginScript,
@@ -107,7 +107,7 @@ export class BucketScripts {
     isNoting,
     start,
     groups,
-  }: PushPart): Promise<Stirred & { added: number; sent?: SentGroup[] }> {
+  }: PushPart): Promise<Stirred & { added: number; sent?: SentEntries[] }> {
     const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
     for (const group of groups) {
@@ -120,7 +120,7 @@ export class BucketScripts {
     if (reply === START_GAP) throw startGap()
     if (typeof reply === 'number') throw refusalOf(reply)
     const [added, woken, raised, sent] = reply
-    return { added, ...(sent && { sent: sentGroupsOf(sent) }), ...stirredOf([woken, raised]) }
+    return { added, ...(sent && { sent: sentEntriesOf(sent) }), ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to why it has not begun: `gone`, it is over; `taken`, another worker has it. */
@@ -148,18 +148,21 @@ export class BucketScripts {
     turns: readonly TurnSays[],
     isGrowing: boolean,
     said: Said,
-  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentGroup[] }> {
+  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] }> {
     const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
     const reply = (await this.#run(this.#scripts.exchange, args)) as ExchangeReply | number
     if (typeof reply === 'number') throw refusalOf(reply)
     const [replies, woken, raised, trimmed, sent] = reply
     const answers = replies.map((one, n) => answerOf(one, turns[n]!))
-    return { answers, trimmed, ...(sent && { sent: sentGroupsOf(sent) }), ...stirredOf([woken, raised]) }
+    return { answers, trimmed, ...(sent && { sent: sentEntriesOf(sent) }), ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued. */
-  async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[]; sent?: SentGroup[] }> {
+  async endDoubts({
+    args,
+    fresh,
+  }: EndedDoubts): Promise<Stirred & { queued: string[]; sent?: SentEntries[] }> {
     const all: Argument[] = [...args, fresh.length]
     for (const group of fresh) addGroup(all, group)
     const [queued, woken, raised, sent] = (await this.#run(this.#scripts.endDoubts, all)) as [
@@ -167,7 +170,7 @@ export class BucketScripts {
       ...StirredReply,
       sent?: (string | number)[],
     ]
-    const written = sent && { sent: sentGroupsOf(sent) }
+    const written = sent && { sent: sentEntriesOf(sent) }
     return { queued: idsOf(queued), ...written, ...stirredOf([woken, raised]) }
   }
 

@@ -16,16 +16,18 @@ import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { fullError } from './turn-errors.ts'
 import type { TurnJobs } from './turn-jobs.ts'
 
-/** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
-const GATHER_MS = 3
-
 export interface FrontierSyncOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
   readonly jobs: TurnJobs
   readonly times: ProtocolTimes
-  readonly demand: () => number
+  /** How many requests are wanted that no other queue of this worker is just taking. */
+  readonly unclaimed: () => number
+  /** Called with how many this queue takes now, and with 0 when they are here. */
+  readonly claim: (count: number) => void
+  /** How long outcomes gather while nothing is wanted. */
+  readonly gatherMs: number
   readonly stock: () => number
   /** Returns whether fresh turns are coming, which go before those that were served already. */
   readonly isLooking: () => boolean
@@ -64,11 +66,13 @@ export class FrontierSync {
   }
 
   async #run(): Promise<void> {
-    const { onEffects } = this.#options
+    const { onEffects, claim } = this.#options
     await this.#gather()
     for (let message = this.#next(); message; message = this.#next()) {
+      claim(message.asks)
       await this.#send(message)
       onEffects()
+      claim(0)
       await this.#gather()
     }
     this.#isRunning = false
@@ -77,24 +81,27 @@ export class FrontierSync {
 
   async #gather(): Promise<void> {
     await immediate()
-    const ms = this.#waitsMs()
-    if (ms === 0) return
-    await new Promise<void>((resolve) => {
-      this.#hurry = resolve
-      setTimeout(resolve, ms)
-    })
-    this.#hurry = undefined
+    const sinceMs = performance.now()
+    for (let ms = this.#waitsMs(); ms > 0; ms = this.#waitsMs() - (performance.now() - sinceMs)) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        this.#hurry = resolve
+        timer = setTimeout(resolve, ms)
+      })
+      clearTimeout(timer)
+      this.#hurry = undefined
+    }
   }
 
   #waitsMs(): number {
-    const { demand, machine } = this.#options
-    return demand() > 0 ? machine.patienceMs(performance.now()) : GATHER_MS
+    const { unclaimed, machine, gatherMs } = this.#options
+    return unclaimed() > 0 ? machine.patienceMs(performance.now()) : gatherMs
   }
 
   #next(): Message | undefined {
-    const { machine, said, demand, stock, isLooking } = this.#options
+    const { machine, said, unclaimed, stock, isLooking } = this.#options
     return machine.message(performance.now(), {
-      demand: demand(),
+      demand: unclaimed(),
       stock: stock(),
       number: said.coming,
       isLooking: isLooking(),

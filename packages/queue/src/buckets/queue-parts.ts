@@ -30,6 +30,11 @@ import { TurnMaintenance } from './turn-maintenance.ts'
 /** One request lies ready for so many that are out, so that a free place need not wait for Redis. */
 const STOCK_PART = 8
 
+/** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
+const GATHER_MS = 3
+/** The same of a shard, while others bring what is wanted: each shard has its turn before that, where there is much to do. */
+const SHARD_GATHER_MS = 20
+
 /** What parts tell the queue. */
 export interface QueueEvents {
   readonly isClosed: () => boolean
@@ -135,6 +140,9 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   })
   const sync: FrontierSync = new FrontierSync({
     ...common,
+    unclaimed: () => (events.isClosed() ? 0 : handout.unclaimed),
+    claim: (count) => handout.claim(count),
+    gatherMs: shard ? SHARD_GATHER_MS : GATHER_MS,
     stock: () => (events.isClosed() ? 0 : Math.floor(handout.out.size / STOCK_PART)),
     isLooking: () => fetcher.isLooking,
     onTrimmed: givingUp.onTrimmed ?? (() => {}),

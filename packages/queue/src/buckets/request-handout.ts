@@ -11,6 +11,16 @@ import { asItWas } from './bucket-placing.ts'
 import type { RejectedRequests } from './rejected-requests.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 
+/** A queue's part of what several hand out together. */
+export interface DispatcherPart extends ItemDispatcher<BucketLease> {
+  /** How many more callers wait for, of whatever queue they come. */
+  readonly wanted: number
+  /** How many of these no other queue is just taking from Redis. */
+  readonly unclaimed: number
+  /** This queue takes so many from Redis now, until it says 0. */
+  claim(count: number): void
+}
+
 /**
  * Makes what requests are handed out by.
  *
@@ -19,7 +29,7 @@ import type { BucketScripts } from './scripts/bucket-scripts.ts'
 export type Dispatching = (
   options: LeaseDispatcherOptions<BucketLease>,
   hasSources: () => boolean,
-) => ItemDispatcher<BucketLease>
+) => DispatcherPart
 
 export interface RequestHandoutOptions {
   readonly machine: FrontierMachine
@@ -39,7 +49,7 @@ export interface RequestHandoutOptions {
 /** Hands requests to the engine that may go, and knows which it has. */
 export class RequestHandout {
   readonly #options: RequestHandoutOptions
-  readonly #dispatcher: ItemDispatcher<BucketLease>
+  readonly #dispatcher: DispatcherPart
   readonly #out = new Set<BucketLease>()
   #endedAtMs = Number.NEGATIVE_INFINITY
 
@@ -58,6 +68,15 @@ export class RequestHandout {
   /** How many more the engine would take at once. */
   get demand(): number {
     return this.#dispatcher.demand
+  }
+
+  /** The same without what other queues of the worker are just taking. */
+  get unclaimed(): number {
+    return this.#dispatcher.unclaimed
+  }
+
+  claim(count: number): void {
+    this.#dispatcher.claim(count)
   }
 
   get out(): ReadonlySet<BucketLease> {
@@ -82,7 +101,7 @@ export class RequestHandout {
   /** Hands out what may go now. */
   handOut(): void {
     const { machine, scripts, workerId } = this.#options
-    const leases = machine.requests.handOut(this.demand, performance.now())
+    const leases = machine.requests.handOut(this.#dispatcher.wanted, performance.now())
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
     if (going.length === 0) return
     for (const lease of going) this.#out.add(lease)
@@ -124,6 +143,18 @@ export class RequestHandout {
   }
 }
 
-function alone(options: LeaseDispatcherOptions<BucketLease>): LeaseDispatcher<BucketLease> {
-  return new LeaseDispatcher(options)
+function alone(options: LeaseDispatcherOptions<BucketLease>): DispatcherPart {
+  return new OnlyPart(options)
+}
+
+class OnlyPart extends LeaseDispatcher<BucketLease> implements DispatcherPart {
+  get wanted(): number {
+    return this.demand
+  }
+
+  get unclaimed(): number {
+    return this.demand
+  }
+
+  claim(): void {}
 }

@@ -46,6 +46,8 @@ export interface Message {
   readonly says: ReadonlyMap<HeldTurn, Says>
   readonly endings: readonly Ending[]
   readonly isGrowing: boolean
+  /** How many requests it should bring. */
+  readonly asks: number
 }
 
 export interface Says extends TurnSays {
@@ -96,10 +98,10 @@ export function composed(composing: Composing): Message | undefined {
   for (const [slot, ofSlot] of bySlot(endings))
     if (isLastOf(slot, ofSlot, composing.nowMs)) slot.turn.told.add(slot)
   for (const turn of composing.turns) tellOf(turn, drafts, composing)
-  take(drafts, now)
+  const asks = take(drafts, now)
   if (drafts.size === 0) return undefined
   for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
-  return { says: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0) }
+  return { says: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0), asks }
 }
 
 export function goesToHead({ placed }: Ended): boolean {
@@ -251,11 +253,13 @@ function toldOf(slot: HeldSlot, nowMs: number): Told {
   return { slot: key, waiting, ...((slot.isPaced || waitMs > 0) && { waitMs }), ...(news && { news }) }
 }
 
-function take(drafts: Map<HeldTurn, Draft>, composing: Composing): void {
+/** Returns how many requests should come, of those that are wanted. */
+function take(drafts: Map<HeldTurn, Draft>, composing: Composing): number {
   const { demand, stock, bytes, sources, isLooking } = composing
   const goesAnyhow = drafts.size > 0
-  let wanted = demand > 0 || goesAnyhow ? demand + Math.max(0, stock) : 0
-  if (wanted <= 0 || bytes <= 0) return
+  const all = demand > 0 || goesAnyhow ? demand + Math.max(0, stock) : 0
+  if (all <= 0 || bytes <= 0) return 0
+  let wanted = all
   takeAhead(drafts, wanted, composing)
   const served: (HeldTurn | HeldSlot)[] = []
   for (let source = sources.next(); source; source = wanted > 0 ? sources.next() : undefined) {
@@ -269,6 +273,7 @@ function take(drafts: Map<HeldTurn, Draft>, composing: Composing): void {
   for (const source of served) sources.add(source, source.head ?? 0)
   if (wanted > 0) takeInPlaceOfEnded(drafts, wanted, composing)
   for (const { asked } of drafts.values()) asked.bytes = bytes
+  return all - Math.max(0, wanted)
 }
 
 function takeMore(slot: HeldSlot, wanted: number, drafts: Map<HeldTurn, Draft>, room = slot.room): number {

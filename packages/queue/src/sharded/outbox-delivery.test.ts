@@ -7,6 +7,7 @@ test('for a shard that does not answer a few megabytes are kept, however large i
   const away = Promise.withResolvers<never>()
   const delivery = new OutboxDelivery({
     logger: silentLogger,
+    isShort: () => false,
     apply: (shard, deliveries) => {
       kept.set(shard, (kept.get(shard) ?? 0) + deliveries.length)
       return away.promise

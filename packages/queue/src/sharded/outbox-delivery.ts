@@ -7,8 +7,9 @@ import type { Logger } from '@webloom/core'
 import type { Stirred } from '../frontier/turn-protocol.ts'
 import type { Delivery } from '../shards/outbox-entry.ts'
 
-/** How long entries for one shard gather. */
-const GATHER_MS = 5
+/** How long entries for one shard gather: while this worker waits for requests, and while it has enough to do. */
+const GATHER_SHORT_MS = 5
+const GATHER_MS = 25
 /** A script with more is sent in parts, so that its server serves others in between. */
 const MAX_ENTRIES_PER_SCRIPT = 500
 /** For a shard that does not answer no more (characters) are kept here: they are in the outbox. */
@@ -16,6 +17,8 @@ const KEPT_SIZE_MAX = 4_000_000
 
 export interface OutboxDeliveryOptions {
   readonly logger: Logger
+  /** Whether this worker wants requests that nobody is just taking: these entries may be among them. */
+  readonly isShort: () => boolean
   /** Applies deliveries in a shard. Resolves to what that has changed there, and to how many entries are lost for good. */
   readonly apply: (
     shard: string,
@@ -46,7 +49,7 @@ export class OutboxDelivery {
       if (gathered) gathered.push(...some)
       else {
         this.#gathered.set(shard, [...some])
-        setTimeout(() => this.#flush(shard), GATHER_MS)
+        setTimeout(() => this.#flush(shard), this.#options.isShort() ? GATHER_SHORT_MS : GATHER_MS)
       }
     }
   }

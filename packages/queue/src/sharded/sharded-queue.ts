@@ -99,6 +99,7 @@ export class ShardedQueue implements RequestQueue {
     )
     this.#delivery = new OutboxDelivery({
       logger,
+      isShort: () => this.#dispatcher.isShort,
       // Nobody is the caller: whoever holds a bucket is told, this worker too.
       apply: (shard, deliveries) => this.#scripts.get(shard)!.apply('', this.#home.run, deliveries),
       onStirred: (shard, stirred) => this.#stir(shard, stirred),

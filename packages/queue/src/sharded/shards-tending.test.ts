@@ -39,6 +39,7 @@ function endingCrawl() {
       },
       delivery: new OutboxDelivery({
         logger: silentLogger,
+        isShort: () => false,
         apply: () => Promise.reject(new Error('nothing is to be delivered')),
         onStirred: () => {},
       }),

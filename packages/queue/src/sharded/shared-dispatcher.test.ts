@@ -33,21 +33,24 @@ test('of what is wanted each shard with something to take takes a part, and one 
   expect([a.demand, b.demand]).toEqual([0, 0])
 })
 
-test('no shard is served first each time', async () => {
+test('what is wanted is taken from one shard, the next time from the next one, and from others what it does not have', async () => {
   const { a, b, take } = twoShards()
-  const first: string[] = []
-  let served: string[] = []
+  const served: string[] = []
   a.onDemand(() => served.push('a'))
   b.onDemand(() => served.push('b'))
-  for (let n = 0; n < 4; n++) {
-    served = []
-    const waiting = take(1)
-    first.push(served[0]!)
-    a.put(lease(`${n}`))
-    const [taken] = await waiting
-    a.ended(taken!)
-  }
-  expect(new Set(first)).toEqual(new Set(['a', 'b']))
+  const waiting = take(9)
+  expect(served.splice(0)).toEqual(['a', 'b'])
+  expect([a.unclaimed, b.unclaimed]).toEqual([9, 9])
+  a.claim(7)
+  expect([a.unclaimed, b.unclaimed, a.wanted]).toEqual([9, 2, 9])
+  a.claim(0)
+  expect(served.splice(0), 'nothing has come').toEqual(['b', 'a'])
+  b.claim(9)
+  expect(a.unclaimed).toBe(0)
+  for (let n = 0; n < 9; n++) b.put(lease(`${n}`))
+  b.claim(0)
+  expect(await waiting).toHaveLength(9)
+  expect(served, 'enough has come').toEqual([])
 })
 
 test('a suspect of one shard waits for the requests of all, and its own shard notes it', async () => {

@@ -1,21 +1,21 @@
 /**
  * Hands out the requests of all shards of a worker: its callers wait for any of them, and a suspect of one shard runs alone among the
  * requests of all.
+ *
+ * What callers wait for is taken from one shard, if that has as much, and the next time from the next one: scripts are as full then as those
+ * of a crawl with one queue. A shard claims what it is just taking, so that others do not take it, too.
  */
 
-import type { Dispatching } from '../buckets/request-handout.ts'
+import type { DispatcherPart, Dispatching } from '../buckets/request-handout.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
-import {
-  type ItemDispatcher,
-  LeaseDispatcher,
-  type LeaseDispatcherOptions,
-} from '../leasing/lease-dispatcher.ts'
+import { LeaseDispatcher, type LeaseDispatcherOptions } from '../leasing/lease-dispatcher.ts'
 
 type ShardOptions = LeaseDispatcherOptions<BucketLease>
 
 interface Shard {
   readonly hasSources: () => boolean
   readonly onDemand: (() => void)[]
+  claimed: number
 }
 
 export class SharedDispatcher {
@@ -24,6 +24,8 @@ export class SharedDispatcher {
   readonly #shardOf = new WeakMap<BucketLease, ShardOptions>()
   /** The shard that is served first the next time. */
   #first = 0
+  /** How many requests shards are just taking. */
+  #claimed = 0
 
   /** @param waitMsMax how long a caller waits for requests */
   constructor(waitMsMax: number) {
@@ -33,6 +35,11 @@ export class SharedDispatcher {
       endAlone: async (lease) => this.#shardOf.get(lease)?.endAlone(lease),
     })
     this.#dispatcher.onDemand(() => this.#serve())
+  }
+
+  /** Whether callers wait for more than shards are just taking. */
+  get isShort(): boolean {
+    return this.#dispatcher.demand > this.#claimed
   }
 
   take(
@@ -56,15 +63,23 @@ export class SharedDispatcher {
     options: ShardOptions,
     hasSources: () => boolean,
     onPut: (lease: BucketLease) => void,
-  ): ItemDispatcher<BucketLease> {
+  ): DispatcherPart {
     const all = this.#dispatcher
-    const shard: Shard = { hasSources, onDemand: [] }
+    const shard: Shard = { hasSources, onDemand: [], claimed: 0 }
     this.#shards.push(shard)
     const shareOf = () => this.#shareOf(shard)
-    const view: ItemDispatcher<BucketLease> = {
+    const unclaimedBy = () => this.#unclaimedBy(shard)
+    const view: DispatcherPart = {
       get demand() {
         return shareOf()
       },
+      get wanted() {
+        return all.demand
+      },
+      get unclaimed() {
+        return unclaimedBy()
+      },
+      claim: (count) => this.#claim(shard, count),
       put: (lease) => {
         this.#shardOf.set(lease, options)
         onPut(lease)
@@ -88,10 +103,24 @@ export class SharedDispatcher {
     return Math.ceil(demand / (1 + others))
   }
 
-  /** A shard that always has something must not be the first each time. */
+  #unclaimedBy(shard: Shard): number {
+    const { demand } = this.#dispatcher
+    if (demand === 0) return 0
+    return Math.max(0, demand - this.#claimed + shard.claimed)
+  }
+
+  /** The shard after the one that takes is the first the next time. What that has not brought, others are asked for. */
+  #claim(shard: Shard, count: number): void {
+    if (count === shard.claimed) return
+    this.#claimed += count - shard.claimed
+    shard.claimed = count
+    if (count > 0) this.#first = this.#shards.indexOf(shard) + 1
+    else if (this.isShort) this.#serve()
+  }
+
   #serve(): void {
     const count = this.#shards.length
-    const first = this.#first++ % Math.max(1, count)
+    const first = this.#first
     for (let n = 0; n < count; n++) for (const serve of this.#shards[(first + n) % count]!.onDemand) serve()
   }
 }

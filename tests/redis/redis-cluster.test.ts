@@ -37,7 +37,7 @@ async function onNodeOf(key: string, ...command: string[]) {
 
 test.concurrent.each([
   { QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
-  { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
+  { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom', DUPEFILTER_SHARDS: 12 },
 ] as const)('all pages are crawled, with $QUEUE_MODE and $DUPEFILTER_CLASS', async (mode) => {
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 8 })
   const CRAWL_ID = `${mode.QUEUE_MODE}-${mode.DUPEFILTER_CLASS}`
@@ -54,6 +54,11 @@ test.concurrent.each([
   expect(new Set(pages)).toEqual(web.linked())
   const items = `pages:${CRAWL_ID}:items`
   expect(await onNodeOf(items, 'LLEN', items)).toBe(stats.item_scraped_count)
+  if (!('DUPEFILTER_SHARDS' in mode)) return
+  const key = `pages:${CRAWL_ID}:bloomfilter`
+  const parts = await Promise.all(cluster.nodes.map((node) => node.command('KEYS', `{${key}#*}:record`)))
+  expect(parts.filter((keys) => (keys as string[]).length > 0)).toHaveLength(3)
+  expect(parts.flat()).toHaveLength(mode.DUPEFILTER_SHARDS)
 })
 
 test.concurrent('commands look at the crawl and tell it something, and clear leaves nothing on any node', async () => {

@@ -30,8 +30,14 @@ export {
 export { MemoryDupeFilter } from './process/memory-dupefilter.ts'
 export { NoDupeFilter } from './process/no-dupefilter.ts'
 export type { ProcessDupeFilter, ProcessDupeFilterOptions } from './process/process-dupefilter.ts'
+export { partNumber } from './redis/filter-keys.ts'
 export { RedisDupeFilter } from './redis/redis-dupefilter.ts'
-export type { RedisDupeFilterOptions, StoreQuestion } from './redis/redis-dupefilter-options.ts'
+export type {
+  Elsewhere,
+  PartOfFilter,
+  RedisDupeFilterOptions,
+  StoreQuestion,
+} from './redis/redis-dupefilter-options.ts'
 export { filterKeyOf, redisFilterOptionsOf } from './redis/redis-filter-settings.ts'
 export {
   type RedisKeyDescription,
@@ -43,6 +49,8 @@ export {
   type RedisSetDupeFilterOptions,
   type SetMembers,
 } from './redis/redis-set-dupefilter.ts'
+export { loggerOfParts } from './sharded/logger-of-parts.ts'
+export { runOfParts } from './sharded/run-of-parts.ts'
 export type { ShardedDescription } from './sharded/sharded-description.ts'
 export { type Shard, ShardedDupeFilter, type ShardedDupeFilterOptions } from './sharded/sharded-dupefilter.ts'
 export {

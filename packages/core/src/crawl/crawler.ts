@@ -52,7 +52,7 @@ export interface Crawler {
   readonly addresses?: HostLookup
   /** Opens a way out for a client that makes its own connections; for download handlers, absent for all other components. */
   readonly openEgress?: OpenEgress
-  /** Which part of a dupefilter that is spread over several servers is made; absent: the whole of it. */
+  /** Which part of a dupefilter that is spread over several servers, or is in several parts, is made; absent: the whole of it. */
   readonly shard?: ShardPart
   /** The run that this process takes part in, for components whose data it shares with other runs. Absent for commands. */
   readonly run?: CrawlRun
@@ -86,12 +86,14 @@ export interface HostLookup {
   ahead?(hostname: string): Promise<unknown> | undefined
 }
 
-/** Which part of a dupefilter is on one server. */
+/** Which part of a dupefilter is on one server, or has keys of its own on a server that has all parts. */
 export interface ShardPart {
-  /** The server's place in DUPEFILTER_REDIS_URL, from 0. */
+  /** The server's place in DUPEFILTER_REDIS_URL, or the part's number, from 0. */
   readonly index: number
-  /** How many servers there are. */
+  /** How many servers there are, or DUPEFILTER_SHARDS. */
   readonly count: number
+  /** True: by DUPEFILTER_SHARDS. The number is in the names of the part's keys, as one server, or one cluster, has all parts. */
+  readonly hasOwnKeys?: true
 }
 
 /** The crawl's downloader, as its own middlewares use it. */

@@ -257,6 +257,11 @@ export type KnownSettingsInput = {
    * in the same order. Default `[]`.
    */
   readonly DUPEFILTER_REDIS_URL?: WrittenSetting<'DUPEFILTER_REDIS_URL'>
+  /**
+   * On a Redis Cluster: into how many parts the dupefilter is shared out over the servers, by fingerprint. Fixed when the
+   * filter begins. 1: it is on one server, under the key that Python crawlers know. Default `1` (shards).
+   */
+  readonly DUPEFILTER_SHARDS?: WrittenSetting<'DUPEFILTER_SHARDS'>
   /** The same as DUPEFILTER_REDIS_URL, as LiuXingMing’s fork calls it. Default `null`. */
   readonly FILTER_URL?: WrittenSetting<'FILTER_URL'>
   /** Host of the dupefilter’s Redis, if no URL is set. Default `null`. */

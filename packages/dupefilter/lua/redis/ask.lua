@@ -3,7 +3,7 @@
 -- Input    ARGV[1] {staleMs, silenceMs, heard?, count, fingerprinter,
 --          ask: [{owner: the asker, attempt, at?: its members' indexes, each once; absent: all, in order,
 --          again?: the asker was settled in another run of the queue's Redis}…],
---          settle: [[owner, attempt, run]…], which come first,
+--          settle: [[owner, attempt, run]…], which come first, elsewhere?: see parts/elsewhere.lua,
 --          clean?: [run, before], shard?,
 --          young?: [run, ms, tag], the run of the queue's Redis began lately; what askers with that tag settled in another
 --          run less than so many ms ago may have been lost, crawl?: tag, crawlName?: notes the crawl once more, …store's}
@@ -21,6 +21,9 @@
 noteHeard()
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
+end
+if header.elsewhere then
+  settleElsewhere()
 end
 local more = header.clean and clean(unpack(header.clean)) or 0
 local members, fresh = { unpack(ARGV, 2, header.count + 1) }, {}

@@ -1,5 +1,5 @@
 import type { ProtocolTimes } from '@webloom/core'
-import type { Settling } from './claims.ts'
+import { ELSEWHERE, type Settling } from './claims.ts'
 import type { Question } from './question-line.ts'
 import type { RedisRun } from './redis-run.ts'
 
@@ -29,6 +29,7 @@ export function askHeader({ cleaning, young, settling, ...options }: AskHeaderOp
   const header = { staleMs, silenceMs, count, fingerprinter, ask, settle: settlesIn(settling) }
   // An object made of many mostly empty parts would cost more than the question.
   if (isNoted) Object.assign(header, { heard: true })
+  if (shard && settling.some(isElsewhere)) Object.assign(header, { elsewhere: elsewhereIn(settling) })
   if (young) Object.assign(header, { young: [young.run, young.lostMs, tag] })
   if (shard) Object.assign(header, { shard })
   if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
@@ -52,7 +53,23 @@ export function asksIn(
 
 /** Returns who is settled, or has given back. */
 function settlesIn(settling: readonly Settling[]): unknown[] {
-  return settling.map(({ taggedAsker, attempt, run }) =>
+  const here = settling.some(isElsewhere) ? settling.filter((one) => !isElsewhere(one)) : settling
+  return here.map(({ taggedAsker, attempt, run }) =>
     run === undefined ? [taggedAsker, attempt] : [taggedAsker, attempt, run],
   )
+}
+
+/** Returns who is settled without having asked here: names only, as there are many, by run. */
+function elsewhereIn(settling: readonly Settling[]): unknown[] {
+  const byRun = new Map<string | undefined, string[]>()
+  for (const { taggedAsker, run } of settling.filter(isElsewhere)) {
+    const same = byRun.get(run)
+    if (same) same.push(taggedAsker)
+    else byRun.set(run, [taggedAsker])
+  }
+  return [...byRun]
+}
+
+function isElsewhere({ attempt }: Settling): boolean {
+  return attempt === ELSEWHERE
 }

@@ -60,12 +60,16 @@ const ANY_ATTEMPT = '*'
 /** In the place of an attempt: what the asker had settled is lost with an older state of its queue. */
 const LOST_WITH_QUEUE = '!'
 
+/** In the place of an attempt: it has asked other parts of the filter, and not this one. */
+export const ELSEWHERE = '-'
+
 /** What Redis is told when an asker is settled, or gives back what it was told. */
 export interface Settling {
   readonly taggedAsker: string
   /**
    * The attempt whose links are queued; links that only other attempts were told are new are free again. Or ANY_ATTEMPT; or
-   * LOST_WITH_QUEUE, with the present run: what was settled in an earlier one is settled no more.
+   * LOST_WITH_QUEUE, with the present run: what was settled in an earlier one is settled no more. Or ELSEWHERE: what other
+   * attempts were told is new here is free again.
    */
   readonly attempt: string
   /** Absent when the asker gives back: links that this attempt was told are new are free again. */
@@ -153,6 +157,11 @@ export class Claims {
     }
     const attempt = asker.startsWith(IN_DOUBT_ASKER) ? ANY_ATTEMPT : (claim?.attempt ?? this.#newAttempt())
     return { taggedAsker: claim?.taggedAsker ?? this.#tag(asker), attempt, run: claim?.run ?? run }
+  }
+
+  /** Returns what the parts of a filter are told that this attempt has not asked. */
+  elsewhere(asker: string, run: string): Settling {
+    return { taggedAsker: this.taggedAskerOf(asker), attempt: ELSEWHERE, run: this.runOf(asker) ?? run }
   }
 
   /** Ends the asker's attempt. Returns undefined when this process was told of no new link for it. */

@@ -36,7 +36,7 @@ export class RedisRun {
   readonly #times: ProtocolTimes['filter']
   #current = ''
   #cleaning: Cleaning | undefined
-  #askedAt = Number.NEGATIVE_INFINITY
+  #turn = -1
   #isAsking = false
   /** Set while the connection to the queue's Redis has come back, and its run is asked for. */
   #checking: Promise<boolean> | undefined
@@ -125,8 +125,10 @@ export class RedisRun {
   /** Called after each question, with the time of the filter's Redis (ms). Now and then this asks for the run id, in the background. */
   heardOf(now: number): void {
     this.#count()
-    if (this.#isAsking || performance.now() - this.#askedAt < this.#times.runIdEveryMs) return
-    this.#askedAt = performance.now()
+    // By the clock of the process, so that the parts of one filter ask at about the same moment, and together.
+    const turn = Math.floor(performance.now() / this.#times.runIdEveryMs)
+    if (this.#isAsking || turn === this.#turn) return
+    this.#turn = turn
     this.#isAsking = true
     this.#ask()
       .then(

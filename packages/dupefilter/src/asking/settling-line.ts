@@ -1,7 +1,11 @@
-import type { Settling } from './claims.ts'
+import { ELSEWHERE, type Settling } from './claims.ts'
 
 /** Askers settled with one call: each costs Redis about 5 µs. */
 const MAX_ASKERS_PER_CALL = 100
+/** With those that have not asked here, of which each is a name and costs a tenth of it. */
+const MAX_PER_CALL = 500
+/** So long these wait for a question to travel with: a part of a filter that hardly anybody asks is told seldom. */
+const ELSEWHERE_WITHIN_MS = 1000
 /** Askers that may wait for a Redis that does not answer, before `add` waits too. */
 const SETTLE_WAITING_MAX = 10_000
 
@@ -19,6 +23,7 @@ export class SettlingLine {
   readonly #options: SettlingLineOptions
   #waiting: Settling[] = []
   #timer: NodeJS.Timeout | undefined
+  #tellsAtMs = 0
   #late: Promise<void> | undefined
   #isClosed = false
 
@@ -47,18 +52,27 @@ export class SettlingLine {
   /** Adds an asker. Returns a promise to wait for when too many are in line. */
   add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
-    this.#tellSoon()
+    this.#tellSoon(settling.attempt === ELSEWHERE ? ELSEWHERE_WITHIN_MS : 0)
     return this.#waiting.length > SETTLE_WAITING_MAX ? this.tellAll() : undefined
   }
 
   /** Takes out the askers that the next call tells Redis of. */
   take(): Settling[] {
-    const taken = this.#waiting.splice(0, MAX_ASKERS_PER_CALL)
+    const taken = this.#waiting.splice(0, this.#nextCount())
     if (this.#waiting.length === 0) {
       clearTimeout(this.#timer)
       this.#timer = undefined
     }
     return taken
+  }
+
+  #nextCount(): number {
+    let here = 0
+    const most = Math.min(this.#waiting.length, MAX_PER_CALL)
+    for (let n = 0; n < most; n++) {
+      if (this.#waiting[n]!.attempt !== ELSEWHERE && ++here > MAX_ASKERS_PER_CALL) return n
+    }
+    return most
   }
 
   /** Puts askers back in line whose call has failed. */
@@ -77,12 +91,17 @@ export class SettlingLine {
     await Promise.all([this.#late, this.tellAll()])
   }
 
-  #tellSoon(): void {
+  #tellSoon(leastMs = 0): void {
     if (this.#isClosed) return
     const { withinMs, onFailure } = this.#options
-    this.#timer ??= setTimeout(() => {
+    const inMs = Math.max(leastMs, withinMs)
+    const atMs = performance.now() + inMs
+    if (this.#timer && this.#tellsAtMs <= atMs) return
+    clearTimeout(this.#timer)
+    this.#tellsAtMs = atMs
+    this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#late = this.tellAll().catch(onFailure)
-    }, withinMs).unref()
+    }, inMs).unref()
   }
 }

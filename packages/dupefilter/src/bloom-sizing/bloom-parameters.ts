@@ -25,6 +25,8 @@ export interface BloomOptions {
   readonly errorRate?: number
   /** BLOOMFILTER_BLOCK_NUM: how many strings the bits are in. With `bit` each has 2 ** bit bits. */
   readonly blockNum?: number
+  /** How many filters have the bits of `bit` together. Default 1. */
+  readonly parts?: number
   /** BLOOMFILTER_COMPAT: the bits of a Python fork, to go on with its filter. Default native. */
   readonly compat?: BloomMode
 }
@@ -105,10 +107,12 @@ function nativeLayer(options: BloomOptions, blockPlacesMax = BLOCK_BITS_MAX): Bl
   const errorRate = options.errorRate ?? ERROR_RATE_DEFAULT
   const { capacity } = options
   if (capacity === undefined) {
-    const bit = options.bit ?? BIT_DEFAULT
+    const { bit = BIT_DEFAULT, parts = 1 } = options
+    const places = Math.ceil(2 ** bit / parts)
+    const blocks = Math.max(1, Math.ceil(places / blockPlacesMax))
     return layerOf({
-      bits: Math.min(2 ** bit, blockPlacesMax),
-      blocks: (options.blockNum ?? 1) * Math.max(1, 2 ** bit / blockPlacesMax),
+      bits: Math.ceil(places / blocks),
+      blocks: (options.blockNum ?? 1) * blocks,
       hashes: options.hashNumber ?? HASHES_DEFAULT,
       errorRate,
     })

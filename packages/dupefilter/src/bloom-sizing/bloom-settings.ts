@@ -49,12 +49,15 @@ export function refusePartition(settings: Settings, filter: string): void {
   ])
 }
 
-/** Returns one server's share of BLOOMFILTER_CAPACITY, which counts all servers: requests fall evenly on them. */
-export function shareOf<Size extends Pick<BloomOptions, 'capacity'>>(
+/**
+ * Returns the share of one part in BLOOMFILTER_CAPACITY, which counts all parts: requests fall evenly on them. BLOOMFILTER_BIT counts
+ * one server.
+ */
+export function shareOf<Size extends Pick<BloomOptions, 'capacity' | 'parts'>>(
   size: Size,
   shard: ShardPart | undefined,
 ): Size {
-  return shard && size.capacity !== undefined
-    ? { ...size, capacity: Math.ceil(size.capacity / shard.count) }
-    : size
+  if (!shard) return size
+  if (size.capacity !== undefined) return { ...size, capacity: Math.ceil(size.capacity / shard.count) }
+  return shard.hasOwnKeys ? { ...size, parts: shard.count } : size
 }

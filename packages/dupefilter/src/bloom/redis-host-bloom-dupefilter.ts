@@ -85,13 +85,19 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   /** As the settings ask for it, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): RedisHostBloomDupeFilter {
     const { settings } = crawler
+    const size = nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)')
     return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy'),
-      ...shareOf(nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)'), crawler.shard),
+      ...(crawler.shard?.hasOwnKeys ? size : shareOf(size, crawler.shard)),
       ...partitionOptionsOf(settings),
       key: bloomKeyOf(crawler),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),
     })
+  }
+
+  /** A host's filter is in one part, so that it is as large as without parts, and a page's own links are one question. */
+  override partTextOf(request: Request): string {
+    return this.part.shard?.hasOwnKeys ? partOf(request, this.#partition) : super.partTextOf(request)
   }
 
   protected get askAtOnceMax(): number {

@@ -5,12 +5,13 @@ import { luaScript } from './redis-script.ts'
 
 type StoreFiles = readonly (string | URL)[]
 
-/** Asks about requests, and tells which askers are settled. */
-export function askScriptOf(storeFiles: StoreFiles): RedisScript {
+/** Asks about requests, and tells which askers are settled. @param isPart of a filter, whose other parts may have been asked */
+export function askScriptOf(storeFiles: StoreFiles, isPart: boolean): RedisScript {
   return luaScript(
     'redis/owners.lua',
     ...storeFiles,
     'redis/settle.lua',
+    ...(isPart ? ['parts/elsewhere.lua'] : []),
     'redis/clean.lua',
     'redis/heard.lua',
     'redis/holders.lua',

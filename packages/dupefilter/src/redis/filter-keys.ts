@@ -1,4 +1,4 @@
-import { SettingsError } from '@webloom/core'
+import { SettingsError, type ShardPart } from '@webloom/core'
 import type { RedisConnection } from './redis-script.ts'
 
 /**
@@ -26,6 +26,21 @@ export function filterKeys(main: string): FilterKeys {
     settled: companionKey(main, 'settled'),
     record: companionKey(main, 'record'),
   }
+}
+
+/**
+ * Returns the main key of a part: with its number at the end of the hash tag, `quotes:dupefilter#07` or `{quotes#07}:dupefilter`, so
+ * that each part has a slot of its own. The first part has the same name whatever the number of parts.
+ */
+export function partKey(main: string, part: ShardPart | undefined): string {
+  if (!part?.hasOwnKeys) return main
+  const number = partNumber(part.index)
+  return /\{[^}]+\}/.test(main) ? main.replace('}', `${number}}`) : main + number
+}
+
+/** A part in the names of its keys: `#07`. */
+export function partNumber(index: number): string {
+  return `#${String(index).padStart(2, '0')}`
 }
 
 export function companionKey(main: string, name: string): string {

@@ -31,7 +31,7 @@ export interface RedisDupeFilterOptions {
   readonly typed?: string
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
-  /** This server's part of a filter that is spread over several servers. Default: the whole filter. */
+  /** Which part of a filter this is: of one that is spread over several servers, or that has several keys. Default: the whole filter. */
   readonly shard?: ShardPart
   /** DUPEFILTER_CACHE_SIZE: how many seen fingerprints this process remembers. Default 0. */
   readonly cacheSize?: number
@@ -39,6 +39,34 @@ export interface RedisDupeFilterOptions {
   readonly stats?: Pick<StatsCollector, 'inc'>
   /** Default: nothing is logged. */
   readonly logger?: Logger
+}
+
+/** What a filter of several parts asks of each. */
+export interface PartOfFilter {
+  /** Undefined: the whole filter. */
+  readonly shard: ShardPart | undefined
+  /** The part as its record has it. */
+  readonly text: string | undefined
+  /** Notes which part this is. Throws SettingsError when another one is stored. */
+  open(): Promise<void>
+  /** Throws SettingsError when another part of a filter is stored than this one. Writes nothing. */
+  refuseOther(): Promise<void>
+  /** Whether an attempt of the asker is under way in this process, and has asked this part. */
+  hasAsked(asker: string): boolean
+  /** Returns what the parts are told that `asker` has not asked, when it is settled. */
+  settlingElsewhere(asker: string): Elsewhere
+  /** Takes that. It travels with a question, or alone a second later. */
+  settledElsewhere(settling: Elsewhere): Promise<void> | undefined
+}
+
+/** An asker that is settled, as the parts know it that it has not asked. */
+export interface Elsewhere {
+  /** The asker with the tag of its crawl. */
+  readonly taggedAsker: string
+  /** `-`: none of this part. */
+  readonly attempt: string
+  /** The queue's run when its attempt began. */
+  readonly run?: string
 }
 
 /** A filter's own part of a question. */

@@ -42,7 +42,6 @@ import {
   type Request,
   ScriptRefusal,
   type Seen,
-  type ShardPart,
   type StatsCollector,
   silentLogger,
   urlRulesOfNote,
@@ -60,10 +59,18 @@ import { SeenCache } from '../asking/seen-cache.ts'
 import { SettlingLine } from '../asking/settling-line.ts'
 import { askScriptOf, eraseScriptOf, keepScript, leaveScriptOf } from './asker-scripts.ts'
 import { FilterCrawl } from './filter-crawl.ts'
-import { askersOf, bytesOf, type FilterKeys, filterKeys, forgetAskers, hasAny } from './filter-keys.ts'
-import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
+import {
+  askersOf,
+  bytesOf,
+  type FilterKeys,
+  filterKeys,
+  forgetAskers,
+  hasAny,
+  partKey,
+} from './filter-keys.ts'
+import { FilterPart } from './filter-part.ts'
+import type { PartOfFilter, RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import type { RedisConnection } from './redis-script.ts'
-import { partText, refuseOtherPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
@@ -80,9 +87,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected readonly logger: Logger
   protected readonly typed: string
   protected readonly stats: Pick<StatsCollector, 'inc'> | undefined
+  /** What a filter of several parts asks of this one. */
+  readonly part: PartOfFilter
   readonly #times: ProtocolTimes['filter']
   readonly #pendingStaleMs: number
-  readonly #shard: ShardPart | undefined
   readonly #run: RedisRun
   readonly #cache: SeenCache
   readonly #claims: Claims
@@ -110,24 +118,20 @@ export abstract class RedisDupeFilter implements DupeFilter {
     algorithm: FingerprintAlgorithm,
   ) {
     this.redis = options.redis
-    this.keys = filterKeys(options.key)
+    this.keys = filterKeys(partKey(options.key, options.shard))
     this.fingerprinter = options.fingerprinter ?? createFingerprinter({ algorithm })
     this.logger = options.logger ?? silentLogger
     this.typed = options.typed ?? '<spider>'
     const { times = PROTOCOL_TIMES } = options
     this.#times = times.filter
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
-    this.#shard = options.shard
     this.#run = new RedisRun(options.redisRunId, this.#times, options.onQueueBack)
     this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
     this.stats = options.stats
+    const { redis, keys, logger, stats } = this
     this.#crawl = new FilterCrawl({
-      redis: this.redis,
-      keys: this.keys,
+      ...{ redis, keys, logger, stats, times: this.#times },
       name: options.crawl ?? (() => ''),
-      logger: this.logger,
-      stats: this.stats,
-      times: this.#times,
     })
     this.#claims = new Claims((asker) => this.#crawl.tagged(asker))
     const saidAgain = (what: string) => (error: unknown) =>
@@ -157,8 +161,12 @@ export abstract class RedisDupeFilter implements DupeFilter {
       }),
       stats: this.stats,
     })
+    this.part = new FilterPart({
+      ...{ redis, key: options.key, keys, shard: options.shard, typed: this.typed },
+      ...{ claims: this.#claims, run: this.#run, settling: this.#settling, exists: () => this.exists() },
+    })
     this.#storeFiles = storeFiles
-    this.#askScript = askScriptOf(storeFiles)
+    this.#askScript = askScriptOf(storeFiles, options.shard !== undefined)
   }
 
   /** Returns what the filter's own store needs to answer about these requests. No request occurs twice. */
@@ -195,11 +203,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#kept.open()
     this.#crawl.open()
     await this.#run.open(() => this.#cache.clear())
-    await this.refuseOtherShard()
-    if (this.#shard) {
-      await this.redis.hsetnx(this.keys.record, 'shard', partText(this.#shard))
-      await this.refuseOtherShard()
-    }
+    await this.part.open()
     await this.followNote()
     await this.openStore()
   }
@@ -220,13 +224,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return this.redis.hget(this.keys.record, 'fingerprinter')
   }
 
-  /** Throws SettingsError when another part of a filter is stored than this one. Writes nothing. */
-  async refuseOtherShard(): Promise<void> {
-    await refuseOtherPart(this.redis, this.keys, this.#shard, () => this.exists())
-  }
-
-  /** Returns what a request is remembered by. */
-  fingerprintOf(request: Request): string {
+  /** Returns what chooses the part that remembers a request, of several with keys of their own. */
+  partTextOf(request: Request): string {
     return askedAbout(request, this.fingerprinter).fingerprint
   }
 
@@ -362,7 +361,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       silenceMs: this.#times.silenceMs,
       fingerprinter: fingerprinterNote(this.fingerprinter),
       isNoted,
-      shard: this.#shard && partText(this.#shard),
+      shard: this.part.text,
     })
     Object.assign(header, this.#crawl.header(cleaning !== undefined))
     try {

@@ -1,36 +1,38 @@
 /**
- * One filter spread over several servers: a request's fingerprint chooses the server that remembers it.
+ * One filter in several parts: a request's fingerprint chooses the part that remembers it. Each part is on a server of its own
+ * (DUPEFILTER_REDIS_URL as a list), or has keys of its own, which a Redis Cluster places and moves by itself (DUPEFILTER_SHARDS).
  *
- * A question goes to all of them at once, each with its part, and is answered when all have answered. While one of them is
- * away the question waits or fails as a whole. Asking again is harmless: servers that had answered tell the asker the same
- * again.
+ * A question goes at once to all parts that have links of it, one call each, and is answered when all have answered. While one of
+ * them is away the question waits or fails as a whole. Asking again is harmless: parts that had answered tell the asker the same
+ * again. Parts that were not asked are told later that the asker is settled (redis/filter-part.ts).
  *
- * Each server stores which part it is, and of how many. With the list in another order, or a longer one, most requests
- * would be looked up on the wrong server, so such a list is refused. Servers cannot be added to a crawl that is under way.
+ * Each part stores which one it is, and of how many. With the list in another order, or a longer one, most requests
+ * would be looked up in the wrong part, so such a list is refused. Parts cannot be added to a crawl that is under way.
  */
 
 import { hash } from 'node:crypto'
-import type { DupeFilter, Logger, Request, Seen } from '@webloom/core'
+import type { Awaitable, DupeFilter, Logger, Request, Seen } from '@webloom/core'
+import { IN_DOUBT_ASKER } from '../asking/claims.ts'
 import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import { type ShardedDescription, shardedDescription } from './sharded-description.ts'
 
-/** One server's part of a filter. */
+/** One part of a filter. */
 export interface Shard {
   /** The filter, made with its part as `shard`. */
   readonly filter: RedisDupeFilter & Pick<DupeFilter, 'forget'>
-  /** The server for logs and descriptions, without its password. */
+  /** The server for logs and descriptions, without its password; `#07` for a part that has keys of its own. */
   readonly server: string
 }
 
-/** The options of a filter on several servers. */
+/** The options of a filter in several parts. */
 export interface ShardedDupeFilterOptions {
-  /** All of one kind, in the order of DUPEFILTER_REDIS_URL. */
+  /** All of one kind, in the order of DUPEFILTER_REDIS_URL, or of their numbers. */
   readonly shards: readonly Shard[]
   /** Warns when some of the servers hold nothing of a filter that others have. */
   readonly logger: Logger
 }
 
-/** Any filter on Redis, spread over several servers. */
+/** Any filter on Redis, in several parts. */
 export class ShardedDupeFilter implements DupeFilter {
   /** Makes a request new again. Absent where the filters cannot forget. */
   readonly forget?: (request: Request) => Promise<void>
@@ -48,8 +50,8 @@ export class ShardedDupeFilter implements DupeFilter {
   }
 
   async open(): Promise<void> {
-    // All servers are checked before the first is written to: a list that is refused must leave nothing on a new server.
-    await Promise.all(this.#filters.map((filter) => filter.refuseOtherShard()))
+    // All parts are checked before the first is written to: a list that is refused must leave nothing on a new server.
+    await Promise.all(this.#filters.map(({ part }) => part.refuseOther()))
     await this.#warnOfNewcomers()
     await Promise.all(this.#filters.map((filter) => filter.open()))
   }
@@ -82,48 +84,65 @@ export class ShardedDupeFilter implements DupeFilter {
   }
 
   async requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
-    const parts = this.#filters.map((filter) => ({ filter, at: [] as number[], requests: [] as Request[] }))
+    const asked = new Map<number, { readonly at: number[]; readonly requests: Request[] }>()
     for (const [n, request] of requests.entries()) {
-      const part = parts[this.#indexFor(request)]!
+      const index = this.#indexFor(request)
+      const part = asked.get(index) ?? { at: [], requests: [] }
+      asked.set(index, part)
       part.at.push(n)
       part.requests.push(request)
     }
-    // Servers without a part of the question are told that the asker asks: its earlier attempt, which may have asked them,
-    // is now over.
-    const answers = await allOrNone(parts.map((part) => part.filter.requestsSeen(part.requests, asker)))
+    const questions = [...asked].map(([index, part]) =>
+      this.#filters[index]!.requestsSeen(part.requests, asker),
+    )
+    const answers = await allOrNone(questions)
     const seen = new Array<Seen>(requests.length)
-    for (const [index, { at }] of parts.entries()) {
+    for (const [index, { at }] of [...asked.values()].entries()) {
       for (const [n, place] of at.entries()) seen[place] = answers[index]![n]!
     }
     return seen
   }
 
-  /**
-   * Settles the asker on all servers, as only they know which of them an earlier attempt asked. It travels with their next
-   * question.
-   */
+  /** Settles the asker in the parts that it has asked, and tells the others, which an earlier attempt may have asked. */
   async settled(asker: string): Promise<void> {
-    await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
+    const asked = this.#askedBy(asker)
+    // The one link of such an asker is in one part. Which one, another worker may have been told.
+    if (asker.startsWith(IN_DOUBT_ASKER)) {
+      await Promise.all((asked.length > 0 ? asked : this.#filters).map((filter) => filter.settled(asker)))
+      return
+    }
+    const elsewhere = (asked[0] ?? this.#filters[0]!).part.settlingElsewhere(asker)
+    const rooms: (Promise<void> | undefined)[] = []
+    for (const filter of this.#filters) {
+      if (!asked.includes(filter)) rooms.push(filter.part.settledElsewhere(elsewhere))
+    }
+    await Promise.all([...asked.map((filter) => filter.settled(asker)), ...rooms.filter((room) => room)])
+  }
+
+  /** The parts that the asker's present attempt has asked. */
+  #askedBy(asker: string): Shard['filter'][] {
+    return this.#filters.filter(({ part }) => part.hasAsked(asker))
   }
 
   async unsettled(askers: readonly string[]): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.unsettled(askers)))
   }
 
-  async mayBeOutdated(asker: string): Promise<boolean> {
-    const answers = await Promise.all(this.#filters.map((filter) => filter.mayBeOutdated(asker)))
-    return answers.includes(true)
+  mayBeOutdated(asker: string): Awaitable<boolean> {
+    const answers = this.#askedBy(asker).map((filter) => filter.mayBeOutdated(asker))
+    if (answers.every((answer) => typeof answer === 'boolean')) return answers.includes(true)
+    return Promise.all(answers).then((all) => all.includes(true))
   }
 
   keepUnsettled(asker: string): () => void {
-    const ends = this.#filters.map((filter) => filter.keepUnsettled(asker))
+    const ends = this.#askedBy(asker).map((filter) => filter.keepUnsettled(asker))
     return () => {
       for (const end of ends) end()
     }
   }
 
   async givenBack(asker: string): Promise<void> {
-    await Promise.all(this.#filters.map((filter) => filter.givenBack(asker)))
+    await Promise.all(this.#askedBy(asker).map((filter) => filter.givenBack(asker)))
   }
 
   /** Resolves to true when the request was seen before. Records nothing. */
@@ -154,7 +173,7 @@ export class ShardedDupeFilter implements DupeFilter {
 
   #indexFor(request: Request): number {
     const [first] = this.#filters
-    return shardOf(first!.fingerprintOf(request), this.#filters.length)
+    return shardOf(first!.partTextOf(request), this.#filters.length)
   }
 
   #existing(): Promise<boolean[]> {
@@ -173,7 +192,7 @@ export class ShardedDupeFilter implements DupeFilter {
 }
 
 /**
- * Returns which of `count` servers a fingerprint belongs to. It is hashed once more, as filters use its digits for bits and
+ * Returns which of `count` parts a fingerprint belongs to. It is hashed once more, as filters use its digits for bits and
  * strings.
  */
 export function shardOf(fingerprint: string, count: number): number {

@@ -22,8 +22,11 @@ import {
   filterClass,
   forgettingFilters,
   isInProcess,
+  loggerOfParts,
   NoDupeFilter,
+  partNumber,
   RedisDupeFilter,
+  runOfParts,
   type Shard,
   ShardedDupeFilter,
 } from '@webloom/dupefilter'
@@ -32,6 +35,7 @@ import { componentClass } from '../loading/component-class.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
+import { partless, partsAsked, partsOnOneServer } from './store-settings.ts'
 
 /** What a crawl has that its filter may need. */
 export interface FilterSurroundings {
@@ -61,6 +65,8 @@ export async function chooseDupefilter(
     logger.warn(
       `DUPEFILTER_TTL has no effect: only ${expiringFilters()} keeps requests for a while (DUPEFILTER_CLASS)`,
     )
+  if (settings.getInt('DUPEFILTER_SHARDS') > 1 && !(Class && isOnRedis(Class)) && isRedisNamed(settings))
+    logger.warn('DUPEFILTER_SHARDS has no effect: only dupefilters on Redis have parts (DUPEFILTER_CLASS)')
   return filter
 }
 
@@ -87,7 +93,13 @@ function madeOf(
   servers: RedisServers,
 ): SimpleDupeFilter {
   const targets = servers.targets('dupefilter')
-  if (!isOnRedis(Class) || targets.length <= 1) return fromCrawler(Class, crawler)
+  if (!isOnRedis(Class)) return fromCrawler(Class, crawler)
+  const parts = partsAsked(crawler.settings, targets)
+  if (parts > 1) {
+    if (crawler.run && targets[0]!.options.nodes === undefined) crawler.logger.warn(partsOnOneServer(parts))
+    return ofParts(Class, crawler, parts)
+  }
+  if (targets.length <= 1) return fromCrawler(Class, crawler)
   const shards = targets.map((target, index) => {
     const redis: Crawler['redis'] = (role, because) =>
       role === 'dupefilter' ? servers.to(target, role) : crawler.redis(role, because)
@@ -95,6 +107,18 @@ function madeOf(
     return { filter: fromCrawler(Class, { ...crawler, redis, shard }), server: target.shown }
   })
   return new ShardedDupeFilter({ shards, logger: crawler.logger })
+}
+
+/** A filter whose parts have keys of their own, on one connection. */
+function ofParts(Class: ComponentClass<Shard['filter']>, crawler: Crawler, count: number): ShardedDupeFilter {
+  const logger = loggerOfParts(crawler.logger)
+  const inPart: Crawler = { ...crawler, logger, ...(crawler.run && { run: runOfParts(crawler.run) }) }
+  const shards = Array.from({ length: count }, (_, index) => {
+    const filter = fromCrawler(Class, { ...inPart, shard: { index, count, hasOwnKeys: true } })
+    if (filter.part.shard === undefined) throw partless(Class, count)
+    return { filter, server: partNumber(index) }
+  })
+  return new ShardedDupeFilter({ shards, logger })
 }
 
 /** A class of the user's own that extends a built-in one can be spread over several servers, too. */

@@ -233,6 +233,7 @@ export async function redisStore(
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
+      const filterParts = settings.getInt('DUPEFILTER_SHARDS')
       const { shown } = servers.targets('queue')[0]!
       const filterServers =
         filterRedis.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
@@ -240,6 +241,7 @@ export async function redisStore(
         `${crawlShown(keys)} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis, crawler)),
         ...(filterRedis.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
+        ...(filterRedis.length === 1 && filterParts > 1 ? [`the dupefilter is in ${filterParts} parts`] : []),
         ...(
           await Promise.all(
             filterRedis

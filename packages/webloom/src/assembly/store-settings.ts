@@ -1,6 +1,6 @@
 /** Settings of where a crawl is kept that do not go with one another. */
 
-import { type Settings, SettingsError } from '@webloom/core'
+import { type ComponentClass, type RedisTarget, type Settings, SettingsError } from '@webloom/core'
 
 /** What SCHEDULER asks for and does not get, in one line; undefined when there is nothing to say. */
 export function schedulerWarning(
@@ -37,4 +37,36 @@ const SHARDS_OF_VISITS =
 /** What a worker warns of where more than one is asked for. */
 export function shardsOnOneServer(shards: number): string {
   return `QUEUE_SHARDS is ${shards}, and the queue’s Redis is no cluster: one server carries all shards, at a higher price a page than one, and no crawl is faster for it. Use 1, unless you mean to move this crawl to a cluster later`
+}
+
+/** DUPEFILTER_SHARDS. Throws SettingsError where the filter has a place, or bits, that are not to be shared out. */
+export function partsAsked(settings: Settings, targets: readonly RedisTarget[]): number {
+  const parts = settings.getInt('DUPEFILTER_SHARDS')
+  const compat = settings.get('BLOOMFILTER_COMPAT')
+  const refused = [
+    ...(targets.length > 1 ? [ON_SERVERS] : []),
+    ...(compat === 'native' ? [] : [ofPython(compat)]),
+  ]
+  if (parts > 1 && refused.length > 0)
+    throw new SettingsError(refused.map((why) => `DUPEFILTER_SHARDS is ${parts}, and ${why}`))
+  return parts
+}
+
+const ON_SERVERS =
+  'DUPEFILTER_REDIS_URL names several servers, each of which has a part of the filter already: name one server or cluster, or use -s DUPEFILTER_SHARDS=1'
+
+function ofPython(compat: string): string {
+  return `BLOOMFILTER_COMPAT is ${compat}: the bits of a Python crawler are under one key, where that crawler looks for them. Use -s DUPEFILTER_SHARDS=1, or a filter of its own (unset BLOOMFILTER_COMPAT)`
+}
+
+/** For a class of the user's own. */
+export function partless({ name }: ComponentClass<unknown>, parts: number): SettingsError {
+  return new SettingsError([
+    `DUPEFILTER_SHARDS is ${parts}, and the class ${name} makes no part of a filter: its fromCrawler must pass on redisFilterOptionsOf(crawler), which says which part. Or use -s DUPEFILTER_SHARDS=1`,
+  ])
+}
+
+/** What a worker warns of where more than one is asked for. */
+export function partsOnOneServer(parts: number): string {
+  return `DUPEFILTER_SHARDS is ${parts}, and the dupefilter’s Redis is no cluster: one server answers for all parts, at a higher price a page than for one. Use 1, unless you mean to move this crawl to a cluster later`
 }

@@ -74,6 +74,17 @@ export const REDIS_SETTINGS = [
       'Redis of the dupefilter alone. If it is a list, each server keeps a part of the filter; all workers need the same list in the same order.',
   },
   {
+    name: 'DUPEFILTER_SHARDS',
+    type: 'int',
+    unit: 'shards',
+    default: 1,
+    min: 1,
+    max: 1024,
+    since: 'webloom',
+    summary:
+      'On a Redis Cluster: into how many parts the dupefilter is shared out over the servers, by fingerprint. Fixed when the filter begins. 1: it is on one server, under the key that Python crawlers know.',
+  },
+  {
     name: 'FILTER_URL',
     type: 'string',
     secret: true,

@@ -39,3 +39,16 @@ test('more hosts and links than are kept change no answer', () => {
   const ofOne = links.from('https://a.com')
   for (let n = 0; n < 50_000; n++) expect(ofOne(`/${n}`)?.url).toBe(`https://a.com/${n}`)
 })
+
+test('a host of whose pages no link is plain takes no place of others', () => {
+  let made = 0
+  const links = new KnownLinks((url) => {
+    made++
+    return new KnownUrl(url)
+  })
+  const ask = () => links.from('https://a.com')('/about')
+  ask()
+  for (let n = 0; n < 50_000; n++) links.from(`https://${n}.com`)('https://elsewhere.com/')
+  ask()
+  expect(made).toBe(1)
+})

@@ -22,25 +22,28 @@ export class KnownLinks {
    * @param root the page's `plainRoot`
    */
   from(root: string): (link: string) => KnownUrl | undefined {
-    const links = this.#byRoot.get(root) ?? this.#newHost(root)
-    return (link) => links.get(link) ?? this.#learn(links, root, link)
+    const links = this.#byRoot.get(root)
+    return (link) => (links ?? this.#byRoot.get(root))?.get(link) ?? this.#learn(root, link)
   }
 
-  #newHost(root: string): Map<string, KnownUrl> {
-    this.#makeRoom()
-    const links = new Map<string, KnownUrl>()
-    this.#byRoot.set(root, links)
-    return links
-  }
-
-  #learn(links: Map<string, KnownUrl>, root: string, link: string): KnownUrl | undefined {
+  #learn(root: string, link: string): KnownUrl | undefined {
     if (!isPlainRooted(link)) return undefined
     const known = this.#make(root + link)
     if (link.length <= CHARACTERS_MAX) {
       this.#makeRoom()
-      links.set(ownCopy(link), known)
+      this.#ofRoot(root).set(ownCopy(link), known)
     }
     return known
+  }
+
+  /** A host of which no link is known has no map: a crawl meets many that link to other hosts alone. */
+  #ofRoot(root: string): Map<string, KnownUrl> {
+    const known = this.#byRoot.get(root)
+    if (known) return known
+    this.#makeRoom()
+    const links = new Map<string, KnownUrl>()
+    this.#byRoot.set(root, links)
+    return links
   }
 
   /** Makes room for one more host or link. */

@@ -11,6 +11,14 @@ test('past its bytes the value used longest ago goes; one that was asked for sta
   expect([kept.bytes, kept.size]).toEqual([250, 2])
 })
 
+test('past so many values the one used longest ago goes, however little they weigh', () => {
+  const forgotten: string[] = []
+  const kept = new RecentBytes<string, number>(300, (key) => void forgotten.push(key), 2)
+  for (const key of ['a', 'b', 'b', 'c']) kept.set(key, 1, 1)
+  expect(forgotten).toEqual(['a'])
+  expect([kept.bytes, kept.size]).toEqual([2, 2])
+})
+
 test('a value that is set again weighs what it weighs now, and what was deleted nothing', () => {
   const kept = new RecentBytes<string, number>(300)
   kept.set('a', 1, 200)

@@ -6,18 +6,27 @@ interface Weighed<Value> {
 /** What an entry takes beside the characters of its key, and beside what its value refers to. Measured: 100 to 120. */
 export const ENTRY_BYTES = 128
 
-/** A map that forgets the values used longest ago when its values weigh more than `bytesMax`. The newest one always stays. */
+/**
+ * A map that forgets the values used longest ago when its values weigh more than `bytesMax`, or are more than `valuesMax`.
+ * The newest one always stays.
+ */
 export class RecentBytes<Key, Value> {
   // The first entry is the one used longest ago.
   readonly #values = new Map<Key, Weighed<Value>>()
   readonly #bytesMax: number
+  readonly #valuesMax: number
   readonly #onForgotten: (key: Key, value: Value) => void
   #bytes = 0
   // Its entry is the last one already. To move that again costs a microsecond, as a small Map is often made anew for it.
   #newest: Key | undefined
 
-  constructor(bytesMax: number, onForgotten: (key: Key, value: Value) => void = () => {}) {
+  constructor(
+    bytesMax: number,
+    onForgotten: (key: Key, value: Value) => void = () => {},
+    valuesMax = Number.POSITIVE_INFINITY,
+  ) {
     this.#bytesMax = bytesMax
+    this.#valuesMax = valuesMax
     this.#onForgotten = onForgotten
   }
 
@@ -45,7 +54,7 @@ export class RecentBytes<Key, Value> {
     this.#values.set(key, { value, bytes })
     this.#newest = key
     this.#bytes += bytes
-    while (this.#bytes > this.#bytesMax && this.#values.size > 1) {
+    while ((this.#bytes > this.#bytesMax || this.#values.size > this.#valuesMax) && this.#values.size > 1) {
       const [oldest, forgotten] = this.#values.entries().next().value!
       this.delete(oldest)
       this.#onForgotten(oldest, forgotten.value)

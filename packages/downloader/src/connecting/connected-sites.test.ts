@@ -16,10 +16,10 @@ afterEach(async () => {
 // What one connection without TLS counts for, its site included.
 const SITE_BYTES = 24_576
 
-function sitesOf({ bytesMax = 100 * SITE_BYTES } = {}): ConnectedSites {
+function sitesOf({ bytesMax = 100 * SITE_BYTES, sitesMax = 100 } = {}): ConnectedSites {
   const addresses = new HostAddresses({ cacheSize: 0, timeoutMs: 1000 })
   const connecting = { addresses, tls: { rejectUnauthorized: false }, http2: true, timeoutMs: 1000 }
-  const sites = new ConnectedSites(connecting, { keepAliveTimeout: 60_000 }, bytesMax)
+  const sites = new ConnectedSites({ connecting, pool: { keepAliveTimeout: 60_000 }, sitesMax, bytesMax })
   closing.push(() => sites.close())
   return sites
 }
@@ -89,15 +89,21 @@ test('what comes at once has a connection each, and nothing waits for another’
   expect(await answers).toEqual(Array(8).fill(200))
 })
 
-test('connections of the site used longest ago are closed when all weigh too much, and opened again when asked for', async () => {
-  const [first, second, third] = [await answeringSite(), await answeringSite(), await answeringSite()]
-  const sites = sitesOf({ bytesMax: 2.5 * SITE_BYTES })
-  for (const { origin } of [first, second, third]) await ask(sites, origin)
-  await vi.waitFor(() => expect(first.closed.length).toBe(1))
-  expect(sites.isConnected(first.origin)).toBe(false)
-  expect(sites.isConnected(third.origin)).toBe(true)
-  expect(await ask(sites, first.origin)).toBe(200)
-})
+test.each([
+  ['weigh too much', { bytesMax: 2.5 * SITE_BYTES }],
+  ['are too many', { sitesMax: 2 }],
+])(
+  'connections of the site used longest ago are closed when all %s, and opened again when asked for',
+  async (_, bounds) => {
+    const [first, second, third] = [await answeringSite(), await answeringSite(), await answeringSite()]
+    const sites = sitesOf(bounds)
+    for (const { origin } of [first, second, third]) await ask(sites, origin)
+    await vi.waitFor(() => expect(first.closed.length).toBe(1))
+    expect(sites.isConnected(first.origin)).toBe(false)
+    expect(sites.isConnected(third.origin)).toBe(true)
+    expect(await ask(sites, first.origin)).toBe(200)
+  },
+)
 
 test('many connections to one site weigh more than one', async () => {
   const [other, many] = [await answeringSite(), await siteThatWaits()]

@@ -3,25 +3,37 @@ import type { Dispatcher, Pool } from 'undici'
 import { SiteConnections } from './site-connections.ts'
 import type { ConnectingOptions } from './site-connector.ts'
 
-// 24 MiB: 1 000 sites with a connection each, or 220 with TLS.
+// 24 MiB: 220 sites with a connection over TLS each.
 const BYTES_MAX = 25_165_824
 
+export interface ConnectedSitesOptions {
+  readonly connecting: ConnectingOptions
+  /** Apply to each connection. */
+  readonly pool: Pool.Options
+  /** How many sites have their connections kept at once. */
+  readonly sitesMax: number
+  /** Default: BYTES_MAX. */
+  readonly bytesMax?: number
+}
+
 /**
- * The connections to sites, kept open for a while to be used again. Past the bound the connections to the site used longest
+ * The connections to sites, kept open for a while to be used again. Past a bound the connections to the site used longest
  * ago are closed once they are idle, so that a crawl of many hosts keeps no connections that it will never use. Nothing is kept of
  * a site whose connections have closed.
+ *
+ * Connections without TLS weigh little, so that their number has a bound of its own. What V8 has kept while a thousand sites were
+ * connected to is old for it: that is collected at far greater cost than what is young, and only when the old has grown by half.
  */
 export class ConnectedSites {
   readonly #sites: RecentBytes<string, SiteConnections>
   readonly #connecting: ConnectingOptions
-  readonly #options: Pool.Options
+  readonly #pool: Pool.Options
 
-  /** @param options apply to each connection */
-  constructor(connecting: ConnectingOptions, options: Pool.Options, bytesMax = BYTES_MAX) {
+  constructor({ connecting, pool, sitesMax, bytesMax = BYTES_MAX }: ConnectedSitesOptions) {
     this.#connecting = connecting
-    this.#options = options
+    this.#pool = pool
     // Requests under way end first. A connection that breaks while it closes costs nothing.
-    this.#sites = new RecentBytes(bytesMax, (_, site) => void site.close().catch(() => {}))
+    this.#sites = new RecentBytes(bytesMax, (_, site) => void site.close().catch(() => {}), sitesMax)
   }
 
   /** How many sites have connections, or are being connected to. */
@@ -44,7 +56,7 @@ export class ConnectedSites {
       origin,
       localAddress,
       connecting: this.#connecting,
-      pool: this.#options,
+      pool: this.#pool,
       onChange: () => this.#weigh(key, site),
     })
     this.#sites.set(key, site, site.bytes)

@@ -40,7 +40,7 @@ export interface ConnectionsOptions {
 // says that it keeps them longer, they are kept for a minute at the most.
 const KEEP_ALIVE_MS = 4000
 const KEEP_ALIVE_MS_MAX = 60_000
-// Some more than there is room for with TLS: a crawl of hosts with a page each then takes 8 % less memory and 5 % less processor
+// Some more than there is room for with TLS: a crawl of hosts with a page each by `crawl()` takes 8 % less memory and 5 % less processor
 // time than with 1 000 (`benchmarks/broad-bench.ts --rows one-page-set`), and one of ten pages a host as much time as before.
 const SITES_MAX_AT_LEAST = 256
 // The operating system tries four times in 15 s to reach a host; TLS may take as long again.

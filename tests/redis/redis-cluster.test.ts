@@ -1,7 +1,10 @@
 /** A crawl on a Redis Cluster, as a user who has the rights that docs/deploy.md names, and no others. */
 
-import { Settings } from '@webloom/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Request, Settings } from '@webloom/core'
+import { RedisSetDupeFilter } from '@webloom/dupefilter'
 import { type RedisCluster, startCluster, startFakeWeb } from '@webloom/testkit'
+import { Cluster } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { crawl, type SettingsInput } from 'webloom'
 import { checkRedisServers } from '../../packages/webloom/src/doctor/redis-checkup.ts'
@@ -82,6 +85,35 @@ test.concurrent('commands look at the crawl and tell it something, and clear lea
   const keys = await Promise.all(cluster.nodes.map((node) => node.command('KEYS', '*told*')))
   const isSeed = (key: unknown) => String(key).includes('start_urls')
   expect(keys.flat().filter((key) => !isSeed(key))).toEqual(['webloom:{pages@told}:runs'])
+})
+
+test.concurrent('a question to a filter whose slot is being moved waits for the end of the move', async () => {
+  const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+  const redis = new Cluster(nodes, { redisOptions: { password: 'admin' } })
+  const key = 'moved:dupefilter'
+  const filter = new RedisSetDupeFilter({ redis, key })
+  await filter.open()
+  await filter.requestsSeen([new Request('http://a.test/1')], 'first')
+  await filter.settled('first')
+  await filter.requestsSeen([new Request('http://a.test/2')], 'second')
+  const from = (await cluster.masterOf(key))!
+  const to = cluster.nodes.find((node) => node !== from)!
+  const slot = String(await to.command('CLUSTER', 'KEYSLOT', key))
+  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await to.command('CLUSTER', 'MYID')))
+  // The list of this asker is not there.
+  const asked = filter.requestsSeen([new Request('http://a.test/3')], 'third')
+  // Nothing tells that a question waits.
+  expect(await Promise.race([asked, sleep(300, 'waits')])).toBe('waits')
+  expect(await cluster.moveSlot(key, to)).toBeLessThan(1000)
+  expect(await asked).toEqual([false])
+  expect(
+    await filter.requestsSeen(
+      [1, 2, 3].map((n) => new Request(`http://a.test/${n}`)),
+      'other',
+    ),
+  ).toEqual([true, 'in doubt', 'in doubt'])
+  await filter.close()
+  redis.disconnect()
 })
 
 test('doctor finds no right missing at any node, and tells the line for those that are', async () => {

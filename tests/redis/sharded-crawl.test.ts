@@ -48,6 +48,7 @@ class Pages extends Spider {
 
 const settings = (more: SettingsInput) => ({
   ...{ REDIS_URL: bench.server.url, SCHEDULER_PERSIST: true, DOWNLOAD_DELAY: 0, HOST_BACKOFF_MAX: 0 },
+  DUPEFILTER_SHARDS: 4,
   ...more,
 })
 
@@ -103,7 +104,9 @@ test('a crawl that was ended early: status counts what all shards have, export h
   })
   await bench.redis.hset(former, 'run', 'before')
   expect(await seen((one) => clearFromOutside(one))).toBe(0)
-  expect((await bench.redis.keys('*')).filter((key) => /#\d\d\.\d+\}|:record$/.test(key))).toEqual([])
+  // That the dupefilter was cleared on purpose is known for ten minutes.
+  const kept = (key: string) => /#\d\d(?:\.\d+)?\}|:record$/.test(key) && !key.endsWith(':cleared')
+  expect((await bench.redis.keys('*')).filter(kept)).toEqual([])
 })
 
 test('an import makes a crawl of shards, and its worker fetches what was imported; what failed is queued again after the end', async () => {

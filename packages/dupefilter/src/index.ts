@@ -87,6 +87,7 @@ export type { BloomPartition, BloomPartitionOptions } from './bloom-sizing/bloom
 
 export {
   type FilterPlan,
+  PART_BYTES_MAX,
   type PlanOptions,
   planFilters,
 } from './bloom-sizing/bloom-plan.ts'

@@ -1,5 +1,5 @@
 import type { ProtocolTimes } from '@webloom/core'
-import { ELSEWHERE, type Settling } from './claims.ts'
+import { isElsewhere, type Settling } from './claims.ts'
 import type { Question } from './question-line.ts'
 import type { RedisRun } from './redis-run.ts'
 
@@ -68,8 +68,4 @@ function elsewhereIn(settling: readonly Settling[]): unknown[] {
     else byRun.set(run, [taggedAsker])
   }
   return [...byRun]
-}
-
-function isElsewhere({ attempt }: Settling): boolean {
-  return attempt === ELSEWHERE
 }

@@ -135,6 +135,11 @@ export class Claims {
     return this.#claims.get(asker)?.run
   }
 
+  /** Whether the asker's present attempt was told of a new link. */
+  hasTold(asker: string): boolean {
+    return (this.#claims.get(asker)?.told.size ?? 0) > 0
+  }
+
   /** The asker's name on Redis. */
   taggedAskerOf(asker: string): string {
     return this.#claims.get(asker)?.taggedAsker ?? this.#tag(asker)
@@ -197,4 +202,9 @@ export class Claims {
     const [oldest] = this.#claims
     if (oldest) this.#end(...oldest)
   }
+}
+
+/** Whether it is about an asker that has asked other parts of the filter. */
+export function isElsewhere({ attempt }: Settling): boolean {
+  return attempt === ELSEWHERE
 }

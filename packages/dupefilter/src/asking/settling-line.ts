@@ -1,4 +1,4 @@
-import { ELSEWHERE, type Settling } from './claims.ts'
+import { isElsewhere, type Settling } from './claims.ts'
 
 /** Askers settled with one call: each costs Redis about 5 µs. */
 const MAX_ASKERS_PER_CALL = 100
@@ -52,7 +52,7 @@ export class SettlingLine {
   /** Adds an asker. Returns a promise to wait for when too many are in line. */
   add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
-    this.#tellSoon(settling.attempt === ELSEWHERE ? ELSEWHERE_WITHIN_MS : 0)
+    this.#tellSoon(isElsewhere(settling) ? ELSEWHERE_WITHIN_MS : 0)
     return this.#waiting.length > SETTLE_WAITING_MAX ? this.tellAll() : undefined
   }
 
@@ -70,7 +70,7 @@ export class SettlingLine {
     let here = 0
     const most = Math.min(this.#waiting.length, MAX_PER_CALL)
     for (let n = 0; n < most; n++) {
-      if (this.#waiting[n]!.attempt !== ELSEWHERE && ++here > MAX_ASKERS_PER_CALL) return n
+      if (!isElsewhere(this.#waiting[n]!) && ++here > MAX_ASKERS_PER_CALL) return n
     }
     return most
   }

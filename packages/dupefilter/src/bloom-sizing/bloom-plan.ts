@@ -32,8 +32,15 @@ export interface FilterPlan {
   readonly blocks?: number
   /** How many requests raise the error to the wanted one. */
   readonly capacity?: number
+  /** On Redis: DUPEFILTER_SHARDS by which each part has 8 MiB at most, so that a cluster moves it in a moment. */
+  readonly shards?: number
   readonly warnings: readonly string[]
 }
+
+/** A Redis Cluster moves so much from one master to another in some 50 ms, and questions to that part wait meanwhile. */
+export const PART_BYTES_MAX = 2 ** 23
+/** DUPEFILTER_SHARDS has this limit. */
+const SHARDS_MAX = 1024
 
 /**
  * Bytes of Redis memory for a URL in a set, with its hash table, measured with 10^6 members on Redis 7.0.15
@@ -58,21 +65,28 @@ export function planFilters(options: PlanOptions): FilterPlan[] {
   const bloom = bloomPlan(urls, errorRate, sized, { capacity: urls, errorRate })
   return [
     memoryPlan(urls),
-    setPlan(urls, 'redis-set', '40 hex digits, as scrapy-redis', SET_BYTES_PER_URL.hex),
-    setPlan(urls, 'redis-set', '16 or 20 raw bytes', SET_BYTES_PER_URL.binary16),
-    setPlan(urls, 'redis-key', 'forgets by itself, DUPEFILTER_TTL', KEY_BYTES_PER_URL),
-    bloom,
+    inShards(setPlan(urls, 'redis-set', '40 hex digits, as scrapy-redis', SET_BYTES_PER_URL.hex)),
+    inShards(setPlan(urls, 'redis-set', '16 or 20 raw bytes', SET_BYTES_PER_URL.binary16)),
+    inShards(setPlan(urls, 'redis-key', 'forgets by itself, DUPEFILTER_TTL', KEY_BYTES_PER_URL)),
+    inShards(bloom),
     { ...bloom, filter: 'memory-bloom' },
-    countingPlan(bloom),
-    splittablePlan(urls, errorRate),
-    hostPlan(options),
-    bloomPlan(
-      urls,
-      errorRate,
-      `BLOOMFILTER_BIT=${bit} BLOOMFILTER_HASH_NUMBER=${hashNumber}${blocks === undefined ? '' : ` BLOOMFILTER_BLOCK_NUM=${blocks}`}`,
-      { bit, hashNumber, ...(blocks !== undefined && { blockNum: blocks }) },
+    inShards(countingPlan(bloom)),
+    inShards(splittablePlan(urls, errorRate)),
+    inShards(hostPlan(options)),
+    inShards(
+      bloomPlan(
+        urls,
+        errorRate,
+        `BLOOMFILTER_BIT=${bit} BLOOMFILTER_HASH_NUMBER=${hashNumber}${blocks === undefined ? '' : ` BLOOMFILTER_BLOCK_NUM=${blocks}`}`,
+        { bit, hashNumber, ...(blocks !== undefined && { blockNum: blocks }) },
+      ),
     ),
   ]
+}
+
+function inShards(plan: FilterPlan): FilterPlan {
+  const shards = Math.ceil(plan.bytes / PART_BYTES_MAX)
+  return shards > 1 && shards <= SHARDS_MAX ? { ...plan, shards } : plan
 }
 
 function setPlan(urls: number, filter: string, variant: string, bytesPerUrl: number): FilterPlan {

@@ -2,11 +2,12 @@
  * What a filter of several parts asks of each: whether it is that part, and what becomes of askers that have asked other parts.
  *
  * An asker may have asked this part before, on a worker that was lost, or before its queue went back. Nobody knows that but the part.
- * So it is told of each asker that is settled in others; by its name alone, which hardly ever is one that it knows.
+ * So it is told of each asker that is settled without having been told here of a new link; by its name alone, which hardly ever is one
+ * that it knows.
  */
 
 import { SettingsError, type ShardPart } from '@webloom/core'
-import type { Claims } from '../asking/claims.ts'
+import { type Claims, ELSEWHERE } from '../asking/claims.ts'
 import type { RedisRun } from '../asking/redis-run.ts'
 import type { SettlingLine } from '../asking/settling-line.ts'
 import { type FilterKeys, filterKeys, hasAny, partKey } from './filter-keys.ts'
@@ -52,13 +53,19 @@ export class FilterPart implements PartOfFilter {
     return this.#options.claims.runOf(asker) !== undefined
   }
 
+  hasTold(asker: string): boolean {
+    return this.#options.claims.hasTold(asker)
+  }
+
   settlingElsewhere(asker: string): Elsewhere {
     const { claims, run } = this.#options
     return claims.elsewhere(asker, run.current)
   }
 
-  settledElsewhere(settling: Elsewhere): Promise<void> | undefined {
-    return this.#options.settling.add(settling)
+  settledElsewhere(asker: string, elsewhere: Elsewhere): Promise<void> | undefined {
+    const { claims, run, settling } = this.#options
+    const own = this.hasAsked(asker) && { ...claims.settle(asker, run.current), attempt: ELSEWHERE }
+    return settling.add(own || elsewhere)
   }
 }
 
@@ -82,13 +89,21 @@ interface PartPlace {
 /** Throws SettingsError when another part of a filter is stored than `wanted`, or a whole one. Writes nothing. */
 async function refuseOtherPart(place: PartPlace, wanted: ShardPart | undefined): Promise<void> {
   const { redis, keys, exists } = place
-  const stored = await redis.hget(keys.record, 'shard')
-  if (stored !== (wanted ? partText(wanted) : null)) {
-    if (wanted?.hasOwnKeys && stored !== null) throw otherCount(place, countIn(stored), wanted.count)
-    if (stored !== null || (await exists())) throw otherServer(keys.main, stored, wanted)
-  }
+  const own = wanted ? partText(wanted) : null
+  let stored = await redis.hget(keys.record, 'shard')
+  // Another worker may begin it just now: a part notes which one it is before anything else.
+  if (stored === null && own !== null && (await exists()))
+    stored = (await redis.hget(keys.record, 'shard')) ?? WHOLE
   if (stored === null) await refuseOtherLayout(place, wanted)
+  else if (stored !== own) {
+    throw wanted?.hasOwnKeys && stored !== WHOLE
+      ? otherCount(place, countIn(stored), wanted.count)
+      : otherServer(keys.main, stored, wanted)
+  }
 }
+
+/** Of a filter that is there, and notes no part. */
+const WHOLE = ''
 
 /** A whole filter has other keys than one of several parts, so that neither would notice the other. */
 async function refuseOtherLayout(place: PartPlace, wanted: ShardPart | undefined): Promise<void> {
@@ -118,14 +133,14 @@ function otherCount({ key, typed }: PartPlace, begunWith: number, asked: number)
   ])
 }
 
-function otherServer(key: string, stored: string | null, wanted: ShardPart | undefined): SettingsError {
+function otherServer(key: string, stored: string, wanted: ShardPart | undefined): SettingsError {
   const place = wanted ? `server ${wanted.index + 1} of the ${wanted.count}` : 'the only server'
   return new SettingsError([
     `${place} in DUPEFILTER_REDIS_URL has ${shown(stored)} of the filter ${key}. The list must name the same servers in the same order as when the filter was begun, each once: set it back, or clear the filter with the list that it was begun with, or choose another SCHEDULER_DUPEFILTER_KEY`,
   ])
 }
 
-function shown(stored: string | null): string {
-  const [index, count] = (stored ?? '').split('/')
-  return stored === null ? 'all' : `part ${Number(index) + 1} of ${count}`
+function shown(stored: string): string {
+  const [index, count] = stored.split('/')
+  return stored === WHOLE ? 'all' : `part ${Number(index) + 1} of ${count}`
 }

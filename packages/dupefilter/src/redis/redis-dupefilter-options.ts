@@ -53,10 +53,12 @@ export interface PartOfFilter {
   refuseOther(): Promise<void>
   /** Whether an attempt of the asker is under way in this process, and has asked this part. */
   hasAsked(asker: string): boolean
-  /** Returns what the parts are told that `asker` has not asked, when it is settled. */
+  /** Whether that attempt was told here that a link is new. */
+  hasTold(asker: string): boolean
+  /** Returns what the other parts are told when `asker` is settled. */
   settlingElsewhere(asker: string): Elsewhere
   /** Takes that. It travels with a question, or alone a second later. */
-  settledElsewhere(settling: Elsewhere): Promise<void> | undefined
+  settledElsewhere(asker: string, settling: Elsewhere): Promise<void> | undefined
 }
 
 /** An asker that is settled, as the parts know it that it has not asked. */

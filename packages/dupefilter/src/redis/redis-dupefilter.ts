@@ -50,7 +50,7 @@ import {
 import { askHeader, asksIn } from '../asking/ask-header.ts'
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { Claims } from '../asking/claims.ts'
+import { Claims, isElsewhere } from '../asking/claims.ts'
 import { KeptAskers } from '../asking/kept-askers.ts'
 import { joinedQuestions, type Question, QuestionLine } from '../asking/question-line.ts'
 import { Questions } from '../asking/questions.ts'
@@ -70,7 +70,7 @@ import {
 } from './filter-keys.ts'
 import { FilterPart } from './filter-part.ts'
 import type { PartOfFilter, RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
-import type { RedisConnection } from './redis-script.ts'
+import { type RedisConnection, runThroughMoves } from './redis-script.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
@@ -153,13 +153,12 @@ export abstract class RedisDupeFilter implements DupeFilter {
       cache: this.#cache,
       run: this.#run,
       pendingStaleMs: this.#pendingStaleMs,
-      times,
+      ...{ times, stats },
       atOnceMax: () => this.askAtOnceMax,
       line: new QuestionLine({
         linksMax: () => Math.min(MAX_LINKS_PER_CALL, this.askAtOnceMax),
         call: (questions) => this.#call(questions),
       }),
-      stats: this.stats,
     })
     this.part = new FilterPart({
       ...{ redis, key: options.key, keys, shard: options.shard, typed: this.typed },
@@ -349,7 +348,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
     if (asked.length > 0) await this.prepare().catch(inWords)
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
-    const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
+    // A part of a filter may be asked seldom, in a crawl that goes on: its worker is heard all the same.
+    const isHeard = asked.length > 0 || settling.some(isElsewhere)
+    const isNoted = isHeard && performance.now() - this.#heardAt >= this.#times.heardEveryMs
     const header = askHeader({
       ask: asksIn(questions, at),
       count: asked.length,
@@ -389,7 +390,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const text = JSON.stringify({ ...header, ...more })
     const allKeys = [main, pending, owners, this.#crawl.settledKey, record, ...keys]
     try {
-      return await script.run(this.redis, allKeys, [text, ...members, ...args])
+      return await runThroughMoves(script, this.redis, allKeys, [text, ...members, ...args])
     } catch (error) {
       const isAskedAgain = error instanceof ScriptRefusal && tries > 1 && (await this.mayAskAgain(error))
       if (!isAskedAgain) throw error

@@ -152,6 +152,13 @@ test('a question is one call for each part that has links of it, and settling co
   expect((await calls()) - before).toBe(20)
 })
 
+test('workers that begin it at the same moment are all let in', async () => {
+  for (let n = 0; n < 10; n++) {
+    const key = bench.nextKey()
+    await Promise.all(Array.from({ length: 4 }, () => inParts(MAKES['redis-bloom']!, 3, { key })))
+  }
+})
+
 describe('another number of parts than the one it was begun with', () => {
   test.each([
     [5, 3],

@@ -1,19 +1,19 @@
 import type { DupeFilterDescription } from '@webloom/core'
 
-/** The description of a filter on several servers, and of each of them. */
+/** The description of a filter in several parts, and of each of them. */
 export interface ShardedDescription extends DupeFilterDescription {
-  /** The servers in their order, each with how many requests it has recorded. */
+  /** The parts in their order, each with how many requests it has recorded, by its server; `#07` where one server or cluster has all. */
   readonly shards: readonly { readonly server: string; readonly count: number }[]
 }
 
 type Figure = (values: readonly number[]) => number
 
 const sum: Figure = (values) => values.reduce((a, b) => a + b, 0)
-// A fingerprint chooses its server at random, so a probability for a request is the average over the servers.
+// A fingerprint chooses its part at random, so a probability for a request is the average over the parts.
 const mean: Figure = (values) => sum(values) / values.length
 const most: Figure = (values) => Math.max(...values)
 
-/** How a figure of all servers is computed. Figures that are not listed, such as settings, are those of the first server. */
+/** How a figure of all parts is computed. Figures that are not listed, such as settings, are those of the first part. */
 const TOGETHER: Readonly<Record<string, Figure>> = {
   count: sum,
   capacity: sum,
@@ -30,7 +30,7 @@ const TOGETHER: Readonly<Record<string, Figure>> = {
   depth: most,
 }
 
-/** Returns the description of one filter, made of those of all servers, which are of one kind. */
+/** Returns the description of one filter, made of those of all parts, which are of one kind. */
 export function shardedDescription<Description extends DupeFilterDescription>(
   descriptions: readonly Description[],
   servers: readonly string[],
@@ -45,12 +45,20 @@ export function shardedDescription<Description extends DupeFilterDescription>(
   }
   const warnings = figures.flatMap((all, index) => {
     const own = all.get('warnings')
-    return Array.isArray(own) ? own.map((warning) => `${servers[index]}: ${warning}`) : []
+    return Array.isArray(own) ? own.map((text) => ({ text: String(text), server: servers[index]! })) : []
   })
   return {
     ...descriptions[0]!,
     ...together,
-    ...(figures[0]!.has('warnings') && { warnings }),
+    ...(figures[0]!.has('warnings') && { warnings: warningsOfParts(warnings) }),
     shards: servers.map((server, index) => ({ server, count: descriptions[index]!.count })),
   }
+}
+
+/** What several parts warn of is said once, with the first of them. */
+function warningsOfParts(warnings: readonly { readonly text: string; readonly server: string }[]): string[] {
+  return [...Map.groupBy(warnings, ({ text }) => text)].map(([text, parts]) => {
+    const more = parts.length > 1 ? ` and ${parts.length - 1} more` : ''
+    return `${parts[0]!.server}${more}: ${text}`
+  })
 }

@@ -103,7 +103,7 @@ export class ShardedDupeFilter implements DupeFilter {
     return seen
   }
 
-  /** Settles the asker in the parts that it has asked, and tells the others, which an earlier attempt may have asked. */
+  /** Settles the asker in the parts that told it of new links, and tells the others, which may have told an earlier attempt. */
   async settled(asker: string): Promise<void> {
     const asked = this.#askedBy(asker)
     // The one link of such an asker is in one part. Which one, another worker may have been told.
@@ -112,11 +112,13 @@ export class ShardedDupeFilter implements DupeFilter {
       return
     }
     const elsewhere = (asked[0] ?? this.#filters[0]!).part.settlingElsewhere(asker)
-    const rooms: (Promise<void> | undefined)[] = []
+    const rooms: Promise<void>[] = []
     for (const filter of this.#filters) {
-      if (!asked.includes(filter)) rooms.push(filter.part.settledElsewhere(elsewhere))
+      const { part } = filter
+      const room = part.hasTold(asker) ? filter.settled(asker) : part.settledElsewhere(asker, elsewhere)
+      if (room) rooms.push(room)
     }
-    await Promise.all([...asked.map((filter) => filter.settled(asker)), ...rooms.filter((room) => room)])
+    await Promise.all(rooms)
   }
 
   /** The parts that the asker's present attempt has asked. */

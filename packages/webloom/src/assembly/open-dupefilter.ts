@@ -35,7 +35,7 @@ import { componentClass } from '../loading/component-class.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
-import { partless, partsAsked, partsOnOneServer } from './store-settings.ts'
+import { partless, partsAsked } from './store-settings.ts'
 
 /** What a crawl has that its filter may need. */
 export interface FilterSurroundings {
@@ -95,10 +95,7 @@ function madeOf(
   const targets = servers.targets('dupefilter')
   if (!isOnRedis(Class)) return fromCrawler(Class, crawler)
   const parts = partsAsked(crawler.settings, targets)
-  if (parts > 1) {
-    if (crawler.run && targets[0]!.options.nodes === undefined) crawler.logger.warn(partsOnOneServer(parts))
-    return ofParts(Class, crawler, parts)
-  }
+  if (parts > 1) return ofParts(Class, crawler, parts)
   if (targets.length <= 1) return fromCrawler(Class, crawler)
   const shards = targets.map((target, index) => {
     const redis: Crawler['redis'] = (role, because) =>

@@ -59,7 +59,7 @@ import { seedSource } from './crawl-seeds.ts'
 import { chooseDupefilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
-import { shardsAsked, shardsOnOneServer } from './store-settings.ts'
+import { partsOnOneServer, shardsAsked, shardsOnOneServer } from './store-settings.ts'
 import { newWorkerId } from './worker-id.ts'
 
 /** Longer than a silent connection takes to be noticed, and to be made anew. */
@@ -98,6 +98,9 @@ export async function redisStore(
   const persists = settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off'
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const filterRedis = servers.used('dupefilter')
+  const filterParts = filterRedis.length === 1 ? settings.getInt('DUPEFILTER_SHARDS') : 1
+  if (filterParts > 1 && servers.targets('dupefilter')[0]!.options.nodes === undefined)
+    logger.warn(partsOnOneServer(filterParts))
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
   const mayDoubt = () => heartbeat.mayDoubt
@@ -233,7 +236,6 @@ export async function redisStore(
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
-      const filterParts = settings.getInt('DUPEFILTER_SHARDS')
       const { shown } = servers.targets('queue')[0]!
       const filterServers =
         filterRedis.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
@@ -241,7 +243,7 @@ export async function redisStore(
         `${crawlShown(keys)} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis, crawler)),
         ...(filterRedis.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
-        ...(filterRedis.length === 1 && filterParts > 1 ? [`the dupefilter is in ${filterParts} parts`] : []),
+        ...(filterParts > 1 ? [`the dupefilter is in ${filterParts} parts`] : []),
         ...(
           await Promise.all(
             filterRedis

@@ -116,10 +116,7 @@ function figures(description: Described, memoryBytes: number | undefined): [name
       description.ttlMs === undefined ? grouped(count) : `${grouped(count)}, with those that have expired`,
     ],
     ['lifetime', description.ttlMs === undefined ? undefined : `${grouped(description.ttlMs / 1000)} s`],
-    ...(description.shards ?? []).map(({ server, count }): [string, string] => [
-      'of which',
-      `${grouped(count)} on ${server}`,
-    ]),
+    ...shardFigures(description),
     ...hostFigures(description),
     ...leafFigures(description),
     [
@@ -137,6 +134,18 @@ function figures(description: Described, memoryBytes: number | undefined): [name
     ...warnings.map((warning): [string, string] => ['warning', warning]),
   ]
   return shown.filter((row): row is [string, string] => row[1] !== undefined)
+}
+
+function shardFigures({ shards = [] }: Described): [string, string][] {
+  const counts = shards.map(({ count }) => count)
+  if (shards[0]?.server.startsWith('#'))
+    return [
+      [
+        'in parts',
+        `${grouped(shards.length)}, with ${grouped(Math.min(...counts))} to ${grouped(Math.max(...counts))} of them`,
+      ],
+    ]
+  return shards.map(({ server, count }) => ['of which', `${grouped(count)} on ${server}`])
 }
 
 function hostFigures({ hosts, fullHosts, capacityPerHost, fullest }: Described): [string, string][] {

@@ -1,5 +1,5 @@
 import { UsageError } from '@webloom/core'
-import { type FilterPlan, planFilters } from '@webloom/dupefilter'
+import { type FilterPlan, PART_BYTES_MAX, planFilters } from '@webloom/dupefilter'
 import { byteSize, counted, grouped } from '../terminal/figures.ts'
 
 export interface PlanFlags {
@@ -35,7 +35,7 @@ export function plan(flags: PlanFlags): void {
 }
 
 function planText(plan: FilterPlan): string {
-  const { filter, variant, bytes, bytesPerUrl, errorAtEnd, pagesLost, bits, hashes, blocks, warnings } = plan
+  const { filter, variant, bytes, bytesPerUrl, errorAtEnd, pagesLost, bits, hashes, blocks } = plan
   return [
     `${filter}   ${variant}`,
     `  memory      ${byteSize(bytes)}, ${bytesPerUrl.toFixed(2)} bytes a URL`,
@@ -44,7 +44,10 @@ function planText(plan: FilterPlan): string {
       : [`  bits        ${grouped(bits)} in ${counted(blocks!, 'block')}, ${hashes} hashes`]),
     `  error       ${errorAtEnd === 0 ? 'none' : errorAtEnd.toExponential(1)} at the end`,
     `  pages lost  ${pagesLost < 0.5 ? (pagesLost === 0 ? 'none' : 'less than one') : `about ${grouped(Math.round(pagesLost))}`}`,
-    ...warnings.map((warning) => `  warning     ${warning}`),
+    ...(plan.shards === undefined
+      ? []
+      : [`  cluster     DUPEFILTER_SHARDS=${plan.shards} makes parts of ${byteSize(PART_BYTES_MAX)}`]),
+    ...plan.warnings.map((warning) => `  warning     ${warning}`),
     '',
   ].join('\n')
 }

@@ -75,7 +75,12 @@ for (const shards of [1, 3])
       create: async () => {
         const server = await startRedis()
         const { subject, dispose } = await running(
-          { REDIS_URL: server.url, ITEM_PIPELINES: { redis: 300 }, QUEUE_SHARDS: shards },
+          {
+            REDIS_URL: server.url,
+            ITEM_PIPELINES: { redis: 300 },
+            QUEUE_SHARDS: shards,
+            DUPEFILTER_SHARDS: shards,
+          },
           async () => {
             const desks = new RegistryDesks(deskServers({ redis: [server.url] }, undefined))
             const desk = await vi.waitUntil(() => desks.desk('pages'), WITHIN)

@@ -33,7 +33,7 @@ test('a schedule is kept with its settings, listed with when it is due, changed,
   expect(kept.stdout).toMatch(
     /^kept: schedule quotes, 0 6 \* \* \* in Europe\/Berlin, on redis:.* Its next run begins \d{4}-\d\d-\d\d 06:00:00 \(in .*\)\n/,
   )
-  expect(kept.stdout).toContain('no process is there that begins runs')
+  expect(kept.stdout).toContain('no process is there that begins runs of quotes.')
   // Where a Redis is, and its password, is each worker's own affair.
   const where = `REDIS_URL=${redis.url.replace('://', '://:hunter2@')}`
   const url = ['-s', `QUEUE_REDIS_URL=${redis.url}`, '-s', where]
@@ -71,6 +71,17 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
     'a bad time zone',
     ['schedule', 'quotes', '@daily', '--tz', 'Mars/Base'],
     'there is no time zone "Mars/Base"',
+  ],
+  ['no quotes', ['schedule', 'quotes', '0', '6', 'a.txt', 'b.txt'], 'Quote the expression'],
+  [
+    'a misspelt monitor',
+    ['schedule', 'quotes', '@daily', '-s', 'MONITORS={"itms":{"min":1}}'],
+    'MONITORS has no "itms"',
+  ],
+  [
+    'a misspelt budget',
+    ['schedule', 'quotes', '@daily', '-s', 'BUDGETS={"dya":{"pages":1}}'],
+    'BUDGETS has "dya"',
   ],
   ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
   ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],

@@ -126,7 +126,7 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
     .showHelpAfterError(`(${name} --help shows what there is)`)
     .showSuggestionAfterError()
     .addHelpText('after', moreHelp(name))
-    .configureOutput({ outputError: (text, write) => write(withScrapysWay(text)) })
+    .configureOutput({ outputError: (text, write) => write(withWayOut(text)) })
     .exitOverride()
   for (const { title, commands } of COMMANDS) {
     program.commandsGroup(title)
@@ -136,10 +136,13 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
   return program.helpCommand('help [command]', 'print the help of a command')
 }
 
-/** Who comes from Scrapy begins with a command that is another program here. */
-function withScrapysWay(text: string): string {
-  if (!text.includes("unknown command 'startproject'")) return text
-  return `${text}Write:  npm create webloom@latest my-crawler\n`
+/** Who comes from Scrapy begins with a command that is another program here; who comes from crontab quotes nothing. */
+function withWayOut(text: string): string {
+  if (text.includes("unknown command 'startproject'"))
+    return `${text}Write:  npm create webloom@latest my-crawler\n`
+  if (text.includes("too many arguments for 'set'"))
+    return `${text}Quote the expression, as the shell makes file names of its *:  ${commandName()} schedule <spider> '0 6 * * *'\n`
+  return text
 }
 
 /** Prints what went wrong; returns the exit code. */

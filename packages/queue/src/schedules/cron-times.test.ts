@@ -6,7 +6,9 @@ test.each([
   ['0 6 * *', 'it has 4 fields'],
   ['', 'it has 0 fields'],
   ['0 6 * * foo', 'foo'],
-  ['0 0 31 2 *', 'day of month'],
+  ['0 0 31 2 *', 'no such day of a month ever comes'],
+  ['0 0 31 4,6 *', 'no such day of a month ever comes'],
+  ['*/0 * * * *', 'every 0 time. Expected five fields'],
   ['H 6 * * *', 'H names no time'],
   ['@nonsense', 'it has 1 field'],
 ])('%j is refused: %s', (cron, why) => {

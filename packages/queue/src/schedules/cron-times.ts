@@ -14,7 +14,7 @@ export function checkCron(cron: string, tz: string): void {
   try {
     nextTime(cron, tz, new Date())
   } catch (cause) {
-    throw badCron(cron, (cause as Error).message, cause)
+    throw badCron(cron, wordsOf(cause as Error), cause)
   }
 }
 
@@ -24,6 +24,12 @@ export function nextTime(cron: string, tz: string, since: Date): Date {
 }
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|hourly)$/
+
+/** The parser's own, but for a day that never comes: `0 0 30 2 *`, `0 0 31 4,6 *`. */
+function wordsOf({ message }: Error): string {
+  if (/loop limit exceeded|explicit day of month/i.test(message)) return 'no such day of a month ever comes'
+  return message.replace(/\.+$/, '')
+}
 
 function badCron(cron: string, why: string, cause?: unknown): UsageError {
   return new UsageError(

@@ -1,7 +1,9 @@
 /** `webloom schedule`: runs that begin by themselves, at their hours, on whichever `webloom worker --all` is there. */
 
 import { type Settings, silentLogger, UsageError, withoutSecrets, withoutUrlSecrets } from '@webloom/core'
+import { budgetPlanOf } from '@webloom/downloader'
 import { CrawlSchedules, checkCron, crawlRedisKeys, crawlShown, type ScheduleSeen } from '@webloom/queue'
+import { readMonitors } from '@webloom/spider'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
@@ -20,6 +22,9 @@ export interface ScheduleFlags extends OutsideFlags, Pick<CrawlFlags, 'output' |
 
 export type SchedulesFlags = OutsideFlags
 
+/** Of those whose runs nobody begins. */
+const SPIDERS_SHOWN = 5
+
 /** Keeps a schedule. Whatever would keep its runs from beginning is told now. */
 export async function setSchedule(
   { Class, config }: NamedSpider,
@@ -30,6 +35,8 @@ export async function setSchedule(
   checkCron(cron, tz)
   const crawler = await crawlerFromOutside(Class, flags, config)
   const { settings, spider, servers } = crawler
+  budgetPlanOf(settings)
+  readMonitors(spider, settings)
   refuseJobdir(settings, spider.name, cron)
   refuseOtherMode(settings, flags, (await crawlerFromOutside(Class, {}, config)).settings)
   if (servers.targets('queue').length === 0) throw noRedis(spider.name, cron)
@@ -49,7 +56,7 @@ export async function setSchedule(
           `${replaced ? 'changed' : 'kept'}: schedule ${name}, ${cron} in ${tz}, on ${shown}. Its next run begins ${atShown(nextAt, tz)}`,
         ),
       )
-      if (seen && !seen.isServed) console.log(unserved(flags))
+      if (seen && !seen.isServed) console.log(visible(unserved([seen], flags)))
     }
   } finally {
     servers.close()
@@ -65,7 +72,8 @@ export async function listSchedules(flags: SchedulesFlags): Promise<void> {
     if (all.length === 0)
       return console.log(`there is no schedule. Make one:  ${commandName()} schedule <spider> '0 6 * * *'`)
     for (const line of all.flatMap(linesOf)) console.log(visible(line))
-    if (all.some(({ isServed }) => !isServed)) console.log(unserved(flags))
+    const waiting = all.filter(({ isServed }) => !isServed)
+    if (waiting.length > 0) console.log(visible(unserved(waiting, flags)))
   })
 }
 
@@ -88,7 +96,7 @@ export async function runSchedule(name: string, flags: SchedulesFlags): Promise<
         `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedCrawlOf(schedule)}  shows it`,
       ),
     )
-    if (!schedule.isServed) console.log(unserved(flags))
+    if (!schedule.isServed) console.log(visible(unserved([schedule], flags)))
   })
 }
 
@@ -221,9 +229,12 @@ function atShown(at: Date, tz: string): string {
 }
 
 /** With the words that named this Redis, which a process without them would not serve. */
-function unserved({ set = [] }: Pick<ScheduleFlags, 'set'>): string {
+function unserved(waiting: readonly ScheduleSeen[], { set = [] }: Pick<ScheduleFlags, 'set'>): string {
+  const spiders = [...new Set(waiting.map(({ spider }) => spider))]
+  const shown = spiders.slice(0, SPIDERS_SHOWN).join(', ')
+  const more = spiders.length > SPIDERS_SHOWN ? ` and ${spiders.length - SPIDERS_SHOWN} more` : ''
   const place = set.filter((pair) => namesRedis(pair.slice(0, pair.indexOf('='))))
   const words = shownWords({ set: place }).map(shellQuoted)
   const line = [commandName(), 'worker', '--all', ...words].join(' ')
-  return `no process is there that begins runs. Start one, on any machine:  ${line}`
+  return `no process is there that begins runs of ${shown}${more}. Start one, on any machine; again, where it began before the spider was there:  ${line}`
 }

@@ -32,7 +32,7 @@ export function fieldsOf(stats: CrawlStatus['stats']): ItemsSeen['fields'] {
 }
 
 async function lastOf(crawl: CrawlFromOutside): Promise<ItemsSeen['last']> {
-  const redis = crawl.servers.connection('items')
+  const redis = await crawl.servers.opened('items')
   return redis ? newestItems(redis, itemsKey(crawl)) : null
 }
 

@@ -55,12 +55,12 @@ function asJson(view: Omit<CrawlView, 'hosts'>): AsJson<Omit<CrawlView, 'hosts'>
 }
 
 async function seedsOf({ seedKey, servers }: CrawlFromOutside): Promise<SeedsSeen | null> {
-  const redis = servers.connection('seeds')
-  return redis && seedKey !== null ? readSeedCounts(redis, seedKey) : null
+  const redis = seedKey === null ? undefined : await servers.opened('seeds')
+  return redis ? readSeedCounts(redis, seedKey!) : null
 }
 
 async function itemsQueuedOf(crawl: CrawlFromOutside): Promise<number | null> {
-  const redis = crawl.servers.connection('items')
+  const redis = await crawl.servers.opened('items')
   const key = itemsKey(crawl)
   const type = await redis?.type(key)
   if (type === 'list') return redis!.llen(key)

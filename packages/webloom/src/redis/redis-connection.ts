@@ -20,6 +20,7 @@ import {
   explain,
   IsReplica,
   isClusterNode,
+  isSentinel,
   type MasterPlace,
   masterOfReplica,
   missingRight,
@@ -151,7 +152,18 @@ export class RedisLink {
     this.client.once('error', () => this.#askForTls())
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
-      if (isClusterNode(info) && !this.#target.options.nodes) throw this.#isCluster()
+      if (isSentinel(info))
+        throw this.#isOtherwise(
+          'sentinel',
+          'is a Sentinel, and keeps no keys',
+          '/name, where the name is what it calls the server: redis-cli SENTINEL MASTERS tells it',
+        )
+      if (isClusterNode(info) && !this.#target.options.nodes)
+        throw this.#isOtherwise(
+          'cluster',
+          'is a node of a Redis Cluster (cluster_enabled:1)',
+          ', with other nodes after commas',
+        )
       this.#isOpen = true
       this.#isChecked = true
     } catch (error) {
@@ -242,14 +254,14 @@ export class RedisLink {
     this.#logger.info({ redis: this.#target.shown }, outageNotes(this.#target.options).back)
   }
 
-  /** A single connection sees only a part of the keys. */
-  #isCluster(): SettingsError {
+  /** A single connection sees only a part of a cluster's keys, and a Sentinel has none. */
+  #isOtherwise(kind: 'cluster' | 'sentinel', what: string, hint: string): SettingsError {
     const { shown, setting, options } = this.#target
-    const isTls = options.tls !== undefined
-    const { host = '', port = 6379 } = options
-    const url = redisUrlText({ kind: 'cluster', isTls, addresses: [{ host, port }] })
+    const { host = '', port = 6379, tls, nodes } = options
+    const addresses = nodes ?? [{ host, port }]
+    const url = redisUrlText({ kind, isTls: tls !== undefined, addresses })
     return new SettingsError([
-      `${shown} is a node of a Redis Cluster (cluster_enabled:1). Write ${setting}=${url.replace('://', '://user:password@')}, with other nodes after commas`,
+      `${shown} ${what}. Write ${setting}=${url.replace('://', '://user:password@').replace(/\/0$/, '')}${hint}`,
     ])
   }
 

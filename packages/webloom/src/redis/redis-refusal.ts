@@ -40,7 +40,8 @@ export function outageInWords(error: Error & { readonly lastNodeError?: Error | 
       ? 'no node of the cluster that is named answers'
       : lastNodeError.message
   if (!/^All sentinels are unreachable/.test(message)) return message
-  return /Last error: (.*)/s.exec(message)?.[1] ?? 'no Sentinel leads to a master that answers'
+  const [, last = 'no Sentinel leads to a master that answers'] = /Last error: (.*)/s.exec(message) ?? []
+  return /^Connection is closed/.test(last) ? 'no Sentinel that is named answers' : last
 }
 
 /** What is told when a server is lost, and when it or another in its place is there. */
@@ -146,6 +147,11 @@ export function refusalOf(error: unknown): WebloomError | undefined {
 /** Whether what `INFO cluster` says is said by a node of a Redis Cluster. */
 export function isClusterNode(info: string): boolean {
   return /^cluster_enabled:1\s*$/m.test(info)
+}
+
+/** Whether what `INFO` says is said by a Sentinel. */
+export function isSentinel(info: string): boolean {
+  return /^redis_mode:sentinel\s*$/m.test(info)
 }
 
 /** Where a master is. */

@@ -101,3 +101,17 @@ test('and at what replicas are for: a master that takes writes without them, or 
     found: expect.stringContaining('takes no writes, as no replica is near enough'),
   })
 })
+
+test('a Sentinel named by redis:// is refused with the URL to write, and Sentinels that are away are told as such', async () => {
+  const [, place] = /([\d.]+:\d+)\/crawls$/.exec(redis.url)!
+  const direct = serversAt(`redis://:watch@${place}`)
+  await expect(direct.open()).rejects.toThrow(
+    `is a Sentinel, and keeps no keys. Write REDIS_URL=redis+sentinel://user:password@${place}/name`,
+  )
+  direct.close()
+  const away = serversAt('redis+sentinel://127.0.0.1:1,127.0.0.1:2/crawls')
+  await expect(away.open()).rejects.toThrow(
+    'cannot be used: no Sentinel that is named answers. Is it running',
+  )
+  away.close()
+})

@@ -32,6 +32,24 @@ test('one that is asked for while the crawl runs is opened by its first command,
   await expect(servers.redis('queue').get('late')).rejects.toThrow('Connection is closed')
 })
 
+test('one that a command asks for late tells why it does not let us in, and is tried anew when it is asked for again', async () => {
+  const items = new URL(redis.url)
+  items.password = 'later'
+  const servers = serversOf({ REDIS_URL: redis.url, ITEMS_REDIS_URL: items.href })
+  servers.redis('queue')
+  await servers.open()
+  await redis.command('ACL', 'SETUSER', 'default', 'resetpass', '>another')
+  await expect(servers.opened('items')).rejects.toMatchObject({
+    code: 'WL_REDIS_REFUSED',
+    message: expect.stringContaining('does not know the user and password that ITEMS_REDIS_URL gives'),
+  })
+  await servers.redis('queue').call('ACL', 'SETUSER', 'default', 'resetpass', '>later')
+  const late = await servers.opened('items')
+  expect(await late!.ping()).toBe('PONG')
+  await late!.call('ACL', 'SETUSER', 'default', 'nopass')
+  servers.close()
+})
+
 test('after the end there are no new ones', () => {
   const servers = serversOf({ REDIS_URL: redis.url })
   servers.close()

@@ -64,12 +64,27 @@ export class RedisServers {
     return target && this.to(target, role)
   }
 
+  /** The role's connection once it answers; throws what `open` throws. For a command that may be the first who asks for that server. */
+  async opened(role: RedisRole): Promise<RedisClient | undefined> {
+    const [target] = this.targets(role)
+    if (!target) return undefined
+    const link = this.#linkTo(target, role, false)
+    try {
+      await link.open()
+    } catch (error) {
+      // A dashboard asks again, and its server may be there by then.
+      if (this.#links.get(placeOf(target, role)) === link) this.#links.delete(placeOf(target, role))
+      throw error
+    }
+    return link.client
+  }
+
   /** The connection to that server. One that is asked for after `open` is opened by its first command. */
   to(target: RedisTarget, role: RedisRole): RedisClient {
     return this.#linkTo(target, role).client
   }
 
-  #linkTo(target: RedisTarget, role: RedisRole): RedisLink {
+  #linkTo(target: RedisTarget, role: RedisRole, isLate = this.#isOpen): RedisLink {
     const place = placeOf(target, role)
     const known = this.#links.get(place)
     if (known) return known
@@ -80,7 +95,7 @@ export class RedisServers {
       roles: this.#rolesAt(target),
       whose: { spider: this.#spider, ...keyPrefixesOf(this.#settings) },
       times: this.#times,
-      isLate: this.#isOpen,
+      isLate,
     })
     this.#links.set(place, link)
     if (this.#isClosing) link.shared.hurry()

@@ -6,6 +6,10 @@ local run, state = unpack(redis.call('HMGET', KEYS[1], 'run', 'state'))
 if ARGV[2] ~= '' and run ~= ARGV[2] then
   return 0
 end
+if state == 'stopped' and ARGV[2] == '' and redis.call('HEXISTS', KEYS[1], 'stopReason') == 0 then
+  -- Its workers were told to end before, and somebody who starts them as they are wanted would start the next one.
+  redis.call('HSET', KEYS[1], 'finishReason', ARGV[1])
+end
 if state ~= 'running' then
   return state == 'stopped' and 1 or 0
 end

@@ -15,6 +15,16 @@ test('where no crawl runs there is nothing to pause, resume or stop', async () =
   expect(await bench.redis.exists(crawl.keys.record)).toBe(0)
 })
 
+test('a crawl whose workers were told to end is stopped by whoever says so after that', async () => {
+  const crawl = { redis: bench.redis, keys: bench.nextKeys() }
+  const reason = () => bench.redis.hget(crawl.keys.record, 'finishReason')
+  await bench.record(crawl.keys).open()
+  // As the last worker leaves it that was told to end.
+  await bench.redis.hset(crawl.keys.record, { state: 'stopped', finishReason: 'shutdown' })
+  expect(await stopCrawl(crawl)).toBe(true)
+  expect(await reason()).toBe('stopped')
+})
+
 test('a run that is begun by an import has a name, which its workers have too', async () => {
   const keys = bench.nextKeys()
   const { found, runName } = await adoptCrawl({ redis: bench.redis, keys })

@@ -152,6 +152,7 @@ export {
   type Spent,
   type SpentStore,
   spendIn,
+  spentKind,
 } from './ports/budget-book.ts'
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {

@@ -13,6 +13,7 @@ import { readStatus } from '../desk/read-status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { byteSize, duration, durationInWords, grouped, row } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { type BudgetSeen, budgetLines, readBudgets } from './status-budgets.ts'
 import { hostLines, hostListLines } from './status-hosts.ts'
 
 export interface StatusFlags extends OutsideFlags {
@@ -21,6 +22,8 @@ export interface StatusFlags extends OutsideFlags {
 }
 
 interface Status extends CrawlStatus {
+  /** What is spent of each of BUDGETS. */
+  readonly budgets: readonly BudgetSeen[]
   readonly hosts: readonly SlotView[]
   /** What stands out among the hosts, as the workers that are present have told within the last ten seconds or so. */
   readonly hostLists: HostLists
@@ -31,7 +34,7 @@ interface Status extends CrawlStatus {
 /** Hosts shown: the paused ones, then those with the longest lines. */
 const HOSTS_MAX = 20
 
-/** Prints state, queue, workers, totals, hosts, what stands out among them, and servers. */
+/** Prints state, queue, workers, totals, budgets, hosts, what stands out among them, and servers. */
 export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {
   const host = flags.host ?? null
   const seen = await withCrawlFromOutside(Class, flags, config, (crawl) => statusOf(crawl, host))
@@ -44,7 +47,7 @@ async function statusOf(crawl: CrawlFromOutside, host: string | null): Promise<S
   const hosts = seen.mode === 'turns' ? await hostsOf(crawl, host) : []
   const present = seen.workers.filter(({ lost }) => !lost).map(({ id }) => id)
   const hostLists = await readHostLists(crawl.redis, crawl.keys, present)
-  return { ...seen, hosts, hostLists, host }
+  return { ...seen, budgets: await readBudgets(crawl), hosts, hostLists, host }
 }
 
 async function hostsOf(crawl: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
@@ -64,6 +67,7 @@ export function statusLines(seen: Status, now: number): string[] {
     ...limitLines(seen),
     ...workerLines(seen, now),
     ...totalLines(seen),
+    ...budgetLines(seen),
     ...seedLines(seen),
     ...hostLines(seen),
     ...hostListLines(seen),

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { RedisBudgetBook } from '../budgets/redis-budget-book.ts'
+import { readSpentBudgets } from './spent-budgets.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const NOW = { day: '2026-11-27', nowMs: 600_000 }
+
+test('each window has what its book has spent, and the hosts at their limit', async () => {
+  const [redis, keys] = [bench.connect(), bench.nextKeys()]
+  const limits = {
+    crawl: { pages: 10 },
+    day: { pages: 3, bytes: 900 },
+    host: { pages: 2 },
+    hostDay: { bytes: 50 },
+  }
+  const read = () => readSpentBudgets(redis, keys, limits, NOW)
+  expect((await read()).map(({ spent, kind, hosts }) => [spent?.pages, kind, hosts])).toEqual([
+    [0, null, []],
+    [0, null, []],
+    [undefined, null, []],
+    [undefined, null, []],
+  ])
+  const book = new RedisBudgetBook({ redis, keys, limits, nowMs: () => NOW.nowMs })
+  const ask = { day: NOW.day, pages: 1 as const, bytes: 0 }
+  await book.spend(['a', 'a', 'b', 'c'].map((host) => ({ ...ask, host })))
+  await book.spend([{ ...ask, host: 'b', pages: 0, bytes: 70 }])
+  const seen = await read()
+  expect(seen).toMatchObject([
+    { window: 'crawl', spent: { pages: 3, bytes: 70, minutes: 1 }, kind: null },
+    { window: 'day', spent: { pages: 3, bytes: 70 }, kind: 'pages' },
+    { window: 'host', spent: null, hosts: [{ host: 'a', kind: 'pages', spent: { pages: 2 } }] },
+    { window: 'hostDay', spent: null, hosts: [{ host: 'b', kind: 'bytes', spent: { bytes: 70 } }] },
+  ])
+  // The next run has spent nothing yet; the day has.
+  await redis.hset(keys.record, 'run', 'another')
+  expect(await read()).toMatchObject([
+    { spent: { pages: 0 } },
+    { spent: { pages: 3 } },
+    { hosts: [] },
+    { hosts: [{ host: 'b' }] },
+  ])
+})
+
+test('of many hosts at their limit some are named, and it is told that there are more', async () => {
+  const [redis, keys] = [bench.connect(), bench.nextKeys()]
+  const limits = { host: { pages: 1 } }
+  const book = new RedisBudgetBook({ redis, keys, limits })
+  await book.spend(
+    Array.from({ length: 25 }, (_, n) => ({ host: `h${n}`, day: NOW.day, pages: 1 as const, bytes: 0 })),
+  )
+  const [seen] = await readSpentBudgets(redis, keys, limits, NOW)
+  expect(seen).toMatchObject({ window: 'host', hasMoreHosts: true })
+  expect(seen!.hosts).toHaveLength(20)
+})

@@ -1,0 +1,89 @@
+/** What `webloom status` tells of budgets: what is spent of what may be, and what waits until when. */
+
+import { BUDGET_KINDS, type BudgetKind, type BudgetLimits, type Moment, type Spent } from '@webloom/core'
+import { type BudgetEnd, budgetDay, budgetPlanOf } from '@webloom/downloader'
+import { readSpentBudgets, type WindowSpent } from '@webloom/queue'
+import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { byteSize, grouped, row } from '../terminal/figures.ts'
+
+/** One window of BUDGETS as it stands. */
+export interface BudgetSeen extends WindowSpent {
+  readonly limits: NonNullable<BudgetLimits[WindowSpent['window']]>
+  /** What happens when it is spent. */
+  readonly after: BudgetEnd
+  /** When what waits may go on: the next day's beginning; null where nothing waits. */
+  readonly until: Moment | null
+  readonly tz: string
+}
+
+/** How many hosts at their limit are printed; `--json` has more. */
+const LISTED_MAX = 10
+
+/** In the order in which a request is refused by them; empty where BUDGETS sets none. */
+export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): Promise<BudgetSeen[]> {
+  const plan = budgetPlanOf(crawl.crawler.settings)
+  if (!plan) return []
+  const { day, endsAtMs } = budgetDay(plan.tz, nowMs)
+  const all = await readSpentBudgets(crawl.redis, crawl.keys, plan.limits, { day, nowMs })
+  return all.map((seen) => {
+    const waits = plan.after[seen.window] === 'wait' && (seen.kind !== null || seen.hosts.length > 0)
+    return {
+      ...seen,
+      limits: plan.limits[seen.window]!,
+      after: plan.after[seen.window],
+      until: waits ? new Date(endsAtMs).toISOString() : null,
+      tz: plan.tz,
+    }
+  })
+}
+
+export function budgetLines({ budgets }: { readonly budgets: readonly BudgetSeen[] }): string[] {
+  if (budgets.length === 0) return []
+  return [row('budgets', 'what is spent, of what may be'), ...budgets.flatMap(windowLines)]
+}
+
+function windowLines(seen: BudgetSeen): string[] {
+  const { window, spent, kind, hosts, hasMoreHosts } = seen
+  const ends = endWords(seen)
+  if (spent)
+    return [line(window, `${shares(seen, spent)}${kind === null ? '' : ` · ${kind} spent: ${ends}`}`)]
+  const shown = hosts.slice(0, LISTED_MAX)
+  const more = hasMoreHosts || hosts.length > shown.length
+  const each = line(window, `each host ${allowed(seen)}`)
+  if (hosts.length === 0) return [more ? `${each} · none found at its limit, among those looked at` : each]
+  return [
+    `${each} · at their limit, ${ends}:`,
+    ...shown.map((one) => `      ${one.host}   ${shares(seen, one.spent)}`),
+    ...(more ? ['      and more'] : []),
+  ]
+}
+
+function line(window: string, words: string): string {
+  return `    ${window.padEnd(7)}   ${words}`
+}
+
+function shares({ limits }: BudgetSeen, spent: Spent): string {
+  return kindsOf(limits)
+    .map((kind) => `${kind} ${figure(kind, spent[kind])} of ${figure(kind, limits[kind]!)}`)
+    .join(' · ')
+}
+
+function allowed({ limits }: BudgetSeen): string {
+  return kindsOf(limits)
+    .map((kind) => `${kind} ${figure(kind, limits[kind]!)}`)
+    .join(' · ')
+}
+
+function kindsOf(limits: BudgetSeen['limits']): BudgetKind[] {
+  return BUDGET_KINDS.filter((kind) => limits[kind] !== undefined)
+}
+
+function figure(kind: BudgetKind, value: number): string {
+  return kind === 'bytes' ? byteSize(value) : grouped(value)
+}
+
+function endWords({ after, until, tz }: BudgetSeen): string {
+  if (after === 'stop') return 'the crawl ends'
+  if (after === 'drop' || until === null) return 'other requests are dropped'
+  return `requests wait until ${new Date(until).toLocaleString('sv-SE', { timeZone: tz, dateStyle: 'short', timeStyle: 'short' })} ${tz}`
+}

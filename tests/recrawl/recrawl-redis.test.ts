@@ -3,7 +3,8 @@
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { Days, pathsOf } from './recrawl-days.ts'
+import { Request } from 'webloom'
+import { Days, pathsOf, Shop } from './recrawl-days.ts'
 
 let server: RedisServer
 let redis: Redis
@@ -34,6 +35,28 @@ test('a run each day asks for each page once, and writes what has changed', asyn
   expect(days.items.map(({ path, visitsBefore }) => [path, visitsBefore])).toEqual([['/p/7', 1]])
   const totals = await redis.hgetall('webloom:{shop@daily}:visits:counts')
   expect(totals).toMatchObject({ pages: '31' })
+})
+
+/** Its start page comes after the others, when these have been visited. */
+class LastOfAll extends Shop {
+  override async *start() {
+    for (const url of this.startUrls) yield new Request(url, { priority: -10, dontFilter: true })
+  }
+}
+
+test('a filter that has lost what it knew brings no page a second visit', async () => {
+  await using days = await Days.of({ pages: 30 })
+  const settings = { REDIS_URL: server.url, CRAWL_ID: 'lost' }
+  await days.run(0, settings, LastOfAll)
+  const first = pathsOf(days.web.asked())
+  const key = 'shop:lost:dupefilter'
+  expect(await redis.scard(key)).toBe(31)
+  const [, ...lost] = await redis.smembers(key)
+  await redis.srem(key, ...lost)
+  // It shows its links again.
+  days.web.change('/')
+  await days.run(24, settings, LastOfAll)
+  expect(pathsOf(days.web.asked())).toEqual(first)
 })
 
 test('a run without RECRAWL that would take queued pages out of their schedule is refused, also one that begins anew', async () => {

@@ -28,6 +28,8 @@ export interface LinkSieveOptions {
   readonly spider: SpiderLike
   readonly times: ProtocolTimes['scheduler']
   readonly logEveryDuplicate: boolean
+  /** Resolves to those whose pages come back by themselves: a link to one is never queued, whatever the filter says. */
+  readonly comingBack?: ((requests: readonly Request[]) => Promise<ReadonlySet<Request>>) | undefined
 }
 
 export class LinkSieve {
@@ -62,7 +64,7 @@ export class LinkSieve {
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
     // Asks even about no request; `DupeFilter.requestsSeen` says why.
     const seen = await this.#seen(asked, asker, signal)
-    const fresh: QueuedRequest[] = []
+    let fresh: QueuedRequest[] = []
     const met: Request[] = []
     let inDoubt = 0
     let next = 0
@@ -77,6 +79,7 @@ export class LinkSieve {
       } else fresh.push({ id: fingerprinter.fingerprint(request), request })
     }
     if (met.length > 0) this.drop(met)
+    if (this.#options.comingBack) fresh = await this.#withoutComingBack(fresh, signal)
     if (inDoubt > 0) stats.inc('dupefilter/in_doubt', inDoubt)
     if (fresh.length > 0) await this.scheduled(fresh)
     return fresh
@@ -99,15 +102,30 @@ export class LinkSieve {
     const seen = await this.#seen(requests, asker, undefined)
     const queued = new Set(before.filter(({ inDoubt }) => !inDoubt).map(({ id }) => id))
     const setAside = new Set(before.filter(({ inDoubt }) => inDoubt).map(({ id }) => id))
-    const fresh = requests.flatMap((request, n): QueuedRequest[] => {
+    let fresh = requests.flatMap((request, n): QueuedRequest[] => {
       if (seen[n] === true || request.dontFilter) return []
       const id = fingerprinter.fingerprint(request)
       if (queued.has(id)) return []
       if (seen[n] === false) return [{ id, request }]
       return setAside.has(id) ? [] : [{ id, request, inDoubt: asker }]
     })
+    if (this.#options.comingBack) fresh = await this.#withoutComingBack(fresh)
     await this.scheduled(fresh)
     return fresh
+  }
+
+  async #withoutComingBack(fresh: readonly QueuedRequest[], signal?: AbortSignal): Promise<QueuedRequest[]> {
+    const { comingBack, logger, times } = this.#options
+    const links = fresh.flatMap(({ request, inDoubt }) => (request.dontFilter || inDoubt ? [] : [request]))
+    const back =
+      links.length === 0
+        ? new Set<Request>()
+        : await patiently(() => comingBack!(links), {
+            ...{ logger, times, what: 'asking which pages were visited' },
+            ...(signal && { signal }),
+          })
+    if (back.size > 0) this.drop([...back])
+    return fresh.filter(({ request }) => !back.has(request))
   }
 
   /**

@@ -3,6 +3,7 @@ import type {
   Fingerprinter,
   Logger,
   ProtocolTimes,
+  Request,
   RequestQueue,
   Signals,
   SpiderLike,
@@ -36,4 +37,6 @@ export interface SchedulerOptions extends SchedulerParts {
   readonly times?: ProtocolTimes
   /** DUPEFILTER_DEBUG: every filtered request is logged, not only the first. */
   readonly logEveryDuplicate?: boolean
+  /** Resolves to those whose pages come back by themselves (RECRAWL). */
+  readonly comingBack?: (requests: readonly Request[]) => Promise<ReadonlySet<Request>>
 }

@@ -6,7 +6,8 @@
  *     a start request       of a page that is known is not made: its page comes when it is due, and after RECRAWL_INTERVAL at the latest. New
  *                           pages are found by start pages, also by those that change too often to be kept fresh
  *     a seed                of a page that is known makes it due at once
- *     a link                of a page that is known is dropped by the filter, as ever. With `dontFilter` it is made, with its last visit
+ *     a link                of a page that is known is dropped, also when the filter says that it is new: a filter that lost its last second may
+ *                           say so days later. With `dontFilter` it is made, with its last visit
  *     a link with a date    (`meta.lastmod`, of a sitemap) may make its page due sooner or later, as far as its host is believed
  *
  * A crash between two steps leaves a page where it was.
@@ -64,7 +65,10 @@ export class RevisitingScheduler extends Scheduler {
   #hasToldAhead = false
 
   constructor(options: RevisitingSchedulerOptions) {
-    super(options)
+    super({
+      ...options,
+      comingBack: async (requests) => new Set((await knownAmong(requests, options)).keys()),
+    })
     this.#options = options
     const { visits, stats, lowWater, planner, ends } = options
     // A run each day is never a minute too early for a page. No page is due so soon after its visit: none is visited twice for that.
@@ -250,24 +254,8 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   /** The last visits of those that were visited. */
-  async #known(requests: readonly Request[]) {
-    const { fingerprinter, visits } = this.#options
-    const pages = requests.flatMap((request) => {
-      try {
-        if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
-        return [{ request, fingerprint: fingerprinter.fingerprint(request) }]
-      } catch {
-        // It is told, and counted, where it is asked about.
-        return []
-      }
-    })
-    const found = pages.length > 0 ? await visits.find(pages.map(({ fingerprint }) => fingerprint)) : []
-    return new Map(
-      pages.flatMap(({ request, fingerprint }, n) => {
-        const visit = found[n]
-        return visit ? [[request, { fingerprint, visit }] as const] : []
-      }),
-    )
+  #known(requests: readonly Request[]) {
+    return knownAmong(requests, this.#options)
   }
 
   /** Pages that are due may wait for a server that is away, as all others do. */
@@ -278,6 +266,28 @@ export class RevisitingScheduler extends Scheduler {
       if (!isPassing(error)) throw error
     }
   }
+}
+
+async function knownAmong(
+  requests: readonly Request[],
+  { fingerprinter, visits }: Pick<RevisitingSchedulerOptions, 'fingerprinter' | 'visits'>,
+) {
+  const pages = requests.flatMap((request) => {
+    try {
+      if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
+      return [{ request, fingerprint: fingerprinter.fingerprint(request) }]
+    } catch {
+      // It is told, and counted, where it is asked about.
+      return []
+    }
+  })
+  const found = pages.length > 0 ? await visits.find(pages.map(({ fingerprint }) => fingerprint)) : []
+  return new Map(
+    pages.flatMap(({ request, fingerprint }, n) => {
+      const visit = found[n]
+      return visit ? [[request, { fingerprint, visit }] as const] : []
+    }),
+  )
 }
 
 /** A page that failed or is gone comes when that is to be tried again. */

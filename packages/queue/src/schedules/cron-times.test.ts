@@ -29,3 +29,29 @@ test('an hour that clocks skip is begun at the next one, and one that comes twic
   expect(from('2026-03-28T12:00:00Z')).toEqual(['2026-03-29T01:30:00.000Z', '2026-03-30T00:30:00.000Z'])
   expect(from('2026-10-24T12:00:00Z')).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'])
 })
+
+test.each([
+  ['0 0 * * *', 'America/Santiago', '2027-09-04T12:00:00Z', '2027-09-05T04:00:00.000Z'],
+  ['15 2 * * *', 'Australia/Lord_Howe', '2027-10-02T12:00:00Z', '2027-10-02T15:45:00.000Z'],
+  ['15 2 3 10 *', 'Australia/Lord_Howe', '2027-01-02T12:00:00Z', '2027-10-02T15:45:00.000Z'],
+])('what is skipped at midnight, or for half an hour, is begun: %s in %s', (cron, tz, since, next) => {
+  const first = nextTime(cron, tz, new Date(since))
+  expect(first.toISOString()).toBe(next)
+  expect(nextTime(cron, tz, first).getTime()).toBeGreaterThan(first.getTime() + 20 * 3_600_000)
+})
+
+test.each(['*/15 * * * *', '@hourly', '30 1,2 * * *'])('%s: each time that comes, and none twice', (cron) => {
+  for (const [tz, since] of [
+    ['Europe/Berlin', '2026-10-24T22:00:00Z'],
+    ['Europe/Berlin', '2026-03-28T22:00:00Z'],
+    ['America/Santiago', '2027-09-05T02:00:00Z'],
+    ['America/Santiago', '2027-04-04T01:00:00Z'],
+  ] as const) {
+    let at = new Date(since)
+    for (let n = 0; n < 40; n++) {
+      const next = nextTime(cron, tz, at)
+      expect(next.getTime()).toBeGreaterThan(at.getTime())
+      at = next
+    }
+  }
+})

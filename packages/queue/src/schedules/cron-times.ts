@@ -1,4 +1,4 @@
-/** When a schedule's runs begin, by cron's expressions: BullMQ reads them with the same parser. */
+/** When a schedule's runs begin, by cron's expressions: BullMQ asks here, too. */
 
 import { didYouMean, UsageError } from '@webloom/core'
 import { CronExpressionParser } from 'cron-parser'
@@ -20,7 +20,37 @@ export function checkCron(cron: string, tz: string): void {
 
 /** The first time after `since`. An hour that clocks skip begins at the next one that there is; one that comes twice begins once. */
 export function nextTime(cron: string, tz: string, since: Date): Date {
-  return CronExpressionParser.parse(cron, { tz, currentDate: since }).next().toDate()
+  const found = CronExpressionParser.parse(cron, { tz, currentDate: since }).next().toDate()
+  return skippedTime(cron, tz, since, found) ?? found
+}
+
+/** BullMQ's `repeatStrategy`. */
+export const nextMillis = (since: number, { pattern, tz }: { pattern?: string; tz?: string }): number =>
+  nextTime(pattern!, tz!, new Date(since)).getTime()
+
+/**
+ * The time before `found` that clocks skip, as the next one that there is. The parser knows of whole hours that are skipped, and passes
+ * over midnight (America/Santiago) and half hours (Australia/Lord_Howe).
+ */
+function skippedTime(cron: string, tz: string, since: Date, found: Date): Date | undefined {
+  const shown = (at: Date) => at.getTime() + offsetAt(at, tz)
+  const wanted = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(shown(since)) })
+    .next()
+    .getTime()
+  if (wanted >= shown(found)) return undefined
+  const at = new Date(wanted - offsetAt(new Date(wanted - DAY_MS), tz))
+  return at > since && at < found && shown(at) !== wanted ? at : undefined
+}
+
+const DAY_MS = 86_400_000
+
+/** How far clocks are ahead of UTC, milliseconds. */
+function offsetAt(at: Date, tz: string): number {
+  const parts = new Intl.DateTimeFormat('en', { timeZone: tz, timeZoneName: 'longOffset' }).formatToParts(at)
+  const { value = '' } = parts.find(({ type }) => type === 'timeZoneName') ?? {}
+  const [, sign, hours = 0, minutes = 0, seconds = 0] = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(value) ?? []
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
+  return sign === '-' ? -ms : ms
 }
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|hourly)$/

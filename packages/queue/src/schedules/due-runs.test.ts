@@ -72,6 +72,21 @@ test('two processes that ask at once: exactly one is given the run that is due',
   await Promise.all([a.close(), b.close()])
 })
 
+test('BullMQ begins what clocks skip: set on the day before, and taken then', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2027-09-03T12:00:00Z') })
+  const { schedule, schedules, waiting } = ofOneSpider()
+  await schedules.set({ ...schedule, cron: '0 0 * * *', tz: 'America/Santiago' })
+  const nextAt = async () => (await schedules.all()).find(({ name }) => name === schedule.name)!.nextAt
+  expect(await nextAt()).toEqual(new Date('2027-09-04T04:00:00Z'))
+  const due = await waiting()
+  vi.setSystemTime(new Date('2027-09-04T04:00:01Z'))
+  await (await taken(due)).settled('begun')
+  // The midnight of the fifth is skipped there.
+  expect(await nextAt()).toEqual(new Date('2027-09-05T04:00:00Z'))
+  await due.close()
+  vi.useRealTimers()
+})
+
 test('a process that dies before it has begun the run: another begins it, and no run is begun twice', async () => {
   const { schedule, schedules, keys, waiting, itsHourComes, begin } = ofOneSpider()
   await schedules.set(schedule)

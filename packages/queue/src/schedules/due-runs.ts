@@ -27,6 +27,7 @@ import {
   SERVED_KEPT_MS,
   scheduleOf,
   servedKey,
+  TIMES,
 } from './schedule-queue.ts'
 
 /** Longer than a run takes to begin on a Redis that is slow; another process may take it afterwards, which does no harm. */
@@ -86,6 +87,7 @@ export class DueRuns {
         lockDuration: this.#lockMs,
         stalledInterval: Math.min(LOOK_FOR_LOST_EVERY_MS, this.#lockMs),
         maxStalledCount: LOST_MAX,
+        settings: TIMES,
       },
       bullBackend(bullmq, prefix),
     )

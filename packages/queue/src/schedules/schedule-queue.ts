@@ -14,6 +14,7 @@ import type { Job, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullBackend } from '../redis/bull-backend.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { nextMillis } from './cron-times.ts'
 
 /** What a run is begun with, as the flags of `webloom worker` have it. */
 export interface ScheduledFlags {
@@ -89,12 +90,15 @@ export const bullNames = ({ base }: CrawlRedisKeys) => ({ name: QUEUE, prefix: b
 /** For jobs that are begun by hand, as for those of a scheduler: what is done leaves nothing. */
 export const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 1 } as const
 
+/** Settings of BullMQ's, for whoever reckons when a job is due. */
+export const TIMES = { repeatStrategy: nextMillis }
+
 export async function openScheduleQueue(redis: Redis, keys: CrawlRedisKeys): Promise<Queue> {
   const bullmq = await import('bullmq')
   const { name, prefix } = bullNames(keys)
   const queue = new bullmq.Queue(
     name,
-    { connection: redis, prefix, streams: { events: { maxLen: EVENTS_MAX } } },
+    { connection: redis, prefix, streams: { events: { maxLen: EVENTS_MAX } }, settings: TIMES },
     bullBackend(bullmq, prefix),
   )
   // What fails comes out where it is called.

@@ -58,7 +58,7 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
     logger,
   })
   logger.info(
-    `serves ${names.join(', ')}, with ${count} processes or one for each crawl; begins runs that are due`,
+    `serves ${names.join(', ')}, with ${count} process${count === 1 ? '' : 'es'} or one for each crawl; begins runs that are due`,
   )
   const code = await untilSignal(async (signal) => {
     while (!signal.aborted) {

@@ -1,6 +1,6 @@
 /** What several verbs take. */
 
-import type { FailedFilter, FailureReason } from '@webloom/core'
+import { FAILURE_REASONS, type FailedFilter } from '@webloom/core'
 import { moment, oneOf, type Schema } from './schema.ts'
 
 /** The longest name that DNS has is 253 characters; a `meta.download_slot` may be longer. */
@@ -23,20 +23,6 @@ export const SIGNATURE: Schema = {
   description: 'as the verb failures lists them',
 }
 
-const REASONS = [
-  'download',
-  'status',
-  'host',
-  'robots',
-  'callback',
-  'middleware',
-  'quarantined',
-] as const satisfies readonly FailureReason[]
-
-/** Fails to compile when a reason is left out. */
-type LeftOut = Exclude<FailureReason, (typeof REASONS)[number]>
-const NONE_LEFT_OUT: [LeftOut] extends [never] ? readonly string[] : never = REASONS
-
 export const FAILED_FILTER: { readonly [Name in keyof FailedFilter]-?: Schema } = {
   ids: {
     type: 'array',
@@ -46,7 +32,7 @@ export const FAILED_FILTER: { readonly [Name in keyof FailedFilter]-?: Schema } 
   signature: SIGNATURE,
   host: HOST_NAME,
   status: { type: 'integer', minimum: 100, maximum: 999, description: 'of the response' },
-  reason: oneOf(NONE_LEFT_OUT),
+  reason: oneOf(FAILURE_REASONS),
   since: moment('given up at this moment or later'),
   until: moment('given up at this moment or sooner'),
 }

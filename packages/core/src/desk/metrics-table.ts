@@ -169,6 +169,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       { stat: 'httperror/response_ignored_count', value: 'status' },
       { stat: 'host_backoff/dropped', value: 'host_given_up' },
       { stat: 'budgets/dropped', value: 'budget' },
+      { stat: 'httpcache/ignore', value: 'not_cached' },
       { stat: 'redirect/max_times_reached', value: 'redirects' },
       { stat: 'spider_output/refused_count', value: 'not_a_request' },
       { stat: 'spider_output/invalid_count', value: 'not_a_request' },

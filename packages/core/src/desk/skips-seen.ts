@@ -61,6 +61,11 @@ const REASONS: readonly SkipReason[] = [
     stats: ['budgets/dropped'],
   },
   {
+    reason: 'not cached',
+    words: 'pages that the HTTP cache does not have (HTTPCACHE_IGNORE_MISSING)',
+    stats: ['httpcache/ignore'],
+  },
+  {
     reason: 'redirects',
     words: 'requests that were redirected too often',
     stats: ['redirect/max_times_reached'],

@@ -1,6 +1,6 @@
-/** Which pages were not crawled, and why: what the stats of many components say, in one list. */
+/** Which pages were not crawled, and why: the skips of a crawl, each in the two or three words of a line in the terminal. */
 
-import type { StatValue } from '@webloom/core'
+import { type StatValue, skipsOf } from '@webloom/core'
 import { grouped } from '../terminal/figures.ts'
 
 /** Why pages were left out, and how many. */
@@ -9,34 +9,30 @@ export interface SkippedPages {
   readonly count: number
 }
 
-const REASON_OF_KEY: Readonly<Record<string, string>> = {
-  'dupefilter/filtered': 'met before',
-  'offsite/filtered': 'offsite',
-  'robotstxt/forbidden': 'robots.txt',
-  'robotstxt/given_up': 'robots.txt not reachable',
-  'depth/request_ignored_count': 'too deep',
-  'urllength/request_ignored_count': 'URL too long',
-  'redirect/max_times_reached': 'too many redirects',
-  'host_backoff/dropped': 'host given up',
-  'budgets/dropped': 'budget spent',
-  'httpcache/ignore': 'not in the HTTP cache',
-  'downloader/protection/file_url': 'file: URL not allowed',
-}
+const NO_PAGES: readonly string[] = ['not a request', 'items dropped']
 
-/** Keys that end with the reason, and how it is put into words. */
-const FAMILIES: Readonly<Record<string, (last: string) => string>> = {
-  'httperror/response_ignored_status_count/': (status) => `HTTP ${status}`,
-  'trap/': (trap) => `trap: ${trap.replaceAll('_', ' ')}`,
-  'downloader/given_up/': (failure) => failure.replaceAll('_', ' '),
-}
+/** What a part of a skip is called, where its reason alone would not say it. */
+const PARTS: readonly (readonly [stat: string, words: (last: string) => string])[] = [
+  ['robotstxt/given_up', () => 'robots.txt not reachable'],
+  ['depth/request_ignored_count', () => 'too deep'],
+  ['urllength/request_ignored_count', () => 'URL too long'],
+  ['redirect/max_times_reached', () => 'too many redirects'],
+  ['budgets/dropped', () => 'budget spent'],
+  ['httpcache/ignore', () => 'not in the HTTP cache'],
+  ['downloader/protection/file_url', () => 'file: URL not allowed'],
+  ['downloader/protection/', spaced],
+  ['downloader/given_up/', spaced],
+  ['httperror/response_ignored_status_count/', (status) => `HTTP ${status}`],
+  ['trap/', (trap) => `trap: ${spaced(trap)}`],
+]
 
 /** The most frequent first. */
 export function skippedPages(stats: Readonly<Record<string, StatValue>>): SkippedPages[] {
-  return Object.entries(stats)
-    .flatMap(([key, count]) => {
-      const reason = reasonOf(key)
-      return reason !== undefined && typeof count === 'number' && count > 0 ? [{ reason, count }] : []
-    })
+  return skipsOf(stats)
+    .filter(({ reason }) => !NO_PAGES.includes(reason))
+    .flatMap(({ reason, stats: parts }) =>
+      parts.map(({ stat, count }) => ({ reason: wordsOf(stat) ?? reason, count })),
+    )
     .sort((a, b) => b.count - a.count)
 }
 
@@ -47,8 +43,11 @@ export function skippedText(stats: Readonly<Record<string, StatValue>>): string 
     .join(', ')
 }
 
-function reasonOf(key: string): string | undefined {
-  if (Object.hasOwn(REASON_OF_KEY, key)) return REASON_OF_KEY[key]
-  const family = Object.keys(FAMILIES).find((prefix) => key.startsWith(prefix))
-  return family && FAMILIES[family]!(key.slice(family.length))
+function wordsOf(stat: string): string | undefined {
+  const part = PARTS.find(([beginning]) => stat.startsWith(beginning))
+  return part?.[1](stat.slice(part[0].length))
+}
+
+function spaced(name: string): string {
+  return name.replaceAll('_', ' ')
 }

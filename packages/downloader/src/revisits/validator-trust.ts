@@ -36,7 +36,7 @@ export interface Revisit {
 export type KeptValidators = 'new' | 'outdated'
 
 const CHECKS_RARER = 2
-const ASKS_PER_CHECK_MAX = 64
+const MAX_ASKS_PER_CHECK = 64
 // So many proofs that changes are told make checks as rare as they become.
 const PROOFS_MAX = 3
 // A host whose tags change with each answer gives nothing by them, and a crawl asks in vain.
@@ -83,14 +83,14 @@ export class ValidatorTrust {
     if (this.isUseless) return 'whole'
     if (isOutdated) return 'conditional'
     const { asksSinceCheck, asksPerCheck } = this.#record
-    const isEarly = visits === 2 && asksPerCheck < ASKS_PER_CHECK_MAX
+    const isEarly = visits === 2 && asksPerCheck < MAX_ASKS_PER_CHECK
     if (!isEarly && asksSinceCheck + 1 < asksPerCheck) {
       this.#learn({ asksSinceCheck: asksSinceCheck + 1 })
       return 'conditional'
     }
     this.#learn({
       asksSinceCheck: 0,
-      asksPerCheck: Math.min(ASKS_PER_CHECK_MAX, asksPerCheck * CHECKS_RARER),
+      asksPerCheck: Math.min(MAX_ASKS_PER_CHECK, asksPerCheck * CHECKS_RARER),
     })
     return 'whole'
   }
@@ -113,7 +113,7 @@ export class ValidatorTrust {
 
   #prove(): void {
     const proofs = Math.min(PROOFS_MAX, this.#record.proofs + 1)
-    this.#learn({ useless: 0, proofs, ...(proofs === PROOFS_MAX && { asksPerCheck: ASKS_PER_CHECK_MAX }) })
+    this.#learn({ useless: 0, proofs, ...(proofs === PROOFS_MAX && { asksPerCheck: MAX_ASKS_PER_CHECK }) })
   }
 
   #learn(learned: Partial<ValidatorRecord>): void {

@@ -29,7 +29,7 @@ export interface ScheduleSeen extends Schedule {
 }
 
 const NAME = /^[\w@.-]{1,64}$/
-const SCHEDULES_PER_SPIDER_MAX = 1000
+const MAX_SCHEDULES_PER_SPIDER = 1000
 
 export class CrawlSchedules {
   readonly #redis: Redis
@@ -118,7 +118,7 @@ export class CrawlSchedules {
   async #of(spider: string): Promise<ScheduleSeen[]> {
     return this.#with(spider, async (queue, keys) => {
       const [kept, lasts, served] = await Promise.all([
-        queue.getJobSchedulers(0, SCHEDULES_PER_SPIDER_MAX - 1, true),
+        queue.getJobSchedulers(0, MAX_SCHEDULES_PER_SPIDER - 1, true),
         this.#redis.hgetall(lastKey(keys)),
         this.#redis.exists(servedKey(keys)),
       ])

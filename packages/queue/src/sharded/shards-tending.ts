@@ -27,7 +27,7 @@ const ENDS_MS_MAX = 8000
 const ENDER_MS = 1000
 /** How many entries are read at once, and how often for one pair of shards at one look. */
 const READ_MAX = 500
-const READS_PER_LOOK_MAX = 40
+const MAX_READS_PER_LOOK = 40
 
 export interface ShardsTendingOptions {
   /** Of all shards and of the home, by name. */
@@ -137,7 +137,7 @@ export class ShardsTending {
   async #resend({ sender, receiver, from }: Resend): Promise<void> {
     const { scripts, delivery } = this.#options
     let next = from.number
-    for (let reads = 0; reads < READS_PER_LOOK_MAX; reads++) {
+    for (let reads = 0; reads < MAX_READS_PER_LOOK; reads++) {
       const deliveries = await scripts.get(sender)!.read(sender, receiver, next, READ_MAX)
       const count = deliveries.reduce((sum, { entries }) => sum + entries.length, 0)
       if (count === 0) return

@@ -40,7 +40,7 @@ const SCHEDULES_READ_EVERY_MS = 10_000
 /** A look that takes longer goes on by itself, and what was found before holds meanwhile. */
 const LOOK_MS_MAX = 1000
 /** Of one spider at one look; more are seen to at the next. */
-const DUE_PER_LOOK_MAX = 100
+const MAX_DUE_PER_LOOK = 100
 
 export interface ProjectCrawlsOptions {
   readonly flags: Pick<CrawlFlags, 'set' | 'argument'>
@@ -168,7 +168,7 @@ class SpiderCrawls {
   }
 
   async #beginDue(): Promise<void> {
-    for (let n = 0; n < DUE_PER_LOOK_MAX; n++) {
+    for (let n = 0; n < MAX_DUE_PER_LOOK; n++) {
       const due = await this.#due.take()
       if (!due) return
       await this.#begin(due)

@@ -119,6 +119,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
 
   const recrawl = recrawling(crawler, {
     spider,
+    monitors,
     queue: store.queue,
     isOnRedis: store.others !== undefined,
     ends: endsByItself(spider, settings, options.stays),

@@ -12,7 +12,13 @@ import {
 } from '@webloom/core'
 import { HostValidation } from '@webloom/downloader'
 import { RevisitingScheduler, type Scheduler, type SchedulerParts, VisitPlanner } from '@webloom/scheduler'
-import { type EngineDownloader, PageVisits, RevisitingDownloader, type Spider } from '@webloom/spider'
+import {
+  type EngineDownloader,
+  type Monitors,
+  PageVisits,
+  RevisitingDownloader,
+  type Spider,
+} from '@webloom/spider'
 
 export interface Recrawling {
   readonly pages: PageVisits
@@ -22,6 +28,7 @@ export interface Recrawling {
 
 interface RecrawlingParts {
   readonly spider: Spider
+  readonly monitors: Monitors | undefined
   readonly queue: RequestQueue
   readonly isOnRedis: boolean
   /** The crawl ends when nothing is left to do. */
@@ -35,7 +42,7 @@ const REDIS_HOURS_MIN = 0.5
 /** Undefined where RECRAWL is off. Opens nothing. */
 export function recrawling(
   crawler: Crawler,
-  { spider, queue, isOnRedis, ends, onGone }: RecrawlingParts,
+  { spider, monitors, queue, isOnRedis, ends, onGone }: RecrawlingParts,
 ): Recrawling | undefined {
   const { settings, stats, logger } = crawler
   const kind = settings.get('RECRAWL')
@@ -55,6 +62,12 @@ export function recrawling(
   if (settings.getBool('HTTPCACHE_ENABLED'))
     logger.warn(
       `RECRAWL is ${kind}, and HTTPCACHE_ENABLED is true: pages that come from the cache are not fetched, so their changes go unnoticed. Turn one of the two off`,
+    )
+  const writesUnchanged = settings.getBool('RECRAWL_UNCHANGED_ITEMS')
+  const counting = writesUnchanged ? [] : countingItems(monitors)
+  if (counting.length > 0)
+    logger.warn(
+      `${counting.join(' and ')} count${counting.length === 1 ? 's' : ''} the items that are written, and RECRAWL is ${kind}: those of pages that have not changed are not written again, so from the second run on nearly all will seem to be missing. Watch coverage, statuses and errors in their place, or set RECRAWL_UNCHANGED_ITEMS=true`,
     )
   const hosts = new KnownHosts(visits)
   const planner = new VisitPlanner({
@@ -80,7 +93,7 @@ export function recrawling(
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
     rules: planner,
     validation,
-    writesUnchanged: settings.getBool('RECRAWL_UNCHANGED_ITEMS'),
+    writesUnchanged,
     onGone: async ({ fingerprint, request }: VisitedPage) => {
       await toldTo(crawler, spider, request.url)
       await onGone({ url: request.url, id: fingerprint, request })
@@ -101,6 +114,13 @@ export function recrawling(
         ends,
       }),
   }
+}
+
+/** The monitors that take items which are not written for such as are missing. */
+function countingItems({ items }: Monitors = {}): string[] {
+  return (['min', 'drop', 'everyMinutes'] as const).flatMap((name) =>
+    items?.[name] ? [`the monitor items.${name}`] : [],
+  )
 }
 
 /**

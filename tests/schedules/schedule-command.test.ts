@@ -41,9 +41,11 @@ test('a schedule is kept with its settings, listed with when it is due, changed,
   await webloom(['schedule', 'quotes', '@daily', '--name', 'secret', ...secrets])
   expect((await webloom(['schedule', 'rm', 'secret', '--json'])).stdout).not.toContain('hunter2')
   const elsewhere = await webloom(['schedule', 'quotes', '@hourly', '-s', 'CRAWL_ID=news', ...url])
+  // What is shown can be typed: a URL whose password is hidden is not.
   expect(elsewhere.stdout).toMatch(
-    /worker --all -s '?QUEUE_REDIS_URL=redis:.* -s '?REDIS_URL=redis:\/\/\*\*\*@/,
+    /Export REDIS_URL with what .* worker --all -s '?QUEUE_REDIS_URL=redis:\S+\n$/,
   )
+  expect(elsewhere.stdout).not.toContain('***')
   const listed = await webloom(['schedule', 'list', '--json'])
   expect(listed.stdout).not.toContain('hunter2')
   const byName = (JSON.parse(listed.stdout) as { name: string }[]).toSorted((x, y) =>

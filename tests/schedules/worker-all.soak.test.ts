@@ -1,6 +1,6 @@
 /** Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. */
 
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ClusterFolder, fetchCounts, followingSpider, randomOf } from '../cluster/cluster-crawl.ts'
@@ -80,6 +80,38 @@ test('two machines serve a project: a run that is due is begun once, and both ta
   }
   expect(await runsOf(folder)).toHaveLength(2)
   await expectEachPage((count, url) => expect(count, url).toBe(2))
+})
+
+test('secrets of a schedule reach its run, and no list of processes shows them', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using folder = await projectOf({ DOWNLOAD_DELAY: 0.3, RANDOMIZE_DOWNLOAD_DELAY: false })
+  const machine = serve(folder)
+  await machine.waitForOutput(IS_THERE, 30_000)
+  await folder.run('schedule', 'pages', '0 6 * * *', '-s', 'MAIL_PASS=hunter2', '-s', 'CONCURRENT_REQUESTS=3')
+  await folder.run('schedule', 'run', 'pages')
+  await web.waitForHits(5, 60_000)
+  const seen = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [
+          {
+            words: readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+            env: readFileSync(`/proc/${pid}/environ`, 'utf8'),
+          },
+        ]
+      } catch {
+        // It has ended, or is another user's.
+        return []
+      }
+    })
+  expect(seen.filter(({ words }) => words.includes('CONCURRENT_REQUESTS=3')).length).toBeGreaterThan(0)
+  expect(seen.filter(({ words }) => words.includes('hunter2'))).toEqual([])
+  expect(seen.filter(({ env }) => env.includes('hunter2')).length).toBeGreaterThan(0)
+  await finished(folder, 1)
+  machine.kill('SIGTERM')
+  await machine.exited
 })
 
 test('the machine that took a run is killed, at any moment: the run is begun all the same, and once', {

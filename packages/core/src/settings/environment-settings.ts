@@ -15,7 +15,7 @@ export const UNPREFIXED_VARIABLES: ReadonlySet<string> = new Set([
 const PREFIX = 'WEBLOOM_'
 
 /** Behind the prefix, and no settings: what they hold is nobody's but the command's that reads them. */
-const NO_SETTINGS: ReadonlySet<string> = new Set(['DASH_TOKEN'])
+const NO_SETTINGS: ReadonlySet<string> = new Set(['DASH_TOKEN', 'SECRET_FLAGS'])
 
 /**
  * Returns the settings in an environment: `WEBLOOM_<NAME>`, and a few names without the prefix. When both are set, the one

@@ -8,6 +8,7 @@ import { configHere } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { loadSpiderFile } from '../loading/spider-loader.ts'
+import { withSecretFlags } from '../schedules/flag-words.ts'
 import { command, flag, SPIDER_OPTIONS, value } from './command.ts'
 import { CRAWL_OPTIONS } from './spider-options.ts'
 
@@ -71,7 +72,8 @@ export const worker = command<WorkerFlags, [name: string | undefined]>(
     ),
     ...CRAWL_OPTIONS,
   },
-  async (flags, [name], { times }) => {
+  async (typed, [name], { times }) => {
+    const flags = withSecretFlags(typed)
     if (flags.all && name === undefined) return (await import('../commands/worker-all.ts')).workerAll(flags)
     if (flags.all || name === undefined)
       throw new UsageError(

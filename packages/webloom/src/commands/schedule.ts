@@ -1,6 +1,6 @@
 /** `webloom schedule`: runs that begin by themselves, at their hours, on whichever `webloom worker --all` is there. */
 
-import { type Settings, silentLogger, UsageError, withoutSecrets, withoutUrlSecrets } from '@webloom/core'
+import { environmentVariable, type Settings, silentLogger, UsageError } from '@webloom/core'
 import { budgetPlanOf } from '@webloom/downloader'
 import { CrawlSchedules, checkCron, crawlRedisKeys, crawlShown, type ScheduleSeen } from '@webloom/queue'
 import { readMonitors } from '@webloom/spider'
@@ -9,11 +9,11 @@ import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
+import { flagWords, shownFlags, shownPair } from '../schedules/flag-words.ts'
 import { schedulePlaces } from '../schedules/schedule-places.ts'
 import { durationInWords } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { flagWords } from './worker-all.ts'
 
 export interface ScheduleFlags extends OutsideFlags, Pick<CrawlFlags, 'output' | 'overwriteOutput'> {
   readonly tz?: string
@@ -191,7 +191,7 @@ function shownSchedule({ flags, nextAt, last, ...rest }: ScheduleSeen) {
   return {
     ...rest,
     nextAt: nextAt.toISOString(),
-    flags: shownWords(flags),
+    flags: flagWords(shownFlags(flags)),
     ...(last && {
       last: { ...last, dueAt: new Date(last.dueAt).toISOString(), at: new Date(last.at).toISOString() },
     }),
@@ -199,18 +199,7 @@ function shownSchedule({ flags, nextAt, last, ...rest }: ScheduleSeen) {
 }
 
 function typedFlags({ flags }: ScheduleSeen): string {
-  return shownWords(flags).map(shellQuoted).join(' ')
-}
-
-/** Settings and arguments that are secrets by their names are hidden, too. */
-function shownWords({ set, argument, ...outputs }: ScheduleSeen['flags']): string[] {
-  const shown = (pair: string) => {
-    const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
-    const cleared = withoutSecrets('', { [name]: withoutSecrets(name, value) }) as Record<string, unknown>
-    return `${name}=${cleared[name]}`
-  }
-  const pairs = { set: set?.map(shown) ?? [], argument: argument?.map(shown) ?? [] }
-  return [...flagWords(pairs), ...flagWords(outputs).map(withoutUrlSecrets)]
+  return flagWords(shownFlags(flags)).map(shellQuoted).join(' ')
 }
 
 function crawlOf({ spider, crawlId }: ScheduleSeen): string {
@@ -228,13 +217,24 @@ function atShown(at: Date, tz: string): string {
   return `${clock} (${seconds >= 0 ? `in ${durationInWords(seconds)}` : `${durationInWords(-seconds)} ago`})`
 }
 
-/** With the words that named this Redis, which a process without them would not serve. */
+/** With the words that named this Redis, which a process without them would not serve. One with a password is not shown, and so not typed. */
 function unserved(waiting: readonly ScheduleSeen[], { set = [] }: Pick<ScheduleFlags, 'set'>): string {
   const spiders = [...new Set(waiting.map(({ spider }) => spider))]
   const shown = spiders.slice(0, SPIDERS_SHOWN).join(', ')
   const more = spiders.length > SPIDERS_SHOWN ? ` and ${spiders.length - SPIDERS_SHOWN} more` : ''
-  const place = set.filter((pair) => namesRedis(pair.slice(0, pair.indexOf('='))))
-  const words = shownWords({ set: place }).map(shellQuoted)
-  const line = [commandName(), 'worker', '--all', ...words].join(' ')
-  return `no process is there that begins runs of ${shown}${more}. Start one, on any machine; again, where it began before the spider was there:  ${line}`
+  const place = set.filter((pair) => namesRedis(nameOf(pair)))
+  const typed = place.filter((pair) => shownPair(pair) === pair)
+  const secret = place
+    .filter((pair) => !typed.includes(pair))
+    .map((pair) => environmentVariable(nameOf(pair)))
+  const line = [commandName(), 'worker', '--all', ...flagWords({ set: typed }).map(shellQuoted)].join(' ')
+  const first =
+    secret.length === 0
+      ? 'Start one'
+      : `Export ${[...new Set(secret)].join(' and ')} with what you have typed here (it has a password, and is not shown), and start one`
+  return `no process is there that begins runs of ${shown}${more}. ${first}, on any machine; again, where it began before the spider was there:  ${line}`
+}
+
+function nameOf(pair: string): string {
+  return pair.slice(0, pair.indexOf('='))
 }

@@ -3,11 +3,11 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Settings, UsageError } from '@webloom/core'
-import type { ScheduledFlags } from '@webloom/queue'
 import { EXIT } from '../exit-codes.ts'
 import { projectConfig } from '../loading/config.ts'
 import { givenSettings, settingsLayers } from '../loading/crawl-flags.ts'
 import { CrawlsProcesses } from '../processes/crawls-processes.ts'
+import { startedWith } from '../schedules/flag-words.ts'
 import { openPlaces } from '../schedules/open-places.ts'
 import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
 import { type SchedulePlace, schedulePlaces } from '../schedules/schedule-places.ts'
@@ -50,10 +50,13 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
   const processes = new CrawlsProcesses<WantedCrawl>({
     places: count,
     program: process.argv[1]!,
-    argvOf: ({ spider, flags: its }, place) => [
-      ...['worker', spider],
-      ...withMetricsPort([...words, ...flagWords(its)], metricsPort, place),
-    ],
+    startedWith: ({ spider, flags: its }, place) => {
+      const { words: itsWords, env } = startedWith(its)
+      return {
+        argv: ['worker', spider, ...withMetricsPort([...words, ...itsWords], metricsPort, place)],
+        env,
+      }
+    },
     blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
     logger,
   })
@@ -116,17 +119,6 @@ function withoutAll(argv: readonly string[]): string[] {
   // The command comes before its flags.
   const command = kept.indexOf('worker')
   return kept.filter((_word, at) => at !== command)
-}
-
-/** The flags of a schedule as they are typed. */
-export function flagWords({ set, argument, output, overwriteOutput }: ScheduledFlags): string[] {
-  const words = (flag: string, values: readonly string[] = []) => values.flatMap((value) => [flag, value])
-  return [
-    ...words('-s', set),
-    ...words('-a', argument),
-    ...words('-o', output),
-    ...words('-O', overwriteOutput),
-  ]
 }
 
 /** Lines of its processes come through here, so that they would take standard error for a program's. */

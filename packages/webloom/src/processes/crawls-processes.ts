@@ -13,7 +13,13 @@ import { hostname } from 'node:os'
 import type { Logger } from '@webloom/core'
 import { EXIT } from '../exit-codes.ts'
 import { fairShares } from '../schedules/fair-shares.ts'
-import { type ProcessEnd, RESTART_MS_MIN, restartMsAfter, startWorkerProcess } from './worker-process.ts'
+import {
+  type ProcessEnd,
+  RESTART_MS_MIN,
+  restartMsAfter,
+  startWorkerProcess,
+  type WorkerProcessOptions,
+} from './worker-process.ts'
 
 export interface ServedCrawl {
   /** Tells it from all others. */
@@ -25,8 +31,8 @@ export interface CrawlsProcessesOptions<C extends ServedCrawl> {
   /** How many processes there are, when no more crawls want workers. */
   readonly places: number
   readonly program: string
-  /** The arguments of a process for that crawl; places are counted from 1. */
-  readonly argvOf: (crawl: C, place: number) => readonly string[]
+  /** The arguments of a process for that crawl, and what its environment has more; places are counted from 1. */
+  readonly startedWith: (crawl: C, place: number) => Pick<WorkerProcessOptions, 'argv' | 'env'>
   readonly blockedMsMax: number
   readonly logger: Logger
 }
@@ -93,11 +99,13 @@ export class CrawlsProcesses<C extends ServedCrawl> {
   }
 
   #start(crawl: C, served: Served): void {
-    const { program, argvOf, blockedMsMax, logger } = this.#options
+    const { program, startedWith, blockedMsMax, logger } = this.#options
     const place = this.#freePlace()
-    const argv = argvOf(crawl, place)
     const startedAt = performance.now()
-    const { child, ended } = startWorkerProcess({ program, argv, place, blockedMsMax, logger })
+    const { child, ended } = startWorkerProcess({
+      ...{ program, place, blockedMsMax, logger },
+      ...startedWith(crawl, place),
+    })
     served.running.add(child)
     const end = ended.then((how) => {
       served.running.delete(child)

@@ -80,6 +80,8 @@ export interface WorkersView {
 export interface WorkerProcessOptions {
   readonly program: string
   readonly argv: readonly string[]
+  /** What its environment has besides ours. */
+  readonly env?: Readonly<Record<string, string>>
   /** Its number among those of this machine. */
   readonly place: number
   /** WORKER_BLOCKED_MAX in milliseconds; 0: it is not killed for it. */
@@ -100,13 +102,13 @@ export function startWorkerProcess(options: WorkerProcessOptions): {
   readonly child: ChildProcess
   readonly ended: Promise<ProcessEnd>
 } {
-  const { program, argv, place, view } = options
+  const { program, argv, env, place, view } = options
   // Their standard error comes through here, so that none of them takes it for a terminal of its own. A group of their
   // own, as Ctrl-C reaches the whole group, and they would take our word for the second signal.
   const child = fork(program, argv, {
     stdio: ['ignore', view?.takesOutput ? 'pipe' : 'inherit', 'pipe', 'ipc'],
     detached: true,
-    env: { ...LEAN_MALLOC, ...process.env },
+    env: { ...LEAN_MALLOC, ...process.env, ...env },
   })
   if (view) {
     view.started(place, child)

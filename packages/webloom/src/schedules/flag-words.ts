@@ -1,0 +1,93 @@
+/**
+ * The flags of a schedule as words: as they are typed, as people may see them, and as a process is given them.
+ *
+ * What a process is started with is seen by everybody on its machine (`ps`), and what is in its environment only by its user. So settings,
+ * arguments and outputs that hold a secret go there, all in one variable, and the others stay among the words.
+ */
+
+import { withoutSecrets, withoutUrlSecrets } from '@webloom/core'
+import type { ScheduledFlags } from '@webloom/queue'
+
+const VARIABLE = 'WEBLOOM_SECRET_FLAGS'
+
+/** The flags of a schedule as they are typed. */
+export function flagWords({ set, argument, output, overwriteOutput }: ScheduledFlags): string[] {
+  const words = (flag: string, values: readonly string[] = []) => values.flatMap((value) => [flag, value])
+  return [
+    ...words('-s', set),
+    ...words('-a', argument),
+    ...words('-o', output),
+    ...words('-O', overwriteOutput),
+  ]
+}
+
+/** The same without what is a secret by its name or its form. */
+export function shownFlags(flags: ScheduledFlags): ScheduledFlags {
+  return eachValue(flags, (values, isPair) => values.map(isPair ? shownPair : withoutUrlSecrets))
+}
+
+/** How a process is started with these flags. */
+export function startedWith(flags: ScheduledFlags): {
+  readonly words: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+} {
+  const secret = eachValue(flags, (values, isPair) =>
+    values.filter(isPair ? isSecretAmong(values) : isSecretOutput),
+  )
+  const others = eachValue(flags, (values, isPair) => {
+    const isSecret = isPair ? isSecretAmong(values) : isSecretOutput
+    return values.filter((value) => !isSecret(value))
+  })
+  const env = Object.keys(secret).length > 0 ? { [VARIABLE]: JSON.stringify(secret) } : {}
+  return { words: flagWords(others), env }
+}
+
+/** In that process: its flags with those of its environment, which processes that it starts itself do not get. */
+export function withSecretFlags<Flags extends ScheduledFlags>(
+  flags: Flags,
+  env: Record<string, string | undefined> = process.env,
+): Flags {
+  const text = env[VARIABLE]
+  if (text === undefined) return flags
+  delete env[VARIABLE]
+  const secret = JSON.parse(text) as ScheduledFlags
+  const together = eachValue(secret, (values, _isPair, kind) => [...(flags[kind] ?? []), ...values])
+  return { ...flags, ...together }
+}
+
+const KINDS = ['set', 'argument', 'output', 'overwriteOutput'] as const
+type Kind = (typeof KINDS)[number]
+
+/** Kinds for which nothing is left are left out. */
+function eachValue(
+  flags: ScheduledFlags,
+  change: (values: readonly string[], isPair: boolean, kind: Kind) => readonly string[],
+): ScheduledFlags {
+  return Object.fromEntries(
+    KINDS.flatMap((kind) => {
+      const values = change(flags[kind] ?? [], kind === 'set' || kind === 'argument', kind)
+      return values.length > 0 ? [[kind, values]] : []
+    }),
+  )
+}
+
+/** Of pairs with one name the last counts: they stay together. */
+function isSecretAmong(pairs: readonly string[]): (pair: string) => boolean {
+  const secret = new Set(pairs.filter((pair) => shownPair(pair) !== pair).map(nameOf))
+  return (pair) => secret.has(nameOf(pair))
+}
+
+function isSecretOutput(text: string): boolean {
+  return withoutUrlSecrets(text) !== text
+}
+
+/** Settings and arguments that are secrets by their names are hidden, too. */
+export function shownPair(pair: string): string {
+  const [name, value] = [nameOf(pair), pair.slice(pair.indexOf('=') + 1)]
+  const cleared = withoutSecrets('', { [name]: withoutSecrets(name, value) }) as Record<string, unknown>
+  return `${name}=${cleared[name]}`
+}
+
+function nameOf(pair: string): string {
+  return pair.slice(0, pair.indexOf('='))
+}

@@ -85,6 +85,16 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
     ['schedule', 'quotes', '@daily', '-s', 'BUDGETS={"dya":{"pages":1}}'],
     'BUDGETS has "dya"',
   ],
+  [
+    'an output of an unknown kind',
+    ['schedule', 'quotes', '@daily', '-o', 'x.unknown'],
+    'FEEDS["x.unknown"]: "unknown" is not a format',
+  ],
+  [
+    'an output that workers would take from one another',
+    ['schedule', 'quotes', '@daily', '-o', 's3://bucket/x.jsonl'],
+    'put %(worker)s into its name',
+  ],
   ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
   ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],
   ['a file', ['schedule', 'spiders/quotes.ts', '@daily'], 'Put it into the project’s folder spiders'],

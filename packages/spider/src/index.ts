@@ -102,6 +102,7 @@ export type {
 // Feeds
 
 export {
+  checkFeeds,
   type FeedStorage,
   type FeedStorages,
   feedStorages,

@@ -70,33 +70,57 @@ export interface FeedsContext {
 
 /** Returns the feeds that FEEDS asks for, none of them open. Throws a SettingsError that names everything that is wrong. */
 export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[] {
-  const problems: string[] = []
   const cwd = context.cwd ?? process.cwd()
-  const plans = Object.entries(settings.getDict('FEEDS')).flatMap(([uri, options]) => {
-    const problem: Problem = (text) => void problems.push(`FEEDS[${JSON.stringify(shownUri(uri))}]: ${text}`)
-    const wordsOf = (batchId: number, uriParams: unknown) =>
-      uriWords(batchId, uriParams ?? settings.get('FEED_URI_PARAMS'), context)
-    const targetOf = (filled: string) => feedTarget(filled, cwd, context.storages)
-    const plan = feedPlan(uri, options, settings, wordsOf, targetOf, problem)
-    return plan && isReachable(plan, settings, context, problem) ? plan : []
-  })
-  problems.push(...sharedTargets(plans))
-  if (problems.length > 0) throw new SettingsError([...new Set(problems)])
+  const plans = plansOf(settings, { ...context, cwd }, hasKey)
   // An output that is made as a whole needs its exporter only at the end, when all is fetched.
   for (const { format, fields, indent } of plans)
     if (typeof format === 'function') ownExporter(format, fields, indent)
   return plans.map((plan) => feedOf(plan, settings, { ...context, cwd }))
 }
 
-/** Objects of S3 need a key. An output on another machine needs a name for each worker: a lock here is not seen there. */
-function isReachable(plan: FeedPlan, settings: Settings, context: FeedsContext, problem: Problem): boolean {
+/** Throws as `feedsFrom` does, before anybody crawls. Keys of S3 are not asked for: the machine that crawls has them. */
+export function checkFeeds(settings: Settings, context: FeedsContext): void {
+  plansOf(settings, { ...context, cwd: context.cwd ?? process.cwd() }, () => true)
+}
+
+/** Whether an output can be written with these settings. */
+type IsReachable = (plan: FeedPlan, settings: Settings, problem: Problem) => boolean
+
+function plansOf(
+  settings: Settings,
+  context: FeedsContext & { readonly cwd: string },
+  isReachable: IsReachable,
+): FeedPlan[] {
+  const problems: string[] = []
+  const plans = Object.entries(settings.getDict('FEEDS')).flatMap(([uri, options]) => {
+    const problem: Problem = (text) => void problems.push(`FEEDS[${JSON.stringify(shownUri(uri))}]: ${text}`)
+    const wordsOf = (batchId: number, uriParams: unknown) =>
+      uriWords(batchId, uriParams ?? settings.get('FEED_URI_PARAMS'), context)
+    const targetOf = (filled: string) => feedTarget(filled, context.cwd, context.storages)
+    const plan = feedPlan(uri, options, settings, wordsOf, targetOf, problem)
+    if (!plan) return []
+    const [isHere, isAlone] = [isReachable(plan, settings, problem), isApart(plan, context, problem)]
+    return isHere && isAlone ? plan : []
+  })
+  problems.push(...sharedTargets(plans))
+  if (problems.length > 0) throw new SettingsError([...new Set(problems)])
+  return plans
+}
+
+/** Objects of S3 need a key. */
+function hasKey(plan: FeedPlan, settings: Settings, problem: Problem): boolean {
   const { target } = plan.placeOf(1)
-  if (target.kind === 'file' || target.kind === 'stdout') return true
   const missing = target.kind === 's3' ? missingKey(target, settings) : undefined
   if (missing !== undefined) problem(missing)
-  const isApart = !context.isWorker || usesWord(plan.written, ['worker'])
-  if (!isApart) problem('the last worker would replace what the others sent; put %(worker)s into its name')
-  return missing === undefined && isApart
+  return missing === undefined
+}
+
+/** An output on another machine needs a name for each worker: a lock here is not seen there. */
+function isApart({ written, placeOf }: FeedPlan, { isWorker }: FeedsContext, problem: Problem): boolean {
+  const { kind } = placeOf(1).target
+  if (kind === 'file' || kind === 'stdout' || !isWorker || usesWord(written, ['worker'])) return true
+  problem('the last worker would replace what the others sent; put %(worker)s into its name')
+  return false
 }
 
 /** Returns the placeholders' values: Scrapy's, the spider's own fields, and what FEED_URI_PARAMS makes of them. */

@@ -3,7 +3,7 @@
 import { environmentVariable, type Settings, silentLogger, UsageError } from '@webloom/core'
 import { budgetPlanOf } from '@webloom/downloader'
 import { CrawlSchedules, checkCron, crawlRedisKeys, crawlShown, type ScheduleSeen } from '@webloom/queue'
-import { readMonitors } from '@webloom/spider'
+import { checkFeeds, feedStorages, readMonitors } from '@webloom/spider'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
@@ -37,6 +37,10 @@ export async function setSchedule(
   const { settings, spider, servers } = crawler
   budgetPlanOf(settings)
   readMonitors(spider, settings)
+  checkFeeds(settings, {
+    ...{ spiderName: spider.name, spider, startedAt: new Date(), isWorker: true },
+    storages: feedStorages(crawler),
+  })
   refuseJobdir(settings, spider.name, cron)
   refuseOtherMode(settings, flags, (await crawlerFromOutside(Class, {}, config)).settings)
   if (servers.targets('queue').length === 0) throw noRedis(spider.name, cron)

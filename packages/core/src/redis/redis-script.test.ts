@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { type RedisServer, startRedis, tempDir } from '@webloom/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { luaScriptsIn, RedisScript, type ScriptRunner } from './redis-script.ts'
 import { ScriptRefusal } from './script-refusal.ts'
 
@@ -71,4 +72,35 @@ test('what a file defines, each file after it sees and may change; the first tha
   const script = luaScriptsIn(pathToFileURL(`${folder.path}/`))(...Object.keys(files))
   expect(await script.run(runner(), [], ['early'])).toEqual(['early', 0])
   expect(await script.run(runner(), [], ['late'])).toEqual([3, 3])
+})
+
+test('a user who lacks a right to a command in the middle of a script has done nothing of it, by whatever name it is called', async () => {
+  const script = new RedisScript(`redis.call('SET', KEYS[1], 'x', 'PX', 9999)
+local push = ARGV[1] == 'last' and 'RPUSH' or 'LPUSH'
+redis.call(push, KEYS[2], 'x')
+redis.call('PUBLISH', KEYS[1] .. ':news', 'x')`)
+  const rights = ['+eval', '+evalsha', '+info', '+set', '+lpush', '+rpush', '+publish']
+  await server.command('ACL', 'SETUSER', 'few', 'on', '>pw', '~few:*', '&few:*', ...rights)
+  const redis = new Redis(server.url.replace('://', '://few:pw@'))
+  onTestFinished(() => redis.disconnect())
+  const run = () => script.run(redis, ['few:a', 'few:b'], ['last'])
+  for (const right of ['set', 'rpush', 'publish']) {
+    await server.command('ACL', 'SETUSER', 'few', `-${right}`)
+    await expect(run()).rejects.toThrow(`NOPERM this user has no permissions to run the '${right}' command`)
+    await server.command('ACL', 'SETUSER', 'few', `+${right}`)
+  }
+  await server.command('ACL', 'SETUSER', 'few', 'resetchannels')
+  await expect(run()).rejects.toThrow(/'publish'/)
+  expect(await server.command('EXISTS', 'few:a', 'few:b')).toBe(0)
+  await server.command('ACL', 'SETUSER', 'few', '&few:*')
+  await run()
+  expect(await server.command('EXISTS', 'few:a', 'few:b')).toBe(2)
+})
+
+test('what tells Redis how to run a script stays its first line, also for a user of its own', async () => {
+  const script = new RedisScript("#!lua flags=allow-oom\nreturn redis.call('HLEN', KEYS[1])")
+  await server.command('ACL', 'SETUSER', 'full', 'on', '>pw', 'allkeys', 'allcommands')
+  const redis = new Redis(server.url.replace('://', '://full:pw@'))
+  onTestFinished(() => redis.disconnect())
+  expect(await script.run(redis, ['none'], [])).toBe(0)
 })

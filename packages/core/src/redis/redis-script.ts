@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { hasOwnUser, withRightsCheck } from './rights-check.ts'
 import { scriptRefusal } from './script-refusal.ts'
 import { redisError } from './store-trouble.ts'
 
@@ -20,12 +21,13 @@ export interface ScriptRunner {
  */
 export class RedisScript {
   readonly lua: string
-  readonly #sha1: string
-  readonly #sentTo = new WeakSet<ScriptRunner>()
+  readonly #plain: SentScript
+  /** For users with rights of their own. */
+  #checked: SentScript | undefined
 
   constructor(lua: string) {
     this.lua = lua
-    this.#sha1 = hash('sha1', lua)
+    this.#plain = new SentScript(lua)
   }
 
   /** Rejects with WL_REDIS_AWAY or WL_REDIS_FULL when the same call may succeed later, with `ScriptRefusal` when the script refuses. */
@@ -35,13 +37,30 @@ export class RedisScript {
     args: readonly (string | number | Buffer)[],
   ): Promise<unknown> {
     try {
-      return await this.#send(redis, keys, args)
+      return await this.#for(redis).send(redis, keys, args)
     } catch (error) {
       throw scriptRefusal(error) ?? redisError(error)
     }
   }
 
-  async #send(
+  #for(redis: ScriptRunner): SentScript {
+    if (!hasOwnUser(redis)) return this.#plain
+    this.#checked ??= new SentScript(withRightsCheck(this.lua))
+    return this.#checked
+  }
+}
+
+class SentScript {
+  readonly #lua: string
+  readonly #sha1: string
+  readonly #sentTo = new WeakSet<ScriptRunner>()
+
+  constructor(lua: string) {
+    this.#lua = lua
+    this.#sha1 = hash('sha1', lua)
+  }
+
+  async send(
     redis: ScriptRunner,
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
@@ -54,7 +73,7 @@ export class RedisScript {
       }
     }
     this.#sentTo.add(redis)
-    return redis.eval(this.lua, keys.length, ...keys, ...args)
+    return redis.eval(this.#lua, keys.length, ...keys, ...args)
   }
 }
 

@@ -3,7 +3,7 @@
  * thinks of them to the console; the crawl warns of the policy itself, once and in its log.
  */
 
-import { reconnectWith } from '@webloom/core'
+import { hasOwnUser, reconnectWith, withRightsCheck } from '@webloom/core'
 import type { BackendFactory, RedisConnection, RedisQueueBackend } from 'bullmq'
 import type { Redis } from 'ioredis'
 
@@ -53,6 +53,7 @@ function silent(
   redis: Redis,
   options: { shared: boolean; blocking: boolean },
 ): RedisConnection {
+  if (hasOwnUser(redis)) defineWithRightsCheck(redis)
   const connection = new bullmq.RedisConnection(redis, { ...options, skipVersionCheck: true })
   const told = () => {
     connection.capabilities = CAPABILITIES
@@ -60,4 +61,12 @@ function silent(
   // Errors come out where it is used.
   connection.client.then(told, () => {})
   return connection
+}
+
+/** BullMQ's scripts, too, are done as a whole or not at all. */
+function defineWithRightsCheck(redis: Redis): void {
+  if (Object.hasOwn(redis, 'defineCommand')) return
+  const define = redis.defineCommand.bind(redis)
+  redis.defineCommand = (name, definition) =>
+    define(name, { ...definition, lua: withRightsCheck(definition.lua) })
 }

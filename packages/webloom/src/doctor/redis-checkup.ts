@@ -7,7 +7,6 @@ import { connect } from 'node:net'
 import {
   environmentVariable,
   keyPrefixesOf,
-  luaScriptsIn,
   mastersOf,
   REDIS_ROLES,
   type RedisAddress,
@@ -23,10 +22,11 @@ import {
 } from '@webloom/core'
 import { type RedisHealth, redisHealth, staleTooSoon } from '@webloom/queue'
 import type { Redis } from 'ioredis'
+import { examplesFor, missingRights } from '../redis/missing-rights.ts'
 import { RedisLink } from '../redis/redis-connection.ts'
 import { IsNotReady, oldVersionIn } from '../redis/redis-readiness.ts'
 import { IsReplica, missingRightOf } from '../redis/redis-refusal.ts'
-import { aclLine, patternFor, REDIS_RIGHTS, type RightsFor } from '../redis/redis-rights.ts'
+import { aclLine, type RightsFor } from '../redis/redis-rights.ts'
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
@@ -44,8 +44,6 @@ const USED_MAX = 0.9
 const MISSING_SHOWN_MAX = 12
 /** The image that compose files and docs name, too. */
 const IMAGE = 'redis:8-alpine'
-
-const missingRights = luaScriptsIn(new URL('../../lua/', import.meta.url))('missing-rights.lua')
 
 interface Server {
   readonly target: RedisTarget
@@ -325,35 +323,13 @@ async function clockResults(redis: Redis, { named }: Server): Promise<CheckResul
 /** A right that is missing ends a crawl in its middle. Before Redis 7 a user cannot ask for its own rights. */
 async function rightsResults(redis: Redis, server: Server, whose: RightsFor): Promise<CheckResults> {
   const { roles, named } = server
-  const commands = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].commands))]
-  const patterns = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].keys))]
-  const keys = whose.spider === undefined ? [] : patterns.map((pattern) => keyOf(pattern, whose))
-  // `type` is a right of every role.
-  const asked = [
-    ...commands.flatMap((command) => askedFor(command, keys[0])),
-    ...keys.map((key) => `type ${key}`),
-  ]
-  const missing = (await missingRights.run(redis, [], asked)) as string[] | null
-  if (!missing || missing.length === 0) return []
+  const missing = await missingRights(redis, roles, examplesFor(roles, whose))
+  if (missing.length === 0) return []
   const shown = missing.slice(0, MISSING_SHOWN_MAX).join(', ')
   const more =
     missing.length > MISSING_SHOWN_MAX ? ` and ${missing.length - MISSING_SHOWN_MAX} others more` : ''
   const found = `${named}: its user has no right to ${shown}${more}; a crawl that needs one of them ends there`
   return [{ check: 'Redis rights', state: 'warn', found, type: rightsLine(server, whose) }]
-}
-
-/** What these do to their key depends on their arguments, so Redis refuses them without. */
-const WITH_ARGUMENTS: Readonly<Record<string, string>> = { set: 'x', bitfield: 'get u8 0' }
-
-/** Nothing where it would have to be asked with a key, and none is known. */
-function askedFor(command: string, key: string | undefined): string[] {
-  const words = WITH_ARGUMENTS[command]
-  if (words === undefined) return [command.replace('|', ' ')]
-  return key === undefined ? [] : [`${command} ${key} ${words}`]
-}
-
-function keyOf(pattern: string, whose: RightsFor): string {
-  return patternFor(pattern, whose).replace('*', 'doctor')
 }
 
 /** What an administrator types; the crawl's own user has no right to it. */

@@ -125,7 +125,7 @@ test('a replica that becomes the master meanwhile is used', async () => {
 test('a master that takes no writes without a replica is waited for by a crawl, and then refused with what to do', async () => {
   await using lonely = await startRedis({ config: { 'min-replicas-to-write': '1' } })
   const refused = linkTo(0, silentLogger, { url: lonely.url, startTimeoutMs: 400 })
-  await expect(refused.open(true)).rejects.toMatchObject({
+  await expect(refused.open({})).rejects.toMatchObject({
     code: 'WL_REDIS_UNREACHABLE',
     message: expect.stringMatching(
       /takes no writes.*Start its replicas; or.*CONFIG SET min-replicas-to-write 0/,
@@ -135,7 +135,7 @@ test('a master that takes no writes without a replica is waited for by a crawl, 
   await looking.open()
   looking.close()
   const waiting = linkTo(0, silentLogger, { url: lonely.url })
-  const isOpen = waiting.open(true)
+  const isOpen = waiting.open({})
   await lonely.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
   await isOpen
   expect(await waiting.client.set('crawl', 'here')).toBe('OK')

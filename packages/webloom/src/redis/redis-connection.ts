@@ -15,6 +15,7 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { infoWhenReady } from './info-when-ready.ts'
+import { missingRights, type PlacesAsked } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
   explain,
@@ -27,6 +28,7 @@ import {
   missingRightOf,
   outageInWords,
   outageNotes,
+  RIGHTS_CURE,
   refusalInWords,
   sentinelRefusalInWords,
 } from './redis-refusal.ts'
@@ -60,6 +62,7 @@ export class RedisLink {
   readonly #target: RedisTarget
   readonly #startTimeoutMs: number
   readonly #aclLine: string
+  readonly #usedFor = new Set<RedisRole>()
   readonly #logger: Logger
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
@@ -140,14 +143,15 @@ export class RedisLink {
    * WL_REDIS_REFUSED when it does not let us in, and `SettingsError` when it has no database of that number. Once it is open,
    * another call does nothing.
    *
-   * @param forWriting a server that takes no writes until a replica is there is waited for, too
+   * @param writes what will be written: then a server that takes no writes until a replica is there is waited for, too, and a user
+   *   without the rights for it is refused
    */
-  async open(forWriting = false): Promise<void> {
+  async open(writes?: PlacesAsked): Promise<void> {
     if (this.#isChecked) return
     const { client } = this
     const asked = async () => {
       await Promise.race([ponged(client), this.#refused.promise])
-      return this.#infoOfMaster(forWriting)
+      return this.#infoOfMaster(writes !== undefined)
     }
     this.client.once('error', () => this.#askForTls())
     try {
@@ -164,12 +168,33 @@ export class RedisLink {
           'is a node of a Redis Cluster (cluster_enabled:1)',
           ', with other nodes after commas',
         )
+      if (writes)
+        await withDeadline(this.#startTimeoutMs, this.#askForRights(writes), () => this.#unreachable())
       this.#isOpen = true
       this.#isChecked = true
     } catch (error) {
       client.disconnect()
       throw error instanceof WebloomError ? error : this.#unreachable(error)
     }
+  }
+
+  /** What this connection is for, of all that the user needs rights for there. */
+  useFor(role: RedisRole): void {
+    this.#usedFor.add(role)
+  }
+
+  /**
+   * A right that is missing would end the crawl in its middle. Nothing has been written.
+   *
+   * @param places of the queue: what other roles write may have any name
+   */
+  async #askForRights(places: PlacesAsked): Promise<void> {
+    const isQueue = this.#usedFor.has('queue')
+    const missing = await missingRights(this.client, [...this.#usedFor], isQueue ? places : {})
+    if (missing.length > 0)
+      throw this.#refusal(
+        `its user may not run ${missing.join(', ')} (no right to it, or its name is another there). Nothing was written. ${RIGHTS_CURE}: ${this.#aclLine} (docs/deploy.md says more)`,
+      )
   }
 
   async #askForTls(): Promise<void> {
@@ -272,7 +297,7 @@ export class RedisLink {
     ])
   }
 
-  #refusal(why: string, cause: unknown): WebloomError {
+  #refusal(why: string, cause?: unknown): WebloomError {
     return new WebloomError('WL_REDIS_REFUSED', `Redis at ${this.#target.shown} cannot be used: ${why}`, {
       cause,
     })

@@ -29,7 +29,7 @@ test('one whose disk fails is waited for by a crawl, and then refused with what 
   await redis.command('BGSAVE')
   await vi.waitFor(() => expect(redis.command('SET', 'a', 1)).rejects.toThrow('MISCONF'))
   const refused = linkTo(redis.url, 400)
-  await expect(refused.open(true)).rejects.toMatchObject({
+  await expect(refused.open({})).rejects.toMatchObject({
     code: 'WL_REDIS_UNREACHABLE',
     message: expect.stringMatching(
       /it takes no writes \(MISCONF\): .*rdb_last_bgsave_status:err.*redis-cli BGSAVE; or, .*stop-writes-on-bgsave-error no$/,
@@ -44,7 +44,7 @@ test('one whose disk fails is waited for by a crawl, and then refused with what 
   await looking.open()
   expect((await redisHealth(looking.client)).disk).toContain('Make room')
   const waiting = linkTo(redis.url, 20_000)
-  const isOpen = waiting.open(true)
+  const isOpen = waiting.open({})
   rmdirSync(inTheWay)
   await vi.waitFor(() => redis.command('BGSAVE'))
   await isOpen
@@ -61,11 +61,11 @@ test('one that writes in spite of a failed snapshot is used, and the failure is 
   mkdirSync(folder.join('dump.rdb'))
   await redis.command('BGSAVE')
   const link = linkTo(redis.url, 5000)
-  await link.open(true)
+  await link.open({})
   await vi.waitFor(async () =>
     expect((await redisHealth(link.client)).warnings.join()).toContain('rdb_last_bgsave_status:err'),
   )
-  await link.open(true)
+  await link.open({})
   link.close()
 })
 
@@ -90,7 +90,7 @@ test('one that is reading its file is waited for, and then told how far it is', 
   })
   expect((await doctorOn(redis.url))?.found).toContain('it is still reading its file')
   const waiting = linkTo(redis.url, 20_000)
-  const isOpen = waiting.open(true)
+  const isOpen = waiting.open({})
   await redis.command('CONFIG', 'SET', 'key-load-delay', 0)
   await isOpen
   waiting.close()

@@ -88,6 +88,10 @@ export function sentinelRefusalInWords(
 const NO_RIGHT = /^NOPERM|ACL failure in script|executing the script can't (?:run|access)/i
 const NO_COMMAND = /unknown (?:redis )?command/i
 
+/** Comes before `aclLine`. */
+export const RIGHTS_CURE =
+  'This line, typed by an administrator of that Redis, gives the user all rights that Webloom needs'
+
 /** The code of a reply that was explained. */
 const REFUSED = 'WL_REDIS_REFUSED'
 
@@ -110,7 +114,7 @@ export function missingRight(message: string, asked: string, aclLine: string): M
   if (NO_RIGHT.test(message))
     return {
       why: `${message} (${asked}): the user has no right to that command, key or channel`,
-      cure: 'This line, typed by an administrator of that Redis, gives the user all rights that Webloom needs',
+      cure: RIGHTS_CURE,
       aclLine,
     }
   if (NO_COMMAND.test(message))

@@ -1,6 +1,7 @@
 import {
   asksFor,
   checkRedisRole,
+  crawlNameOf,
   keyPrefixesOf,
   type Logger,
   noRedis,
@@ -13,6 +14,8 @@ import {
   type Settings,
   SettingsError,
 } from '@webloom/core'
+import { crawlRedisKeys } from '@webloom/queue'
+import type { PlacesAsked } from './missing-rights.ts'
 import { RedisLink } from './redis-connection.ts'
 
 /**
@@ -87,6 +90,7 @@ export class RedisServers {
   #linkTo(target: RedisTarget, role: RedisRole, isLate = this.#isOpen): RedisLink {
     const place = placeOf(target, role)
     const known = this.#links.get(place)
+    known?.useFor(role)
     if (known) return known
     if (this.#isClosed) throw new Error(`the crawl has ended, and its connections are closed (role ${role})`)
     const link = new RedisLink(target, {
@@ -97,6 +101,7 @@ export class RedisServers {
       times: this.#times,
       isLate,
     })
+    link.useFor(role)
     this.#links.set(place, link)
     if (this.#isClosing) link.shared.hurry()
     return link
@@ -117,11 +122,21 @@ export class RedisServers {
 
   /**
    * Opens those that were asked for until now. Throws WL_REDIS_UNREACHABLE when one of them does not answer within
-   * REDIS_START_TIMEOUT, or with `forWriting` takes no writes for all of that time.
+   * REDIS_START_TIMEOUT, or with `forWriting` takes no writes for all of that time, and WL_REDIS_REFUSED when with `forWriting` a user
+   * lacks a right that the crawl needs.
    */
   async open({ forWriting = false } = {}): Promise<void> {
     this.#isOpen = true
-    await Promise.all([...this.#links.values()].map((link) => link.open(forWriting)))
+    await Promise.all(
+      [...this.#links.values()].map((link) => link.open(forWriting ? this.#written() : undefined)),
+    )
+  }
+
+  /** What a crawl of these settings writes on the queue's server. */
+  #written(): PlacesAsked {
+    if (this.#spider === undefined) return {}
+    const { base } = crawlRedisKeys(crawlNameOf(this.#settings, this.#spider))
+    return { keys: [`${base}:frontier`], channels: [`${base}:asked`] }
   }
 
   /** The crawl is closing its components: from now on a Redis that hangs lets their commands wait for a few seconds only. */

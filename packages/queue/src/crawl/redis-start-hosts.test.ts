@@ -42,6 +42,35 @@ test('hosts without room count as none, which is told once; those that were note
   expect(await hosts.has('b.example:80')).toBe(false)
 })
 
+test('hosts that are added at the same moment take one script, and each of them is known', async () => {
+  const keys = crawlRedisKeys({ spider: 'together', crawlId: '' })
+  const hosts = new RedisStartHosts({ redis, keys })
+  await hosts.add('first.example:80')
+  const before = await scriptsRun()
+  const names = Array.from({ length: 256 }, (_, n) => `h${n}.example:80`)
+  await Promise.all(names.map((name) => hosts.add(name)))
+  expect((await scriptsRun()) - before).toBe(1)
+  expect(await redis.scard(keys.startHosts)).toBe(257)
+})
+
+test('of several that have no room the first is told, and those before it are known', async () => {
+  const keys = crawlRedisKeys({ spider: 'no-room', crawlId: '' })
+  const warned: unknown[] = []
+  const logger = { ...silentLogger, warn: (what: unknown) => void warned.push(what) }
+  const hosts = new RedisStartHosts({ redis, keys, hostsMax: 2, logger })
+  await Promise.all(['a', 'b', 'c', 'd'].map((name) => hosts.add(`${name}.example:80`)))
+  expect((await redis.smembers(keys.startHosts)).sort()).toEqual(['a.example:80', 'b.example:80'])
+  expect(warned).toEqual([{ host: 'c.example:80', hosts: 2 }])
+})
+
+async function scriptsRun(): Promise<number> {
+  const stats = String(await server.command('INFO', 'commandstats'))
+  return ['eval', 'evalsha'].reduce(
+    (sum, name) => sum + Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0),
+    0,
+  )
+}
+
 test('a long name takes no more than its digest', async () => {
   const keys = crawlRedisKeys({ spider: 'long', crawlId: '' })
   const hosts = new RedisStartHosts({ redis, keys })

@@ -21,6 +21,7 @@ import {
   type ProtocolTimes,
   type SeedSource,
   type Signals,
+  type StartHosts,
   type StatsCollector,
   timerMs,
   unlessAborted,
@@ -64,6 +65,8 @@ export interface EngineOptions {
   readonly items: ItemProcessor
   /** Fetches pages whose requests leave it to the crawl whether a browser renders them. */
   readonly forms?: FormFetcher
+  /** Keeps the hosts of start requests. Absent in tests. */
+  readonly startHosts?: StartHosts
   /** Start requests from outside. Opened and closed by the caller of the engine. */
   readonly seeds?: SeedSource
   readonly stats: StatsCollector

@@ -7,7 +7,12 @@ import { Pulse } from './pulse.ts'
 const ELEMENTS = [0, 1, 2].map((n) => new Request(`https://a.test/${n}`))
 
 /** A record that goes back, and a scheduler that is never without something in doubt: the crawl does not come to rest. */
-function feeding(): { feeder: Feeder; pushed: string[]; goesBackTo(cursor: number): void; end(): void } {
+function feeding(options: Pick<FeederOptions, 'startHosts'> = {}): {
+  feeder: Feeder
+  pushed: string[]
+  goesBackTo(cursor: number): void
+  end(): void
+} {
   const pushed: string[] = []
   const stopping = new AbortController()
   let cursor = 0
@@ -32,6 +37,7 @@ function feeding(): { feeder: Feeder; pushed: string[]; goesBackTo(cursor: numbe
     },
   }
   const feeder = new Feeder({
+    ...options,
     scheduler: scheduler as FeederOptions['scheduler'],
     record: record as FeederOptions['record'],
     scraper: scraper as FeederOptions['scraper'],
@@ -80,4 +86,40 @@ test('a crawl that was told to end runs no start() on', async () => {
   // That nothing is read on can only be waited for.
   await sleep(50)
   expect(pushed).toHaveLength(3)
+})
+
+test('no start request is queued before its host is noted', async () => {
+  const { promise: noted, resolve: note } = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const startHosts = {
+    add: (place: string) => {
+      expect(place).toBe('a.test:443')
+      asked.resolve()
+      return noted
+    },
+    has: async () => true,
+    notePublic: async () => {},
+  }
+  const { feeder, pushed, end } = feeding({ startHosts })
+  feeder.begin()
+  await asked.promise
+  // Nothing tells that a request is not queued.
+  await sleep(20)
+  expect(pushed).toEqual([])
+  note()
+  await expect.poll(() => pushed.length).toBe(3)
+  end()
+})
+
+test('start() ends with the error of a host that cannot be noted', async () => {
+  const startHosts = {
+    add: () => Promise.reject(new Error('no rights')),
+    has: async () => true,
+    notePublic: async () => {},
+  }
+  const { feeder, pushed, end } = feeding({ startHosts })
+  feeder.begin()
+  await expect.poll(() => feeder.startError).toEqual({ error: new Error('no rights') })
+  expect(pushed).toEqual([])
+  end()
 })

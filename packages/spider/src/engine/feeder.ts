@@ -10,11 +10,13 @@ import {
   type Seed,
   type SeedSource,
   START_BATCH_MAX,
+  type StartHosts,
   type StatsCollector,
 } from '@webloom/core'
 import { isLeaseLost, isOutputFailure, isWrongAnswer } from '../scraping/error-kinds.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper, StartElement } from '../scraping/scraper.ts'
+import { noteStartHosts } from '../seeds/start-hosts.ts'
 import type { EngineScheduler } from './engine-ports.ts'
 import type { Pulse } from './pulse.ts'
 import { StartReader } from './start-reader.ts'
@@ -31,6 +33,8 @@ export interface FeederOptions {
   readonly record: CrawlRecord
   readonly scraper: Scraper
   readonly items: ItemProcessor
+  /** Keeps the hosts of start requests; seeds that may go inside are noted by their source. Absent in tests. */
+  readonly startHosts?: StartHosts
   readonly seeds?: SeedSource
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -162,13 +166,18 @@ export class Feeder {
    * a push could, on a Redis that came back older in between, pass over what that push has lost.
    */
   async #feedStart(elements: readonly StartElement[], from: number): Promise<true> {
-    const { scheduler, items, record } = this.#options
+    const { scheduler, items, record, startHosts } = this.#options
     for (const [n, element] of elements.entries()) {
       if (!(element instanceof Request)) await items.process([element.item], `start/${from + n}`, 0, null)
     }
-    const requests = elements.map((element) => (element instanceof Request ? element : undefined))
-    if (requests.some((request) => request !== undefined)) await scheduler.enqueueStarts(requests, from)
-    else await record.startMoved(from, from + elements.length)
+    const requests = elements.filter((element) => element instanceof Request)
+    if (requests.length === 0) {
+      await record.startMoved(from, from + elements.length)
+      return true
+    }
+    if (startHosts) await noteStartHosts(startHosts, requests)
+    const orNone = elements.map((element) => (element instanceof Request ? element : undefined))
+    await scheduler.enqueueStarts(orNone, from)
     return true
   }
 

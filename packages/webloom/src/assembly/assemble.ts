@@ -176,6 +176,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     scraper,
     items,
     forms: new FormFetcher({ forms: store.pageForms, scraper, stats, signals, logger }),
+    startHosts,
     ...(store.seeds && { seeds: store.seeds }),
     stats,
     signals,

@@ -39,7 +39,6 @@ import {
   RedisPipeline,
   RefererMiddleware,
   SqlPipeline,
-  StartHostsMiddleware,
   TracesMiddleware,
   TrapChainsMiddleware,
   UrlLengthMiddleware,
@@ -143,7 +142,6 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
 ]
 
 export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
-  { name: 'start-hosts', order: 25, Class: StartHostsMiddleware },
   {
     name: 'http-error',
     order: 50,

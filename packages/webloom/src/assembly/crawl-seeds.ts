@@ -2,7 +2,7 @@
 
 import type { Crawler, RequestQueue, StartHosts } from '@webloom/core'
 import { RedisSeedSource } from '@webloom/queue'
-import { isRedisSpider, noteStartHost, type Spider, seedOptionsOf } from '@webloom/spider'
+import { isRedisSpider, noteStartHosts, type Spider, seedOptionsOf } from '@webloom/spider'
 
 /** Undefined for a spider that takes no start URLs from Redis. */
 export function seedSource(
@@ -17,8 +17,7 @@ export function seedSource(
   const options = seedOptionsOf(spider, settings)
   const makeRequests = async (data: string) => {
     const requests = await options.makeRequests(data)
-    if (settings.getBool('SEEDS_TRUSTED'))
-      for (const request of requests) await noteStartHost(startHosts, request)
+    if (settings.getBool('SEEDS_TRUSTED')) await noteStartHosts(startHosts, requests)
     return requests
   }
   return new RedisSeedSource({

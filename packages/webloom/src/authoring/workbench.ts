@@ -20,7 +20,7 @@ import { HostSlots, MemoryStartHosts } from '@webloom/queue'
 import {
   type CallbackOutput,
   ItemProcessor,
-  noteStartHost,
+  noteStartHosts,
   type Response,
   type Scraper,
   Spider,
@@ -119,7 +119,7 @@ export class Workbench implements AsyncDisposable {
    */
   async fetch(request: Request): Promise<Response> {
     // Whoever asks for it may mean a host inside; where it redirects to may not be.
-    await noteStartHost(this.crawler.startHosts!, request)
+    await noteStartHosts(this.crawler.startHosts!, [request])
     return (await this.crawler.fetch!(request, { signal: this.#closing.signal })) as Response
   }
 

@@ -1,7 +1,7 @@
 import { Request, type StartHosts } from '@webloom/core'
 import { startHostsContract } from '@webloom/core/contract'
 import { describe, expect, test } from 'vitest'
-import { DeclaredStartHosts, StartHostsMiddleware } from './start-hosts.ts'
+import { DeclaredStartHosts, noteStartHosts } from './start-hosts.ts'
 
 /** What the crawl keeps, as its workers share it. */
 function noted(): StartHosts {
@@ -38,34 +38,22 @@ test('a host of startUrls is a start host before its request is made, unless it 
   expect(await kept.has('inside.example:8080')).toBe(true)
 })
 
-async function* startOf(count: number): AsyncGenerator<Request> {
-  for (let n = 0; n < count; n++) yield new Request(`http://h${n}.example/`)
-}
-
-test('a long start() does not wait for each of its hosts to be noted, and does not end before all are', async () => {
+test('hosts of start requests are asked to be noted at the same moment, each once', async () => {
   const added: string[] = []
   const { promise: replies, resolve: answer } = Promise.withResolvers<void>()
-  const add = (place: string) => {
-    added.push(place)
-    return replies
+  const startHosts: StartHosts = {
+    ...noted(),
+    add: (place) => {
+      added.push(place)
+      return replies
+    },
   }
-  const startHosts = { ...noted(), add }
-  const elements = new StartHostsMiddleware({ startHosts }).processStart(startOf(100))
-  for (let n = 0; n < 100; n++) {
-    await elements.next()
-    expect(added).toHaveLength(n + 1)
-  }
-  const end = elements.next()
-  expect(await Promise.race([end, Promise.resolve('waits')])).toBe('waits')
+  const urls = ['http://a.example/1', 'http://b.example/1', 'http://a.example/2', 'http://a.example:81/']
+  const noting = noteStartHosts(
+    startHosts,
+    urls.map((url) => new Request(url)),
+  )
+  expect(added).toEqual(['a.example:80', 'b.example:80', 'a.example:81'])
   answer()
-  expect(await end).toEqual({ done: true, value: undefined })
-})
-
-test('a host that cannot be noted ends start()', async () => {
-  const startHosts = { ...noted(), add: () => Promise.reject(new Error('no rights')) }
-  const elements = new StartHostsMiddleware({ startHosts }).processStart(startOf(5))
-  const all = async () => {
-    for await (const _element of elements);
-  }
-  await expect(all()).rejects.toThrow('no rights')
+  await noting
 })

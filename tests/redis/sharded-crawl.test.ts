@@ -95,7 +95,7 @@ test('a crawl that was ended early: status counts what all shards have, export h
   expect(left).toHaveLength(status.counts.waiting + status.counts.delayed)
 
   await expect(crawled({ QUEUE_SHARDS: SHARDS + 1 })).rejects.toThrow(
-    /QUEUE_SHARDS is 4, and crawl "pages" was begun with 3.*-s QUEUE_SHARDS=3/,
+    /QUEUE_SHARDS is 4, and crawl "pages" was begun with 3.*-s QUEUE_SHARDS=3, or begin it anew: webloom clear pages -s .*QUEUE_SHARDS=3$/,
   )
   // A run before had more, and whoever was to empty them was killed.
   const former = await seen(async ({ redis, keys }) => {

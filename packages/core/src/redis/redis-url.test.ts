@@ -14,6 +14,7 @@ describe('what a URL says', () => {
     ['redis://h', { kind: 'server', addresses: [{ host: 'h', port: 6379 }] }],
     ['rediss://[fd00::1]:6390/2', { isTls: true, addresses: [{ host: 'fd00::1', port: 6390 }], db: 2 }],
     ['redis://u:a@b%2F%3F%23%25:c@h', { username: 'u', password: 'a@b/?#%:c' }],
+    ['REDIS+Sentinel://H/Crawls', { kind: 'sentinel', isTls: false, name: 'Crawls' }],
     ['redis://:p@h:6379/', { password: 'p', addresses: [{ host: 'h', port: 6379 }] }],
     [
       'redis+sentinel://u:p@a:1,b,[::1]:3/crawls/4',

@@ -46,7 +46,9 @@ const FORMS_SHOWN = `${FORMS.server}, ${FORMS.sentinel} or ${FORMS.cluster}, and
 export function parseRedisUrl(text: string, setting: string): RedisUrl {
   const refused = (why: string) =>
     new SettingsError([`${setting} is ${JSON.stringify(withoutPassword(text))}; ${why}`])
-  const [, scheme, plus, rest = ''] = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(.*)$/s.exec(text.trim()) ?? []
+  const [, anyCase, rest = ''] = /^([\w+]+):\/\/(.*)$/s.exec(text.trim()) ?? []
+  // Schemes have no case (RFC 3986, 3.1).
+  const [, scheme, plus] = /^(rediss?)(?:\+(sentinel|cluster))?$/.exec(anyCase?.toLowerCase() ?? '') ?? []
   if (scheme === undefined) throw refused(`expected ${FORMS_SHOWN}`)
   const kind = plus === undefined ? 'server' : (plus as 'sentinel' | 'cluster')
   const [, authority = '', path = '', query = '', fragment] =

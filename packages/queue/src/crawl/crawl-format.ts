@@ -40,9 +40,7 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   const format = await crawlFormatOf(crawl)
   if (format === undefined || format === CRAWL_FORMAT) return
   const release = await crawl.redis.hget(crawl.keys.record, 'release')
-  const { queueName } = crawl.keys
-  const [spider, id] = queueName.slice(1, -1).split('@')
-  const typed = id === undefined ? spider : `${spider} -s CRAWL_ID=${id}`
+  const typed = typedOf(crawl.keys)
   throw new WebloomError(
     'WL_CRAWL_FORMAT',
     format > CRAWL_FORMAT
@@ -66,6 +64,12 @@ export async function keysAsStored({ redis, keys }: CrawlOnRedis): Promise<Crawl
 export function otherShards(keys: CrawlRedisKeys, begunWith: number, asked: number): WebloomError {
   return new WebloomError(
     'WL_USAGE',
-    `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear`,
+    `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear ${typedOf(keys)} -s QUEUE_SHARDS=${begunWith}`,
   )
+}
+
+/** How a crawl is named behind a command. */
+function typedOf({ queueName }: CrawlRedisKeys): string {
+  const [spider, id] = queueName.slice(1, -1).split('@')
+  return id === undefined ? spider! : `${spider} -s CRAWL_ID=${id}`
 }

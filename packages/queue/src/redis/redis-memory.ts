@@ -75,7 +75,7 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
   const fields = fieldsOf(await redis.info('default'))
   const lossMs = fields.get('min_slaves_good_slaves') === undefined ? undefined : await lossMsOf(redis)
   const health = {
-    version: fields.get('redis_version') ?? 'unknown',
+    version: versionOf(fields),
     maxmemoryPolicy: fields.get('maxmemory_policy') ?? 'unknown',
     persistence: fields.get('aof_enabled') === '1' ? ('aof' as const) : await snapshots(redis),
     ...bytesIn(fields),
@@ -206,4 +206,10 @@ function fieldsOf(info: string): Map<string, string> {
       return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1)] as const] : []
     }),
   )
+}
+
+/** Valkey's `redis_version` is that of the Redis which it is compatible with. */
+function versionOf(fields: ReadonlyMap<string, string>): string {
+  const valkey = fields.get('valkey_version')
+  return valkey === undefined ? (fields.get('redis_version') ?? 'unknown') : `Valkey ${valkey}`
 }

@@ -7,7 +7,7 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
   {
     pattern: /^NOAUTH/,
     words: (setting) =>
-      `it wants a password, and ${setting} gives none. Write redis://:password@host:6379, or redis://user:password@host:6379`,
+      `it wants a password, and ${setting} gives none. Write :password@ or user:password@ behind its ://, as in redis://:password@host:6379`,
   },
   {
     pattern: /cluster support disabled/,

@@ -39,10 +39,13 @@ test('one that a command asks for late tells why it does not let us in, and is t
   servers.redis('queue')
   await servers.open()
   await redis.command('ACL', 'SETUSER', 'default', 'resetpass', '>another')
-  await expect(servers.opened('items')).rejects.toMatchObject({
+  const refused = {
     code: 'WL_REDIS_REFUSED',
     message: expect.stringContaining('does not know the user and password that ITEMS_REDIS_URL gives'),
-  })
+  }
+  await expect(servers.opened('items')).rejects.toMatchObject(refused)
+  servers.connection('items')
+  await expect(servers.open(), 'all that were asked for').rejects.toMatchObject(refused)
   await servers.redis('queue').call('ACL', 'SETUSER', 'default', 'resetpass', '>later')
   const late = await servers.opened('items')
   expect(await late!.ping()).toBe('PONG')

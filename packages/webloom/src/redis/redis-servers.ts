@@ -72,14 +72,18 @@ export class RedisServers {
     const [target] = this.targets(role)
     if (!target) return undefined
     const link = this.#linkTo(target, role, false)
+    await this.#openLink(placeOf(target, role), link)
+    return link.client
+  }
+
+  async #openLink(place: string, link: RedisLink, written?: PlacesAsked): Promise<void> {
     try {
-      await link.open()
+      await link.open(written)
     } catch (error) {
       // A dashboard asks again, and its server may be there by then.
-      if (this.#links.get(placeOf(target, role)) === link) this.#links.delete(placeOf(target, role))
+      if (this.#links.get(place) === link) this.#links.delete(place)
       throw error
     }
-    return link.client
   }
 
   /** The connection to that server. One that is asked for after `open` is opened by its first command. */
@@ -128,7 +132,9 @@ export class RedisServers {
   async open({ forWriting = false } = {}): Promise<void> {
     this.#isOpen = true
     await Promise.all(
-      [...this.#links.values()].map((link) => link.open(forWriting ? this.#written() : undefined)),
+      [...this.#links].map(([place, link]) =>
+        this.#openLink(place, link, forWriting ? this.#written() : undefined),
+      ),
     )
   }
 

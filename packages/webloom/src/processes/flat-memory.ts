@@ -4,8 +4,9 @@ import { setFlagsFromString } from 'node:v8'
  * Keeps the memory of a process that crawls from growing although nothing is kept. For a process of one's own, as the
  * command line's is: these are settings of V8, made once, before the crawl.
  *
- * V8 doubles the room for young objects again and again in a long run, up to 100 MiB; here it stays as it is at first. Old
- * ones it collects when they have become a multiple of what was left the last time; here when there is half as much more.
+ * V8 doubles the room for young objects again and again in a long run, up to 100 MiB; here it stays as it is when a crawl
+ * begins: loading modules has taken it to two halves of 16 MiB by then. Old ones it collects when they have become a
+ * multiple of what was left the last time; here when there is half as much more.
  *
  * `benchmarks/worker-memory-bench.ts` on 2026-11-22, two cores that others used, too: the most resident memory, and CPU a page,
  * with V8's own settings and with these.

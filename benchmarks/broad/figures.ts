@@ -13,9 +13,20 @@ export type Figures = Readonly<Record<string, number>>
 /** Under the delay by so much, milliseconds: by the moments that requests leave, and by the server's log. */
 const [LEFT_EARLY_MS, ARRIVED_EARLY_MS, ARRIVED_FAR_TOO_EARLY_MS] = [5, 25, 150]
 
+/** From a worker's first page on. `CPU ms` has what it takes to start and to end, too. */
+export const CPU_STARTED = 'CPU ms, started'
+
 export function speed({ pages, seconds }: Visits, uses: readonly SpiderUse[]): Figures {
-  const cpuSeconds = uses.reduce((sum, one) => sum + one.cpuSeconds, 0)
-  return { seconds, 'pages/s': pages / seconds, 'CPU ms': (1000 * cpuSeconds) / pages }
+  const all = (of: (use: SpiderUse) => number) => uses.reduce((sum, use) => sum + of(use), 0)
+  const startedPages = all(({ afterFirst }) => Math.max(0, afterFirst.pages))
+  return {
+    seconds,
+    'pages/s': pages / seconds,
+    'CPU ms': (1000 * all((use) => use.cpuSeconds)) / pages,
+    ...(startedPages > 0 && {
+      [CPU_STARTED]: (1000 * all(({ afterFirst }) => afterFirst.cpuSeconds)) / startedPages,
+    }),
+  }
 }
 
 export async function costs(

@@ -1,6 +1,6 @@
 /** The rows' figures as Markdown. */
 
-import type { Figures } from './figures.ts'
+import { CPU_STARTED, type Figures } from './figures.ts'
 import type { Row } from './rows.ts'
 
 export interface Result {
@@ -15,6 +15,7 @@ export interface Result {
 const COLUMNS = [
   'pages/s',
   'CPU ms',
+  CPU_STARTED,
   'queue µs',
   'queue scripts',
   'XADD',
@@ -28,6 +29,7 @@ const COMPARED = [
   'seconds of the whole process',
   'pages/s',
   'CPU ms',
+  CPU_STARTED,
   'queue µs',
   'filter µs',
   'peak MB',
@@ -40,7 +42,7 @@ export function resultsTable(results: readonly Result[]): string {
   )
   const head = [line(['row', 'code', ...COLUMNS]), line(['---', '---', ...COLUMNS.map(() => '---:')])]
   const more = results.map((result) => `- ${crawlOf(result)}: ${otherFigures(result, results).join('; ')}\n`)
-  return `${[...head, ...table].join('')}\nAll but pages/s and peak MB are for one page.\n\n${more.join('')}`
+  return `${[...head, ...table].join('')}\nAll but pages/s and peak MB are for one page. CPU ms is a worker's whole process; ${CPU_STARTED}: from its first page on.\n\n${more.join('')}`
 }
 
 function crawlOf({ row, code }: Result): string {

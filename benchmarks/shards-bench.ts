@@ -1,11 +1,12 @@
 /**
  * What a page costs the queue's servers when a crawl's queue is shared out over a Redis Cluster (QUEUE_SHARDS), beside one plain Redis.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/shards-bench.ts [--pages 30000] [--rounds 3] [--hosts 600] [--masters 3] [--shards 6,12,24] [--concurrency 64] [--queued 20000]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/shards-bench.ts [--pages 30000] [--rounds 3] [--hosts 600] [--masters 3] [--shards 6,12,24] [--concurrency 64] [--queued 20000] [--aof]
  *
  * Each page leads to one new page, of a host that chance chooses; so with three masters most links go to another one, by an outbox. One worker, in
- * this process; a fetch takes 0 to 5 ms, and its place is free when it ends, as in the engine. Servers are processes of their own without persistence and without replicas, their time that of their
- * main threads, cluster bus included. In each round one plain Redis and each number of shards are measured in turn.
+ * this process; a fetch takes 0 to 5 ms, and its place is free when it ends, as in the engine. Servers are processes of their own without replicas, their time that of their
+ * main threads, cluster bus included. All of them keep an append-only file with `--aof`, and none without it: one that does costs a tenth more.
+ * In each round one plain Redis and each number of shards are measured in turn.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     shards: { type: 'string', default: '6,12,24' },
     concurrency: { type: 'string', default: '64' },
     queued: { type: 'string', default: '20000' },
+    aof: { type: 'boolean', default: false },
   },
 })
 const [PAGES, ROUNDS, HOSTS] = [Number(values.pages), Number(values.rounds), Number(values.hosts)]
@@ -56,8 +58,10 @@ let crawls = 0
 const keysOfNext = () => crawlRedisKeys({ spider: `bench${++crawls}`, crawlId: null })
 const connections: Redis[] = []
 
-await using plain = await startRedis()
+await using plain = await startRedis(values.aof ? { appendonly: 'everysec' } : {})
 await using cluster = await startCluster({ masters: MASTERS })
+// The testkit's nodes have one.
+if (!values.aof) for (const node of cluster.nodes) await node.command('CONFIG', 'SET', 'appendonly', 'no')
 const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
 const plainRedis = await connected({ host: '127.0.0.1', port: plain.port })
 const clusterRedis = await connected({ nodes })

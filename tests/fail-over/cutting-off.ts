@@ -96,7 +96,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
     LOG_FORMAT: 'json',
   }
   const folder = used.use(await ClusterFolder.of(web, settings, spider + followingSpider(web)))
-  used.use({ [Symbol.asyncDispose]: async () => heal() })
+  if (fault === 'cut off') used.use({ [Symbol.asyncDispose]: async () => heal() })
   const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
   await web.waitForHits(Math.round((0.05 + ((seed * 0.37) % 0.8)) * web.linked().size), 120_000)
   const master = await other.masterOf(key)

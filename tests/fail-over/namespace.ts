@@ -14,7 +14,10 @@ export const isInside = process.env.IN_NAMESPACE === '1'
 /** The group of processes on the side of what is cut off; also the mark of their connections. */
 export const SIDE = 7200
 
-const iptables = (...args: (string | number)[]) => execFileSync('iptables', ['-w', ...args.map(String)])
+function iptables(...args: (string | number)[]): void {
+  if (!isInside) throw new Error('only in a network namespace: these would be the rules of the machine')
+  execFileSync('iptables', ['-w', ...args.map(String)])
+}
 
 /**
  * From now on each redis-server that is started has its port as its group, and connections of that side are marked. Returns what

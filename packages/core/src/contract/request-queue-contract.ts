@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { WebloomError } from '../errors/errors.ts'
 import type { Lease, RequestQueue } from '../ports/request-queue.ts'
 import { QUEUE_PACE_TESTS } from './queue-pace-tests.ts'
-import { drain, ids, inDoubt, type Make, on, type QueueUnderTest, takenInDoubt } from './queue-under-test.ts'
+import {
+  drain,
+  ids,
+  inDoubt,
+  leasedOf,
+  type Make,
+  on,
+  type QueueUnderTest,
+  takenInDoubt,
+} from './queue-under-test.ts'
 import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
 
 export interface QueueImplementation {
@@ -123,6 +132,18 @@ const TESTS: ContractTests<Make> = {
     assert.deepEqual(await queue.counts(), { waiting: 2, delayed: 0, leased: 0, quarantined: 0 })
     assert.deepEqual(await queue.doubts.end(taken, []), [], 'ended twice')
     assert.deepEqual(await drain(queue), ['a/2', 'a/1'])
+    assert.equal(await queue.isEmpty(), true)
+  },
+  'what was in doubt goes to the line of its host, also when it is given back as it was taken': async (
+    make,
+  ) => {
+    const queue = await make()
+    await queue.push([inDoubt('a', 1)], 'o')
+    const taken = await takenInDoubt(queue, 1)
+    assert.deepEqual(await queue.doubts.end(taken, []), ['a/1'])
+    const [lease] = await leasedOf(queue, 1)
+    assert.deepEqual([lease?.id, lease?.slot], ['a/1', 'a.test'])
+    await queue.commit(lease as Lease)
     assert.equal(await queue.isEmpty(), true)
   },
   'what elements of start() are in doubt of is set aside with them': async (make) => {

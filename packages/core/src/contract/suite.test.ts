@@ -62,6 +62,12 @@ test('a test with a declared deviation must fail: one that passes says that the 
   expect(disposed).toBe(2)
 })
 
+test('where chance decides, a test with a declared deviation may pass or fail', async () => {
+  const deviations = [{ test: COUNTS, reason, isByChance: true as const }]
+  for (const make of [ones, counting])
+    expect((await ran(make, deviations)).outcomes[`deviates by chance: ${COUNTS}`]).toBe('passes')
+})
+
 test('a test with a declared deviation that does not end has not passed, and its subject is disposed of', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {

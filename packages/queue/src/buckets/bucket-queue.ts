@@ -43,6 +43,7 @@ import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
 import type { Stirred } from '../frontier/turn-protocol.ts'
 import type { Doubts } from '../leasing/doubts.ts'
 import { remarked } from '../leasing/packed-request.ts'
+import type { DocumentLine } from '../politeness/document-line.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import { asItWas } from './bucket-placing.ts'
@@ -151,6 +152,11 @@ export class BucketQueue implements RequestQueue {
   /** A script that was run for another shard has changed what waits here. */
   stir(stirred: Stirred): void {
     this.#parts.jobs.stir(stirred)
+  }
+
+  /** Where documents wait that pages in browsers open at hosts of this queue. */
+  get documents(): DocumentLine {
+    return this.#parts.documents
   }
 
   describe(): { readonly name: string; readonly order: QueueOrder } {

@@ -12,6 +12,7 @@ import type { Placed } from '../frontier/turn-protocol.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
 import type { LockKeeper } from '../locks/lock-keeper.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
+import type { DocumentLine } from '../politeness/document-line.ts'
 import { paceOf } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -64,6 +65,8 @@ export interface ShardOfCrawl {
   readonly addressOf: (slot: string, bucket: string, asker: string) => string
   /** Whether a slot is in this shard. */
   readonly has: (slot: string) => boolean
+  /** Where documents of a slot wait that pages in browsers open, whatever shard the page is of. */
+  readonly documentsOf: (slot: string) => DocumentLine
   /** Hands out the requests of all shards. */
   readonly dispatching: Dispatching
   /** Waits for turns in place of BullMQ, whose connection for that would be one a shard. */

@@ -88,6 +88,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const documents: DocumentLine = new DocumentLine({
     clock: machine.documents,
     slots,
+    ...(shard && { lineOf: shard.documentsOf }),
     onChange: (slot) => {
       machine.documents.changed(slot, performance.now())
       events.serveSoon()
@@ -220,7 +221,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
       fetcher,
       sync,
     },
-    ...{ emptiness, maintenance, doubts, failures, visits, outcomes, times },
+    ...{ emptiness, maintenance, documents, doubts, failures, visits, outcomes, times },
   }
 }
 

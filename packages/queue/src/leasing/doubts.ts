@@ -87,7 +87,8 @@ export class Doubts implements LinkDoubts {
     const token = randomUUID()
     return this.#options.end(
       [token, met.length, ...met, still.length, ...still, away.length, ...parts],
-      fresh,
+      // Taken as they were set aside, they still say whose doubt it was, and would be set aside again, in no line.
+      fresh.map(({ id, request }) => ({ id, request })),
     )
   }
 }

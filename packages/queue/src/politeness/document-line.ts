@@ -27,6 +27,8 @@ export interface DocumentLineOptions {
   readonly slots: HostSlots
   /** Called when requests of a slot may be handed out that could not before, or no longer. */
   readonly onChange: (slot: string) => void
+  /** Returns where the documents of a slot wait. Default: here. */
+  readonly lineOf?: (slot: string) => DocumentLine
 }
 
 // A request that is handed out leaves within some milliseconds. The slot's pace may change while it is waited for, too.
@@ -49,7 +51,13 @@ export class DocumentLine {
       lease.isStandingBy = true
       this.#options.clock.standsBy(lease.slot, true)
     }
-    return { mayLeave: async (url, signal) => this.#mayLeave(await this.#slotOf(lease, url), signal) }
+    const lineOf = this.#options.lineOf ?? (() => this)
+    return {
+      mayLeave: async (url, signal) => {
+        const slot = await this.#slotOf(lease, url)
+        return lineOf(slot).#mayLeave(slot, signal)
+      },
+    }
   }
 
   /** Must be called before the clock hears that the lease has started or ended. */

@@ -3,7 +3,7 @@ import type { FailedDoubt, LinkDoubts, QueuedRequest } from '@webloom/core'
 /** As long as a link that was taken is kept from others. */
 const HELD_MS = 5000
 
-/** The links in doubt of all shards and of the home: each ends where it was set aside. One that lies in two of them is taken from one at a time. */
+/** The links in doubt of all shards and of the home: each ends where it was set aside, looked for where it was not taken here. One that lies in two of them is taken from one at a time. */
 export class ShardedDoubts implements LinkDoubts {
   readonly #parts: readonly LinkDoubts[]
   /** Where links were taken whose doubt has not ended. */
@@ -38,19 +38,21 @@ export class ShardedDoubts implements LinkDoubts {
   ): Promise<string[]> {
     const ids = [...fresh, ...failed].map(({ id }) => id).concat(met, still)
     const parts = new Set(ids.flatMap((id) => this.#takenFrom.get(id)?.part ?? []))
-    const of = (part: LinkDoubts) => (id: string) => this.#takenFrom.get(id)?.part === part
-    const queued = await Promise.all(
-      [...parts].map((part) => {
-        const isOf = of(part)
-        return part.end(
-          fresh.filter(({ id }) => isOf(id)),
-          met.filter(isOf),
-          still.filter(isOf),
-          failed.filter(({ id }) => isOf(id)),
-        )
-      }),
-    )
+    const endIn = (part: LinkDoubts, isOf: (id: string) => boolean) =>
+      part.end(
+        fresh.filter(({ id }) => isOf(id)),
+        met.filter(isOf),
+        still.filter(isOf),
+        failed.filter(({ id }) => isOf(id)),
+      )
+    const taken = [...parts].map((part) => endIn(part, (id) => this.#takenFrom.get(id)?.part === part))
+    const queued = new Set((await Promise.all(taken)).flat())
+    const unknown = new Set(ids.filter((id) => !this.#takenFrom.has(id)))
+    // One after the other: one that lies in two of them is queued once.
+    if (unknown.size > 0)
+      for (const part of this.#parts)
+        for (const id of await endIn(part, (id) => unknown.has(id) && !queued.has(id))) queued.add(id)
     for (const id of ids) this.#takenFrom.delete(id)
-    return queued.flat()
+    return [...queued]
   }
 }

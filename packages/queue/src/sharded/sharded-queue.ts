@@ -44,6 +44,7 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { BOOST } from '../politeness/ordered-hosts.ts'
+import { slotKey } from '../politeness/slot-key.ts'
 import { CrawlShards, HOME } from '../shards/crawl-shards.ts'
 import { deliveriesOf } from '../shards/outbox-entry.ts'
 import { OutboxDelivery } from './outbox-delivery.ts'
@@ -127,6 +128,7 @@ export class ShardedQueue implements RequestQueue {
           home: this.#shards.home,
           addressOf: this.#shards.addressing(shard),
           has: (slot) => this.#shards.shardOf(slot) === shard,
+          documentsOf: (slot) => this.#queues.get(this.#shards.shardOf(slotKey(slot)))!.documents,
           dispatching: this.#dispatcher.of((lease) => void this.#handedOutBy.set(lease, queue)),
           wakes: wakesOf,
           run: () => this.#home.run,
@@ -186,6 +188,8 @@ export class ShardedQueue implements RequestQueue {
 
   /** Each shard knows the crawl's run first, so that nothing of another run comes to it any more. */
   async clear(): Promise<void> {
+    // What this worker is just bringing would come after it.
+    await this.#untilDelivered(this.#delivery.settled())
     const { redis } = this.#options
     const [run, state, persists] = await redis.hmget(this.#shards.home.record, 'run', 'state', 'persists')
     for (const { record, ...keys } of this.#shards.queues) {

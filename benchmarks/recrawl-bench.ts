@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { freshnessUnder, type Schedule } from './recrawl/changing-pages.ts'
 import {
   adaptive,
+  adaptiveByRuns,
   approximated,
   estimated,
   growing,
@@ -87,6 +88,7 @@ for (const [web, kinds] of Object.entries(WEBS)) {
     estimated(sized),
     approximated(sized),
     adaptive(sized),
+    adaptiveByRuns(sized),
     knowing(sized, rates),
   ]
   console.log(`${web}${values.dated ? ', changes dated' : ''}`)

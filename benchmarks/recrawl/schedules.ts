@@ -3,6 +3,7 @@
 import type { ChangeEvidence } from '@webloom/core'
 import { AdaptivePlan } from '../../packages/scheduler/src/visits/adaptive-plan.ts'
 import { NO_EVIDENCE, withVisit } from '../../packages/scheduler/src/visits/change-evidence.ts'
+import { BALANCES_PER_ROUND, makeSteps } from '../../packages/scheduler/src/visits/visit-planner.ts'
 import type { Schedule } from './changing-pages.ts'
 
 export interface ScheduleOptions {
@@ -44,6 +45,32 @@ export function adaptive(options: ScheduleOptions): Schedule {
       const { visits, known: pagesKnown, asked } = shares.add(page, hours)
       if (visits % Math.ceil(options.pages / 50) === 0) plan.balance(pagesKnown, asked)
       if (visits % Math.ceil(options.pages / 10) === 0) plan.learn(sampleOf(evidence, visits))
+      return hours
+    },
+  }
+}
+
+/** RECRAWL=adaptive by a run a day: a plan that is new each day, goes on with what the one before has noted, and is moved once. */
+export function adaptiveByRuns(options: ScheduleOptions): Schedule {
+  const evidence = new Array<ChangeEvidence | undefined>(options.pages)
+  const shares = new VisitsAsked(options.pages)
+  const visitsADay = Math.ceil((options.pages * 24) / options.meanHours)
+  let plan = new AdaptivePlan(options)
+  return {
+    name: 'adaptive, a run a day',
+    nextHours(page, shown) {
+      const known = evidence[page]
+      evidence[page] = known && shown ? withVisit(known, shown) : NO_EVIDENCE
+      const hours = plan.intervalHours(evidence[page])
+      const { visits, known: pages, asked } = shares.add(page, hours)
+      if (visits % visitsADay === 0) {
+        const { state } = plan
+        plan = new AdaptivePlan(options)
+        plan.goOnWith(state)
+        const due = Math.floor((BALANCES_PER_ROUND * 24) / options.meanHours)
+        const sample = sampleOf(evidence, visits).map((of) => ({ evidence: of }))
+        makeSteps(plan, { due, sample, pages, perHour: asked })
+      }
       return hours
     },
   }

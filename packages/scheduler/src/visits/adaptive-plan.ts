@@ -9,6 +9,13 @@ export interface AdaptivePlanOptions extends IntervalBounds {
   readonly meanHours: number
 }
 
+/** What a plan has learned. */
+export interface PlanState {
+  /** What a visit has to bring, in hours of a fresh copy. */
+  readonly price: number
+  readonly mix: RateShares
+}
+
 /** How often the pages of a crawl change, and what a visit has to bring: what pages need to know of each other. */
 export class AdaptivePlan {
   readonly #bounds: IntervalBounds
@@ -22,14 +29,15 @@ export class AdaptivePlan {
     this.#price = firstPrice(meanHours)
   }
 
-  /** What a visit has to bring, in hours of a fresh copy. */
-  get price(): number {
-    return this.#price
+  /** What has been learned so far. */
+  get state(): PlanState {
+    return { price: this.#price, mix: this.#mix }
   }
 
-  /** Goes on with the price of an earlier run. */
-  set price(price: number) {
+  /** Takes over what an earlier run, or another worker, has learned. */
+  goOnWith({ price, mix }: PlanState): void {
     this.#price = price
+    this.#mix = mix
   }
 
   /** Returns after how many hours a page is visited again. */

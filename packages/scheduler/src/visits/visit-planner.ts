@@ -1,10 +1,12 @@
 /**
  * When the pages of a crawl are visited again (RECRAWL). What pages need to know of each other is learned from a sample of them, and kept as a
- * note beside their visits, so that the next run goes on with it.
+ * note beside their visits: the plan is the crawl's, not a worker's. All workers read it, and who finds that a step is due makes it. Two that
+ * make the same step at once write the same moment, so it counts once. The next run goes on with the plan.
  */
 
 import { hash } from 'node:crypto'
 import {
+  type ChangeEvidence,
   type KnownHosts,
   pageHost,
   type Visit,
@@ -13,9 +15,10 @@ import {
   type VisitRules,
   type VisitStore,
 } from '@webloom/core'
-import { AdaptivePlan } from './adaptive-plan.ts'
+import { AdaptivePlan, type PlanState } from './adaptive-plan.ts'
 import { datesAreEvidence, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 import { type VisitPlan, visitMade } from './next-visit.ts'
+import { EVEN_SHARES, RATES } from './rate-mix.ts'
 import { SitemapDates } from './sitemap-dates.ts'
 
 export interface VisitPlannerOptions {
@@ -35,10 +38,12 @@ const HOUR_MS = 3_600_000
 const PLAN_NOTE = 'plan'
 const SAMPLE_MAX = 1024
 /** The plan is balanced so often in the time in which each page is visited once. */
-const BALANCES_PER_ROUND = 50
+export const BALANCES_PER_ROUND = 50
 const BALANCE_MS_MIN = 10_000
 /** Of a crawl that did not run meanwhile, no more are made up: the pages' intervals do not follow before they are visited. */
 const BALANCES_AT_ONCE = 10
+/** How often pages change is learned with each so many of them, as a change of intervals shows later than that. */
+const BALANCES_PER_LESSON = 5
 
 export class VisitPlanner implements VisitRules {
   readonly #options: VisitPlannerOptions
@@ -79,23 +84,26 @@ export class VisitPlanner implements VisitRules {
     })
   }
 
-  /** Adapts the plan to what all pages have shown, when it is time to. Called as often as one likes. */
+  /** Takes over the crawl's plan, and adapts it to what all pages have shown when that is due. Called as often as one likes. */
   async balance(now = Date.now()): Promise<void> {
     const adaptive = this.#adaptive
     const everyMs = Math.max(BALANCE_MS_MIN, (this.#options.meanHours * HOUR_MS) / BALANCES_PER_ROUND)
     if (!adaptive || now - this.#balancedAt < everyMs) return
-    const isFirst = this.#balancedAt === 0
     this.#balancedAt = now
     const { store } = this.#options
-    const [note] = await store.notes([PLAN_NOTE])
-    const { price, at } = noteFrom(note)
-    if (isFirst && price !== undefined) adaptive.price = price
+    const [text] = await store.notes([PLAN_NOTE])
+    const note = noteFrom(text)
+    if (note) adaptive.goOnWith(note)
+    // The last step of a clock that was ahead would keep all others from theirs.
+    const last = note && note.at <= now + everyMs ? note.at : now - everyMs
+    const due = Math.floor((now - last) / everyMs)
+    if (due < 1) return
     const [sample, { pages, perHour }] = await Promise.all([store.sample(SAMPLE_MAX), store.totals()])
     if (pages === 0) return
-    adaptive.learn(sample.map(({ evidence }) => evidence))
-    const missed = at === undefined ? 1 : Math.floor((now - at) / everyMs)
-    for (let n = 0; n < Math.min(missed, BALANCES_AT_ONCE); n++) adaptive.balance(pages, perHour)
-    await store.note(new Map([[PLAN_NOTE, JSON.stringify({ price: adaptive.price, at: now })]]))
+    makeSteps(adaptive, { due, sample, pages, perHour })
+    const { price, mix } = adaptive.state
+    const written = { price, mix: mix.map(shortly), at: last + due * everyMs }
+    await store.note(new Map([[PLAN_NOTE, JSON.stringify(written)]]))
   }
 
   /** Adds when the page changed last, as far as its host's dates proved true: that of its sitemap, or its own. */
@@ -131,10 +139,32 @@ export class VisitPlanner implements VisitRules {
   }
 }
 
-function noteFrom(text: string | undefined): { readonly price?: number; readonly at?: number } {
-  if (text === undefined) return {}
-  const { price, at } = JSON.parse(text) as { price?: unknown; at?: unknown }
-  return typeof price === 'number' && price > 0 && typeof at === 'number' ? { price, at } : {}
+interface StepsDue {
+  readonly due: number
+  readonly sample: readonly { readonly evidence: ChangeEvidence }[]
+  readonly pages: number
+  readonly perHour: number
+}
+
+/** Makes the steps that are due, by what some pages have shown and by how many visits all of them ask for. */
+export function makeSteps(plan: AdaptivePlan, { due, sample, pages, perHour }: StepsDue): void {
+  const steps = Math.min(due, BALANCES_AT_ONCE)
+  const evidence = sample.map((page) => page.evidence)
+  for (let n = 0; n < Math.ceil(steps / BALANCES_PER_LESSON); n++) plan.learn(evidence)
+  for (let n = 0; n < steps; n++) plan.balance(pages, perHour)
+}
+
+/** Undefined where there is none, or one that nobody can read: the plan is then learned anew. */
+function noteFrom(text: string | undefined): (PlanState & { readonly at: number }) | undefined {
+  if (text === undefined) return undefined
+  const { price, mix, at } = JSON.parse(text) as Record<string, unknown>
+  if (typeof price !== 'number' || !(price > 0) || typeof at !== 'number') return undefined
+  const isMix = Array.isArray(mix) && mix.length === RATES.length && mix.every((share) => share > 0)
+  return { price, at, mix: isMix ? (mix as number[]) : EVEN_SHARES }
+}
+
+function shortly(share: number): number {
+  return Number(share.toPrecision(4))
 }
 
 /** A number in [0, 1) that is always the same for a page. */

@@ -41,6 +41,46 @@ describe('has a page changed?', () => {
     expect(hashOf(open('€ 5'))).not.toBe(hashOf(open('€ 6')))
   })
 
+  test.each([
+    ['a paragraph', 'p', (price: string) => `<p class="cookie">We use cookies<p>Price ${price}`],
+    [
+      'a paragraph before a heading',
+      'p',
+      (price: string) => `<p class="cookie">We use cookies<h2>Price</h2> ${price}`,
+    ],
+    [
+      'a paragraph, at the end of the block around it',
+      'p',
+      (price: string) => `<div><p class="ads">Buy</div> ${price}`,
+    ],
+    ['a cell', 'td', (price: string) => `<table><tr><td class="sidebar">Links<td>${price}</table>`],
+    [
+      'a cell with a table of its own',
+      'td',
+      (price: string) =>
+        `<table><tr><td class="sidebar"><table><tr><td>a<td>b</table>Links<td>${price}</table>`,
+    ],
+    [
+      'a cell at the end of its table',
+      'td',
+      (price: string) => `<table><tr><td class="ads">x</table>${price}`,
+    ],
+    ['an item of a list', 'li', (price: string) => `<ul><li role="search">Find<li>${price}</ul>`],
+    ['a picture that a slash ends', 'svg', (price: string) => `<svg viewBox="0 0 1 1"/><p>${price}</p>`],
+  ])('%s that is left out and has no end tag hides nothing behind it', (_, tag, html) => {
+    const around = (inner: string) => `<main>${'Words. '.repeat(20)}${inner}</main>`
+    expect(html('€ 5')).toContain(`<${tag}`)
+    expect(hashOf(around(html('€ 5')))).not.toBe(hashOf(around(html('€ 6'))))
+  })
+
+  test('what is inside of an element that is left out is no content, tables and lists included', () => {
+    const shown = (inner: string) =>
+      hashOf(
+        `<main>${'Words. '.repeat(20)}<table><tr><td class="ads"><table><tr><td>x<td>${inner}</table><td>A cell</table></main>`,
+      )
+    expect(shown('5')).toBe(shown('6'))
+  })
+
   test('a day is content, a moment is not', () => {
     const told = (when: string) =>
       hashOf(`<main><h1>Concert in the old town hall of Bern</h1> ${when}</main>`)

@@ -13,6 +13,7 @@
  */
 
 import { MarkupReader } from '@webloom/selectors'
+import { IMPLIED_ENDS } from './implied-ends.ts'
 import { masked } from './masked-text.ts'
 
 /** Returns what counts of an HTML page, in document order. */
@@ -84,15 +85,13 @@ class ContentReader extends MarkupReader {
     return true
   }
 
-  protected override startTag(nameStart: number, nameEnd: number): void {
+  protected override startTag(nameStart: number, nameEnd: number, isForeign: boolean): void {
     const tag = this.word(nameStart, nameEnd)
     this.#isJsonLd = tag === 'script' && this.attribute('type') === 'application/ld+json'
-    if (this.#skipped !== '') {
-      if (tag === this.#skipped && !this.selfClosing) this.#skippedDepth++
-      return
-    }
+    if (this.#skipped !== '' && !this.#endsBefore(tag, isForeign)) return
     this.#addValues(tag)
-    if (VOID_TAGS.has(tag)) return
+    // Only in SVG and MathML a slash ends an element.
+    if (VOID_TAGS.has(tag) || (isForeign && this.selfClosing)) return
     if (this.#isLeftOut(tag)) {
       this.#skipped = tag
       this.#skippedDepth = 1
@@ -104,10 +103,28 @@ class ContentReader extends MarkupReader {
     } else if (tag === this.#contentTag) this.#contentDepth++
   }
 
+  /** Whether the element that is left out ends before this start tag. Else the tag is inside it. */
+  #endsBefore(tag: string, isForeign: boolean): boolean {
+    const implied = IMPLIED_ENDS.get(this.#skipped)
+    if (implied && this.#skippedDepth === 1 && implied.before.has(tag)) {
+      this.#skipped = ''
+      return true
+    }
+    const nests = implied ? implied.around.has(tag) : tag === this.#skipped
+    if (nests && !(isForeign && this.selfClosing)) this.#skippedDepth++
+    return false
+  }
+
   protected override endTag(nameStart: number, nameEnd: number): void {
     const tag = this.word(nameStart, nameEnd)
     if (this.#skipped !== '') {
-      if (tag === this.#skipped && --this.#skippedDepth === 0) this.#skipped = ''
+      const implied = IMPLIED_ENDS.get(this.#skipped)
+      const isOwn = tag === this.#skipped && (!implied || this.#skippedDepth === 1)
+      if (isOwn || implied?.around.has(tag)) {
+        if (--this.#skippedDepth === 0) this.#skipped = ''
+        // An element that has no end tag ends with the one around it.
+        if (isOwn || this.#skipped !== '') return
+      }
       // An element that is never closed ends with what is around it.
       else if (tag === this.#contentTag) this.#skipped = ''
       else return

@@ -50,6 +50,41 @@ describe('a crawl that is run each day', () => {
     expect(days.items.every(({ changed }) => !changed)).toBe(true)
   })
 
+  test('a page that is leased twice at once has one record, and both leases know its last visit', async () => {
+    await using days = await Days.of({ pages: 1, validators: 'none' })
+    const allAsked = Promise.withResolvers<void>()
+    let isTwice = false
+    class Twice extends Shop {
+      override *parse(response: Response): Generator<unknown> {
+        yield* response.followAll('a', { callback: this.parseInTime })
+        if (!isTwice) return
+        for (const n of [1, 2])
+          yield response.follow('/p/0', { callback: this.parseInTime, dontFilter: true, meta: { n } })
+      }
+
+      async *parseInTime(response: Response) {
+        if (isTwice) await allAsked.promise
+        yield* this.parseItem(response)
+      }
+    }
+    await days.run(0, {}, Twice)
+    isTwice = true
+    days.web.asked()
+    // The start page, the page because it is due, and twice more.
+    let asked = 0
+    days.web.onAsked = () => {
+      if (++asked === 4) allAsked.resolve()
+    }
+    const { stats } = await days.run(24, {}, Twice)
+    expect(days.items).toEqual([])
+    expect(stats).toMatchObject({ 'recrawl/unchanged_count': 4 })
+    expect(stats['recrawl/failed_count']).toBeUndefined()
+    isTwice = false
+    days.web.asked()
+    await days.run(24, {}, Twice)
+    expect(pathsOf(days.web.asked())).toEqual(['/', '/p/0'])
+  })
+
   test('tells of a page that is gone once it has said so twice, and only then', async () => {
     await using days = await Days.of({ pages: 3 })
     const told: string[] = []

@@ -81,6 +81,8 @@ export interface KnownValidators {
 
 /** Has the visits of pages that are under way: whoever ends a page's lease asks it. */
 export interface VisitsUnderWay {
+  /** A page was leased: marks its request, so that two leases of one page are told apart. */
+  leased(lease: Lease): void
   /** Resolves to the visit that ends with the lease; undefined for a page that is not to be visited again. */
   take(lease: Lease): Promise<VisitedPage | undefined>
   /** The lease ends without a visit. */

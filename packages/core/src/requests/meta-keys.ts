@@ -106,6 +106,8 @@ export interface MetaKeysRead {
   rule?: number
   /** What the pages before this one yielded, if they differ from it only in their query (TRAP_CHAIN_MAX). */
   trap_chain?: JsonValue
+  /** With RECRAWL: which lease of this process the request belongs to. */
+  visit_lease?: number
 }
 
 /** `meta` as an author writes it: the keys above are known to the editor, any other is JSON of one's own. */

@@ -100,13 +100,14 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   override async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const { planner, hosts } = this.#options
+    const { planner, hosts, underWay } = this.#options
     await this.#unlessAway(async () => {
       await this.#feed.look()
       await planner.balance()
       await hosts.noteSoon()
     })
     const leases = await super.next(max, signal)
+    for (const lease of leases) underWay.leased(lease)
     const known = leases.filter(({ request }) => request.hasMeta && request.meta.last_visit !== undefined)
     await this.#unlessAway(() => hosts.meet(known.map(({ request }) => pageHost(request.url))))
     return leases

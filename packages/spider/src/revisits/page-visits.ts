@@ -60,6 +60,11 @@ interface UnderWay {
   made?: VisitMade
 }
 
+interface Leased {
+  readonly signal: AbortSignal
+  page?: UnderWay
+}
+
 /** What is to be done with a page that has arrived. */
 export type Arrival = 'changed' | 'unchanged' | 'not modified'
 
@@ -69,7 +74,10 @@ const ERROR_MIN = 400
 
 export class PageVisits implements VisitsUnderWay {
   readonly #options: PageVisitsOptions
-  readonly #pages = new Map<string, UnderWay>()
+  /** By the lease's number, which is in `meta` and so in all copies of its request: one page may be leased twice at once. */
+  readonly #leases = new Map<number, Leased>()
+  readonly #watched = new WeakSet<AbortSignal>()
+  #lastNumber = 0
 
   constructor(options: PageVisitsOptions) {
     this.#options = options
@@ -79,16 +87,33 @@ export class PageVisits implements VisitsUnderWay {
     return this.#options.writesUnchanged
   }
 
+  leased({ request, signal }: Lease): void {
+    const number = ++this.#lastNumber
+    request.meta = { ...request.meta, visit_lease: number }
+    this.#leases.set(number, { signal })
+    if (this.#watched.has(signal)) return
+    this.#watched.add(signal)
+    signal.addEventListener('abort', () => this.#forgetLost(signal), { once: true })
+  }
+
+  /** Nobody ends leases that were lost. */
+  #forgetLost(signal: AbortSignal): void {
+    for (const [number, lease] of this.#leases) if (lease.signal === signal) this.#leases.delete(number)
+  }
+
   /** Called before a request leaves. Returns how to take back what was added to it, and how it was written before. */
   begin(
     request: Request,
   ): { readonly restore: (sent: Request) => void; readonly asking: Request } | undefined {
-    if (request.hasMeta && request.meta.recrawl === false) return undefined
+    const lease = this.#leaseOf(request)
+    if (!lease || request.meta.recrawl === false) return undefined
     const fingerprint = this.#options.fingerprinter.fingerprint(request)
+    // What a callback fetches itself, with its page's `meta`, is no page of the lease.
+    if (lease.page && lease.page.fingerprint !== fingerprint) return undefined
     const previous = carriedVisit(request, fingerprint)
     const isDoubted = previous !== undefined && isVisitDoubted(request)
     const page: UnderWay = { fingerprint, asking: askingOf(request), previous, isDoubted, added: [] }
-    this.#pages.set(fingerprint, page)
+    lease.page = page
     if (previous && !isDoubted) page.added = this.#ask(request, previous)
     return {
       asking: page.asking,
@@ -157,7 +182,7 @@ export class PageVisits implements VisitsUnderWay {
     const page = this.#pageOf(request)
     if (!page) return
     // Nobody wants a page that was refused before it was ever visited.
-    if (error instanceof IgnoreRequest && !page.previous && !response) this.#pages.delete(page.fingerprint)
+    if (error instanceof IgnoreRequest && !page.previous && !response) this.#forget(request)
     else this.#make(page, { kind: failedKind(response, error) })
   }
 
@@ -169,8 +194,8 @@ export class PageVisits implements VisitsUnderWay {
 
   async take({ request }: Lease): Promise<VisitedPage | undefined> {
     const page = this.#pageOf(request)
+    this.#forget(request)
     if (!page) return undefined
-    this.#pages.delete(page.fingerprint)
     const { fingerprint, asking, previous } = page
     // What ended without an answer may be in a line only: it must not be lost.
     const made = page.made ?? (previous && this.#make(page, { kind: 'failed' }))
@@ -182,12 +207,21 @@ export class PageVisits implements VisitsUnderWay {
   }
 
   drop({ request }: Lease): void {
-    const page = this.#pageOf(request)
-    if (page) this.#pages.delete(page.fingerprint)
+    this.#forget(request)
   }
 
+  #forget({ meta }: Request): void {
+    this.#leases.delete(Number(meta.visit_lease))
+  }
+
+  #leaseOf(request: Request): Leased | undefined {
+    return request.hasMeta ? this.#leases.get(Number(request.meta.visit_lease)) : undefined
+  }
+
+  /** Undefined, too, for another page that has the request's `meta`, as the target of a redirect has. */
   #pageOf(request: Request): UnderWay | undefined {
-    return this.#pages.get(this.#options.fingerprinter.fingerprint(request))
+    const page = this.#leaseOf(request)?.page
+    return page?.fingerprint === this.#options.fingerprinter.fingerprint(request) ? page : undefined
   }
 
   #notModified(page: UnderWay, { headers }: Response): VisitMade {
@@ -286,6 +320,7 @@ const OF_ONE_VISIT = [
   'retry_times',
   'robotstxt_allowed_until',
   'traceparent',
+  'visit_lease',
 ]
 
 /** Returns the request as it is asked the next time. */

@@ -59,6 +59,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'traceparent',
   'trap_chain',
   'verbatim_url',
+  'visit_lease',
 ])
 // So that a key which is added one day is refused until its author has decided about it.
 const REFUSED_BEGINNINGS =

@@ -387,8 +387,8 @@ export type KnownSettingsInput = {
    */
   readonly HISTORY_HOURS?: WrittenSetting<'HISTORY_HOURS'>
   /**
-   * When the queue’s Redis is this full, start(), seeds and links wait, and the crawl works off what is queued. 0: never.
-   * Default `0.85` (of maxmemory).
+   * When the queue’s Redis, or with QUEUE_SHARDS the fullest of its masters, is this full, start(), seeds and links wait,
+   * and the crawl works off what is queued. 0: never. Default `0.85` (of maxmemory).
    */
   readonly REDIS_HIGH_WATER?: WrittenSetting<'REDIS_HIGH_WATER'>
   /** A request that has killed this many workers, each time running alone, is quarantined. Default `3` (lost workers). */

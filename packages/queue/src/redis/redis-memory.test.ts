@@ -1,5 +1,6 @@
-import { type RedisServer, startRedis, startSentinels, startTcpProxy } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import { newRedisClient } from '@webloom/core'
+import { type RedisServer, startCluster, startRedis, startSentinels, startTcpProxy } from '@webloom/testkit'
+import { Cluster, Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import { until } from '../../testing/crawl-bench.ts'
 import { RedisMemory, redisHealth, staleTooSoon } from './redis-memory.ts'
@@ -26,6 +27,18 @@ describe('RedisMemory', () => {
     expect(await memory.isAbove(0.99)).toBe(false)
     await server.command('FLUSHALL')
     await until(async () => !(await memory.isAbove(0.5)), 5000)
+  })
+
+  test('of several masters the fullest counts, also where only one has a maxmemory', async () => {
+    await using cluster = await startCluster({ masters: 2 })
+    const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+    const redis = newRedisClient({ Redis, Cluster }, { nodes }, { lazyConnect: true }) as Redis
+    await redis.connect()
+    const memory = new RedisMemory({ redis })
+    expect(await memory.isAbove(0.5)).toBe(false)
+    await cluster.nodes[1]!.command('CONFIG', 'SET', 'maxmemory', '1mb')
+    await until(() => memory.isAbove(0.5), 5000)
+    redis.disconnect()
   })
 
   test('a Redis without maxmemory is never above it, and neither is one where the mark is 0', async () => {

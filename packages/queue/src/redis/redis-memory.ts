@@ -1,28 +1,28 @@
 /** How full a Redis is, and whether it is set up so that a crawl's queue is safe there. */
 
-import { infoOf, PROTOCOL_TIMES, type ProtocolTimes, type ServerSeen, within } from '@webloom/core'
+import { infoOf, mastersOf, PROTOCOL_TIMES, type ProtocolTimes, type ServerSeen, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 
 /** While Redis does not answer, the last known value holds. */
 const ANSWER_MS_MAX = 2000
 
-/** Watches one server's memory. */
+/** Watches the memory of one server, or of the fullest of several. */
 export class RedisMemory {
   readonly #redis: Redis
-  readonly #key: string
+  readonly #key: string | undefined
   readonly #lookEveryMs: number
   #used = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
 
-  /** @param key whose server is watched, where there are several */
+  /** @param key whose server is watched; absent: all masters of the client are, as a crawl in shards lies on all of them */
   constructor({
     redis,
-    key = '',
+    key,
     times = PROTOCOL_TIMES,
   }: {
     redis: Redis
-    key?: string
+    key?: string | undefined
     times?: ProtocolTimes
   }) {
     this.#key = key
@@ -49,14 +49,32 @@ export class RedisMemory {
   }
 
   async #ask(): Promise<void> {
-    try {
-      const memory = await within(ANSWER_MS_MAX, 'INFO memory', infoOf(this.#redis, this.#key, 'memory'))
-      const { usedBytes, maxBytes } = bytesIn(fieldsOf(memory))
-      this.#used = maxBytes > 0 ? usedBytes / maxBytes : 0
-    } catch {
-      // Redis is away, or does not allow the question. The queue itself fails when no more fits in.
-    }
+    const answers = await Promise.allSettled(
+      this.#questions().map(async (question) => bytesIn(fieldsOf(await question))),
+    )
+    // A server that is away, or does not allow the question, says nothing new. The queue itself fails when no more fits in.
+    const used = answers.flatMap((answer) => (answer.status === 'fulfilled' ? partUsed(answer.value) : []))
+    if (used.length > 0) this.#used = Math.max(...used)
   }
+
+  #questions(): Promise<string>[] {
+    const key = this.#key
+    const asked =
+      key === undefined
+        ? mastersOf(this.#redis).map((master) => master.info('memory'))
+        : [infoOf(this.#redis, key, 'memory')]
+    return asked.map((question) => within(ANSWER_MS_MAX, 'INFO memory', question))
+  }
+}
+
+function partUsed({
+  usedBytes,
+  maxBytes,
+}: {
+  readonly usedBytes: number
+  readonly maxBytes: number
+}): number {
+  return maxBytes > 0 ? usedBytes / maxBytes : 0
 }
 
 /** What a crawl should know of a server before it trusts it with a queue. */

@@ -161,7 +161,7 @@ export async function redisStore(
       },
     },
   })
-  const memory = new RedisMemory({ redis: queueRedis, key: keys.record, ...times })
+  const memory = new RedisMemory({ redis: queueRedis, key: sharded ? undefined : keys.record, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })
   const pageForms = new RedisPageForms({ redis: queueRedis, keys })

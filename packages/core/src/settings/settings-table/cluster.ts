@@ -85,7 +85,7 @@ export const CLUSTER_SETTINGS = [
     max: 1,
     since: 'webloom',
     summary:
-      'When the queue’s Redis is this full, start(), seeds and links wait, and the crawl works off what is queued. 0: never.',
+      'When the queue’s Redis, or with QUEUE_SHARDS the fullest of its masters, is this full, start(), seeds and links wait, and the crawl works off what is queued. 0: never.',
   },
   {
     name: 'QUARANTINE_AFTER',

@@ -62,7 +62,7 @@ export async function* textsUnderWay(redis: Redis, shards: CrawlShards): AsyncGe
           })
           yield lacking.map(requestText)
         }
-        from = count < MAX_ENTRIES_PER_READ ? undefined : from + count
+        from = count === 0 ? undefined : from + count
       }
     }
 }

@@ -19,15 +19,16 @@ import type { OutboxDelivery } from './outbox-delivery.ts'
 import { ShardLooks } from './shard-looks.ts'
 import type { ShardsHome } from './shards-home.ts'
 
-/** A server that goes away while outboxes are tended holds that up for so long; then it is left out. */
-const TENDS_MS_MAX = 6000
+/** In looks: so long one worker may tend. A server that goes away meanwhile holds that up for less, so that no two do it at once. */
+const TENDER_LOOKS = 2.5
+const TENDS_LOOKS_MAX = 2
 /** Longer than it takes where there is no replica: then `keptMs` must have gone. */
 const ENDS_MS_MAX = 8000
 /** Longer than a look takes: who has ended a crawl's last look is not there any more after this. */
 const ENDER_MS = 1000
-/** How many entries are read at once, and how often for one pair of shards at one look. */
+/** How many entries are read at once, and for how many pairs of shards at the same time: what is read is in memory. */
 const READ_MAX = 500
-const MAX_READS_PER_LOOK = 40
+const RESENDS_AT_ONCE = 4
 
 export interface ShardsTendingOptions {
   /** Of all shards and of the home, by name. */
@@ -106,7 +107,7 @@ export class ShardsTending {
       if (signal.aborted) return
       try {
         await home.look()
-        if (await home.takes('tender', 2.5 * lookEveryMs)) await this.#tend()
+        if (await home.takes('tender', TENDER_LOOKS * lookEveryMs)) await this.#tend()
       } catch (error) {
         logger.debug({ err: error }, 'the shards of the crawl could not be looked after; trying again')
       }
@@ -119,8 +120,9 @@ export class ShardsTending {
     const round = await this.#looks.answering()
     await this.#endLost(round)
     const { resends, trims } = this.#tender.look(round)
-    const tending = [...resends.map((one) => this.#resend(one)), this.#trim(trims), home.keep()]
-    await within(TENDS_MS_MAX, 'tending outboxes', Promise.all(tending))
+    const forMs = TENDS_LOOKS_MAX * this.#options.times.shards.lookEveryMs
+    const tending = Promise.all([this.#resendAll(resends, forMs), this.#trim(trims), home.keep()])
+    await within(forMs, 'tending outboxes', tending)
   }
 
   /** A shard whose server has lost everything knows of no run, and would refuse all that is brought to it for ever. */
@@ -134,16 +136,25 @@ export class ShardsTending {
     if (lost.length > 0) await home.endLost(lost)
   }
 
-  async #resend({ sender, receiver, from }: Resend): Promise<void> {
+  /** What does not fit into the time is sent after the next look. */
+  async #resendAll(resends: readonly Resend[], forMs: number): Promise<void> {
+    const until = performance.now() + forMs
+    const left = [...resends]
+    const some = Array.from({ length: RESENDS_AT_ONCE }, async () => {
+      for (let one = left.shift(); one; one = left.shift()) await this.#resend(one, until)
+    })
+    await Promise.all(some)
+  }
+
+  async #resend({ sender, receiver, from }: Resend, until: number): Promise<void> {
     const { scripts, delivery } = this.#options
     let next = from.number
-    for (let reads = 0; reads < MAX_READS_PER_LOOK; reads++) {
+    while (performance.now() < until) {
       const deliveries = await scripts.get(sender)!.read(sender, receiver, next, READ_MAX)
-      const count = deliveries.reduce((sum, { entries }) => sum + entries.length, 0)
-      if (count === 0) return
+      const last = deliveries.at(-1)?.entries.at(-1)
+      if (last === undefined) return
       await delivery.deliver(receiver, deliveries)
-      if (count < READ_MAX) return
-      next = Number.parseInt(deliveries.at(-1)!.entries.at(-1)!, 10) + 1
+      next = Number.parseInt(last, 10) + 1
     }
   }
 

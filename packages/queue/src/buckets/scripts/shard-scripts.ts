@@ -90,7 +90,7 @@ export class ShardScripts {
     }
   }
 
-  /** Resolves to entries for that receiver from a number on, as they are to be delivered. */
+  /** Resolves to entries for that receiver from a number on, as they are to be delivered: `most`, or some megabyte of them. */
   async read(sender: string, receiver: string, from: number, most: number): Promise<Delivery[]> {
     const reply = await this.#run(readScript, [receiver, from, most])
     const [spans, entries] = reply as [string, string[]]

@@ -32,3 +32,22 @@ test('a long outbox is shortened in steps, so that its server serves others in b
     Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))![1]),
   ).toBeGreaterThanOrEqual(4)
 })
+
+test('entries with large bodies are read some megabyte at a time, and all of them in the end', async () => {
+  const { redis } = bench
+  const keys = crawlRedisKeys({ spider: 'bodies', crawlId: null })
+  const body = 'b'.repeat(300_000)
+  const list = `${keys.frontier}:outbox:00`
+  for (let n = 1; n <= 100; n++) await redis.rpush(list, `${n}\n${body}`)
+  await redis.hset(`${keys.frontier}:sent`, '00', '1 e.1 100')
+  const scripts = new ShardScripts({ redis, keys, order: 'priority' })
+  const numbers: number[] = []
+  for (;;) {
+    const read = await scripts.read('01', '00', numbers.length + 1, 500)
+    const entries = read.flatMap((delivery) => delivery.entries)
+    if (entries.length === 0) break
+    expect(entries.length * body.length).toBeLessThan(5e6)
+    numbers.push(...entries.map((entry) => Number.parseInt(entry, 10)))
+  }
+  expect(numbers).toEqual(Array.from({ length: 100 }, (_, n) => n + 1))
+})

@@ -46,22 +46,23 @@ const settings = (more: SettingsInput): SettingsInput => ({
 })
 
 test.concurrent.each([
-  { QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
-  { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
-] as const)('whoever has just these rights crawls, with $QUEUE_MODE and $DUPEFILTER_CLASS', async (mode) => {
+  { id: 'turns', QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
+  { id: 'job', QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
+  { id: 'shards', QUEUE_SHARDS: 3, DUPEFILTER_SHARDS: 2, DUPEFILTER_CLASS: 'redis-set' },
+] as const)('whoever has just these rights crawls: $id, $DUPEFILTER_CLASS', async ({ id, ...mode }) => {
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 8 })
-  const key = `pages:${mode.QUEUE_MODE}:start_urls`
+  const key = `pages:${id}:start_urls`
   await servers.seeds.command('RPUSH', key, ...web.seeds)
   const lines: string[] = []
   const { finishReason, stats } = await crawl(SeededPages, {
-    settings: settings({ ...mode, CRAWL_ID: mode.QUEUE_MODE }),
+    settings: settings({ ...mode, CRAWL_ID: id }),
     logger: keepingLogger(lines),
   })
   expect(lines.filter((line) => /NOPERM|ACL/.test(line))).toEqual([])
   expect(finishReason).toBe('finished')
   const pages = web.hits.map(({ url }) => url).filter((url) => !url.endsWith('/robots.txt'))
   expect(new Set(pages)).toEqual(web.linked())
-  expect(await servers.items.command('LLEN', `pages:${mode.QUEUE_MODE}:items`)).toBe(stats.item_scraped_count)
+  expect(await servers.items.command('LLEN', `pages:${id}:items`)).toBe(stats.item_scraped_count)
   await expectNothingRefused()
 })
 

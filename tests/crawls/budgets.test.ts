@@ -134,6 +134,40 @@ test('bytes of robots.txt are spent', async () => {
   expect(stats['downloader/response_count']).toBeUndefined()
 })
 
+test.each<[string, 'dropped' | 'waited', unknown]>([
+  ['finished', 'dropped', { host: { bytes: 2_000_000 } }],
+  ['budget_host', 'waited', { host: { bytes: 2_000_000, after: 'stop' } }],
+  ['closespider_timeout', 'waited', { hostDay: { bytes: 2_000_000 } }],
+])(
+  'a robots.txt that fails is asked for no more once the bytes of its host are spent: %s',
+  async (reason, counted, limits) => {
+    const asked: string[] = []
+    const server = createServer(({ url = '' }, response) => {
+      asked.push(url)
+      response.writeHead(500).end(Buffer.alloc(500_000, '#'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    class Here extends FollowAll {
+      override startUrls = ['/a', '/b'].map((path) => `http://127.0.0.1:${port}${path}`)
+    }
+    const { finishReason, stats } = await crawl(Here, {
+      settings: {
+        ...budgets(limits),
+        ROBOTSTXT_OBEY: true,
+        ROBOTSTXT_RETRY_DELAY: 0.01,
+        CLOSESPIDER_TIMEOUT: 1.5,
+      },
+      logger: listeningLogger().logger,
+    })
+    server.closeAllConnections()
+    server.close()
+    expect(asked).toEqual(Array.from({ length: 4 }, () => '/robots.txt'))
+    expect(finishReason).toBe(reason)
+    expect(stats[`budgets/${counted}`]).toBe(2)
+  },
+)
+
 test('what is wrong with BUDGETS is told before anything is fetched', async () => {
   await expect(crawlWeb(BIG, budgets({ day: { page: 5 } }))).rejects.toThrow('Did you mean pages')
 })

@@ -19,6 +19,10 @@ export interface BudgetBookImplementation {
 type Subject = (limits: BudgetLimits) => Promise<SharedBudgetBook>
 
 const page = (host: string, day = 'monday', bytes = 0): BudgetAsk => ({ host, day, pages: 1, bytes })
+const besides = (host: string, bytes = 0, day = 'monday'): BudgetAsk => ({
+  ...{ host, day, pages: 0, bytes },
+  besidesPages: true,
+})
 const came = (host: string, bytes: number, day = 'monday'): BudgetAsk => ({ host, day, pages: 0, bytes })
 
 /** `-` for a request that may leave, else what is spent. */
@@ -67,6 +71,22 @@ const TESTS: ContractTests<Subject> = {
     assert.deepEqual(await asked(other, page('a'), came('a', 1), page('a')), ['-', '-', 'host bytes'])
     assert.deepEqual(await asked(one, page('b', 'monday', 400)), ['crawl bytes'])
   },
+  'a request for no page spends no page and no minute, and does not leave when pages, bytes or minutes are spent':
+    async (create) => {
+      const { one, other } = await create({
+        crawl: { pages: 3, minutes: 2 },
+        host: { pages: 2, bytes: 600 },
+      })
+      assert.deepEqual(await asked(one, besides('a'), besides('a'), besides('a')), ['-', '-', '-'])
+      assert.deepEqual(await asked(other, besides('a', 599), besides('a', 1)), ['-', 'host bytes'])
+      assert.deepEqual(await asked(one, page('b'), page('b'), besides('b')), ['-', '-', 'host pages'])
+      assert.deepEqual(await asked(other, besides('c'), page('c'), besides('c')), ['-', '-', 'crawl pages'])
+      const hours = await create({ crawl: { minutes: 1 } })
+      hours.setClock(600)
+      assert.deepEqual(await asked(hours.one, besides('a'), page('a')), ['-', '-'])
+      hours.setClock(660)
+      assert.deepEqual(await asked(hours.other, besides('a')), ['crawl minutes'])
+    },
   'minutes are those in which a request left': async (create) => {
     const { one, other, setClock } = await create({ crawl: { minutes: 2 } })
     setClock(600)

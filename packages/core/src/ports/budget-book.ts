@@ -31,8 +31,10 @@ export interface BudgetAsk {
   readonly host: string
   /** The day that it is, in the crawl's time zone: `2026-11-27`. */
   readonly day: string
-  /** 1: a request is about to leave. 0: bytes have come, and nothing is asked for. */
+  /** 1: a request for a page is about to leave. 0: bytes have come, and nothing is asked for. */
   readonly pages: 0 | 1
+  /** With `pages: 0`: a request that is for no page, such as robots.txt, is about to leave. It is answered as one for a page, and spends nothing. */
+  readonly besidesPages?: boolean
   /** Have come since the last ask. They are spent whatever the answer is. */
   readonly bytes: number
 }
@@ -95,7 +97,7 @@ export interface SpentStore {
 export function spendIn(
   store: SpentStore,
   limits: BudgetLimits,
-  { host, day, pages, bytes }: BudgetAsk,
+  { host, day, pages, bytes, besidesPages = false }: BudgetAsk,
   nowMs: number,
 ): BudgetSpent | undefined {
   const minute = Math.floor(nowMs / 60_000)
@@ -114,11 +116,11 @@ export function spendIn(
       const spent = store.read(place)
       store.write(place, { ...spent, bytes: spent.bytes + bytes })
     }
-  if (pages === 0) return undefined
+  if (pages === 0 && !besidesPages) return undefined
   for (const { window, limit, place } of open) {
     const kind = spentKind(limit, store.read(place), minute)
     if (kind) return { window, kind }
   }
-  for (const { place } of open) store.write(place, withPage(store.read(place), minute))
+  if (pages === 1) for (const { place } of open) store.write(place, withPage(store.read(place), minute))
   return undefined
 }

@@ -13,6 +13,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { type BudgetPlan, budgetPlanOf } from '../budgets/budget-plan.ts'
+import { BudgetRefusal } from '../budgets/budget-refusal.ts'
 import { Days } from '../budgets/days.ts'
 import { takeReceivedBytes } from '../http/received-bytes.ts'
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
@@ -21,7 +22,7 @@ export interface BudgetsOptions {
   readonly plan: BudgetPlan
   readonly book: BudgetBook
   readonly hostOf: HostOf
-  /** False: robots.txt, of which only the bytes are spent. Absent: all requests are for pages. */
+  /** False: robots.txt, which spends bytes only, and leaves while nothing is spent. Absent: all requests are for pages. */
   readonly isPage?: (request: Request) => boolean
   /** Ends the crawl. */
   readonly close: (reason: string) => void
@@ -83,8 +84,10 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
 
   async processRequest(request: Request): Promise<RetryLater | undefined> {
     const { isPage = () => true } = this.#options
-    const spent = isPage(request) ? await this.#mayLeave(request) : undefined
-    if (spent) return this.#refused(request, spent)
+    const isForPage = isPage(request)
+    const spent = await this.#mayLeave(request, isForPage)
+    if (spent && isForPage) return this.#refused(request, spent)
+    if (spent) throw new BudgetRefusal((page) => this.#refused(page, spent))
     this.#left.add(request)
     return undefined
   }
@@ -121,10 +124,11 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     this.#timer ??= setTimeout(() => void this.tellBytes(), TELL_BYTES_MS).unref()
   }
 
-  #mayLeave(request: Request): Promise<BudgetSpent | undefined> {
+  #mayLeave(request: Request, isForPage: boolean): Promise<BudgetSpent | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<BudgetSpent | undefined>()
     const { day } = this.#days.at(this.#now())
-    this.#asked.push({ ask: { host: hostnameOf(request), day, pages: 1, bytes: 0 }, resolve, reject })
+    const what = isForPage ? { pages: 1 as const } : { pages: 0 as const, besidesPages: true }
+    this.#asked.push({ ask: { host: hostnameOf(request), day, bytes: 0, ...what }, resolve, reject })
     if (this.#asked.length === 1) setImmediate(() => void this.#askTogether())
     return promise
   }

@@ -11,6 +11,7 @@ import {
   redisTargets,
   type StatsCollector,
 } from '@webloom/core'
+import { BudgetRefusal } from '../budgets/budget-refusal.ts'
 import { HostWatch } from '../pace/host-watch.ts'
 import { shownHostOf } from '../pace/shown-host.ts'
 import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
@@ -173,10 +174,12 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       stepAside: (wait) => stepAside(request, wait),
     })
     const answer = asking.catch((error: unknown) => {
+      if (error instanceof BudgetRefusal) return error
       throw ofPage(error, request, origin)
     })
     // The request that asks has the place for robots.txt; the others that wait for the file send nothing.
     const entry = await (isAnothers ? stepAside(request, answer) : answer)
+    if (entry instanceof BudgetRefusal) return entry.outcomeOf(request)
     const verdict = this.#verdict(request, origin, entry)
     if (verdict || !onStart) return verdict
     // The file has used up the request's turn, or has just brought a delay.

@@ -54,7 +54,7 @@ export class RobotsFetch {
 
   /**
    * Resolves to the answer, whatever its status; to undefined when redirects lead nowhere. Rejects when there is no answer:
-   * with the error of `download` when the site itself failed, with a `DownloadError` when the target of a redirect did.
+   * with the error of `download` when the site itself failed or may not be asked, with a `DownloadError` when the target of a redirect did.
    */
   async fetch(request: RobotsFetchRequest): Promise<Response | undefined> {
     const { origin, signal, onStart, stepAside } = request

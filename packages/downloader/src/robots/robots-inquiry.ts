@@ -27,6 +27,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { DownloadError, IgnoreRequest, type Logger, type Response, type StatsCollector } from '@webloom/core'
+import { BudgetRefusal } from '../budgets/budget-refusal.ts'
 import { retryAfterMs } from '../retrying/retry-after.ts'
 import type { RobotsFetch, RobotsFetchRequest } from './robots-fetch.ts'
 import { ROBOTS_BYTES_MAX, rulesAlone } from './robots-records.ts'
@@ -108,7 +109,7 @@ export class RobotsInquiry {
 
   /**
    * Asks the site. All callers at the same time share one request. Rejects when no server can be reached, and when the
-   * download failed for a reason that is not the site's.
+   * download failed for a reason that is not the site's; with a `BudgetRefusal` when it may not be asked.
    *
    * @param known the entry that was known so far
    */
@@ -141,6 +142,8 @@ export class RobotsInquiry {
     try {
       response = await fetch.fetch({ ...request, signal: this.#closing.signal })
     } catch (error) {
+      // Nothing has left, and nothing is learned of the site.
+      if (error instanceof BudgetRefusal) throw error
       const kind = error instanceof DownloadError ? error.kind : (error as Error).name
       stats.inc(`robotstxt/exception_count/${kind}`)
       const mayPass = error instanceof DownloadError ? !isFromNobody(error) : request.ownHandler !== undefined

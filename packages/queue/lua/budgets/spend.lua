@@ -2,7 +2,7 @@
 --
 -- Input    KEYS[1] record, KEYS[2] spent by the run, KEYS[3 …] spent in days
 --          ARGV[1] most that may be spent, as JSON: {crawl, day, host, hostDay: {pages, bytes, minutes}}
---          ARGV[2] asks as JSON: {{host, its day's KEYS, pages: 1 or 0, bytes that have come}, …}
+--          ARGV[2] asks as JSON: {{host, its day's KEYS, pages: 1 or 0, bytes that have come, 1 when a request for no page is to leave}, …}
 --          ARGV[3] minute, counted from 1970; ARGV[4] for how long a day's are kept (s)
 -- Output   of each ask: "" when its request may leave, else "<window> <kind>" that is spent
 local limits, minute = cjson.decode(ARGV[1]), tonumber(ARGV[3])
@@ -36,13 +36,13 @@ local function spentKind(window)
   return limit.minutes and window.isAnother and tonumber(minutes or 0) >= limit.minutes and 'minutes' or nil
 end
 
-local function answer(windows, bytes, pages)
+local function answer(windows, bytes, pages, besides)
   if bytes > 0 then
     for _, window in ipairs(windows) do
       redis.call('HINCRBY', window.key, 'bytes' .. window.of, string.format('%.0f', bytes))
     end
   end
-  if pages == 0 then
+  if pages + besides == 0 then
     return ''
   end
   for _, window in ipairs(windows) do
@@ -51,7 +51,7 @@ local function answer(windows, bytes, pages)
       return window.name .. ' ' .. kind
     end
   end
-  for _, window in ipairs(windows) do
+  for _, window in ipairs(pages == 1 and windows or {}) do
     redis.call('HINCRBY', window.key, 'pages' .. window.of, 1)
     if window.isAnother then
       redis.call('HINCRBY', window.key, 'minutes' .. window.of, 1)
@@ -63,7 +63,7 @@ end
 
 local answers = {}
 for n, ask in ipairs(cjson.decode(ARGV[2])) do
-  answers[n] = answer(windowsOf(ask[1], KEYS[ask[2]]), ask[4], ask[3])
+  answers[n] = answer(windowsOf(ask[1], KEYS[ask[2]]), ask[4], ask[3], ask[5])
 end
 for n = 3, #KEYS do
   redis.call('EXPIRE', KEYS[n], ARGV[4])

@@ -48,11 +48,12 @@ export class RedisBudgetBook implements BudgetBook {
   async spend(asks: readonly BudgetAsk[]): Promise<(BudgetSpent | undefined)[]> {
     const days = [...new Set(asks.map(({ day }) => day))]
     const { record, budgets } = this.#keys
-    const told = asks.map(({ host, day, pages, bytes }) => [
+    const told = asks.map(({ host, day, pages, bytes, besidesPages }) => [
       host,
       days.indexOf(day) + FIXED_KEYS + 1,
       pages,
       bytes,
+      besidesPages ? 1 : 0,
     ])
     const answers = (await spendScript.run(
       this.#redis,

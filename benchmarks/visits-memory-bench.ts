@@ -2,7 +2,9 @@
  * What the visits of a crawl weigh on Redis, a page: all of it, and without what is needed to ask again; and what it costs Redis to note a
  * visit and to find what is due.
  *
- *     node --conditions=webloom-source benchmarks/visits-memory-bench.ts [--pages 1e6] [--hosts 1000] [--validators none|date|tag] [--as 1e7]
+ *     node --conditions=webloom-source benchmarks/visits-memory-bench.ts [--pages 1e6] [--hosts 1000] [--validators date] [--as 1e7]
+ *
+ * `--validators`: none; date; the date and a tag as nginx, apache or serve-static (send) make it, or md5, sha1, sha256 in hex digits; express: a tag alone.
  *
  * `--as`: how many pages the records lie as dense as; fingerprints then begin with fewer bytes. So a tenth of the pages shows what all would take.
  */
@@ -38,15 +40,41 @@ function fingerprint({ url }: Request): string {
   return first.toString(16).padStart(4, '0') + hex.slice(4)
 }
 
+const DATED = new Set(['date', 'nginx', 'apache', 'serve-static', 'md5', 'sha1', 'sha256'])
+
+/** A page's tag, as servers make it. */
+function tagOf(n: number, date: number): string | undefined {
+  const length = (5_000 + ((n * 7919) % 60_000)).toString(16)
+  const digest = (name: string) => hash(name, `${n}`)
+  switch (values.validators) {
+    case 'nginx':
+      return `"${(date / 1000).toString(16)}-${length}"`
+    case 'apache':
+      return `"${length}-${(date * 1000 + ((n * 7919) % 1_000_000)).toString(16)}-gzip"`
+    case 'serve-static':
+      return `W/"${length}-${(date + (n % 1000)).toString(16)}"`
+    case 'express':
+      return `W/"${length}-${hash('sha1', `${n}`, 'base64').slice(0, 27)}"`
+    case 'md5':
+    case 'sha1':
+    case 'sha256':
+      return `"${digest(values.validators)}"`
+    default:
+      return undefined
+  }
+}
+
 function pageOf(n: number): VisitedPage {
   const url = `https://www.host-${n % hosts}.example/catalogue/section-${n % 97}/page-${n}.html?sort=asc`
   const request = new Request(url, { callback: 'parseItem', meta: { depth: n % 12 } })
   const hours = 12 + (n % 37) * 9
   const hex = fingerprint(request)
+  const lastModifiedAt = START - n * 1000
+  const etag = tagOf(n, lastModifiedAt)
   const visit: Visit = {
     visitedAt: START,
     dueAt: START + hours * HOUR,
-    contentHash: hex.slice(28),
+    contentHash: hex.slice(32),
     visits: n % 50,
     changes: n % 7,
     evidence: { stillHours: n % 1000, seen: n % 7, gapLogs: (n % 7) * 3, dated: n % 3 },
@@ -54,8 +82,8 @@ function pageOf(n: number): VisitedPage {
     goneAnswers: 0,
     callbackVersion: 7,
     isOutdated: false,
-    ...(values.validators !== 'none' && { lastModifiedAt: START - n * 1000 }),
-    ...(values.validators === 'tag' && { etag: `"${hex.slice(0, 32)}"` }),
+    ...(DATED.has(values.validators) && { lastModifiedAt }),
+    ...(etag !== undefined && { etag }),
   }
   return { fingerprint: hex, request, visit }
 }

@@ -27,7 +27,7 @@ function pageOf(path: string, about: Partial<Visit> = {}): VisitedPage {
   const visit: Visit = {
     visitedAt: START,
     dueAt: START + HOUR,
-    contentHash: '0123456789ab',
+    contentHash: '01234567',
     visits: 4,
     changes: 2,
     evidence: EVIDENCE,

@@ -27,7 +27,7 @@ export interface ChangeEvidence {
 export interface Visit {
   readonly visitedAt: number
   readonly dueAt: number
-  /** 12 hex digits of what the page said; undefined where no visit brought a page yet. */
+  /** 8 hex digits of what the page said; undefined where no visit brought a page yet. */
   readonly contentHash?: string
   /** How often it was visited, and how often it had changed; counting stops at 255. */
   readonly visits: number

@@ -1,16 +1,13 @@
 -- Pages that are due go to the ends of their slots' lines, in the step in which they leave the wheel of visits.
 --
--- Input    takeOffWheel, hasEnded; KEYS[6] with "visits" is their base; ARGV[2] span; entries, as the first 8 bytes of each, in order; groups;
---          of each: bucket, slot, priority, requests; of each request: the 8 bytes, text
+-- Input    readEntries, takeOffWheel, hasEnded; KEYS[6] with "visits" is their base; ARGV[2] span; entries, as readEntries has them; groups;
+--          of each: bucket, slot, priority, requests; of each request: 8 bytes of its page's fingerprint, text
 -- Output   {how many were queued, woken, raised}; -1 when nothing was done, as the crawl has ended
 if hasEnded(KEYS[7]) then
   return -1
 end
-local span, names, isDueNow, queued = arg(), {}, {}, 0
-for i = 1, number() do
-  names[i] = arg()
-end
-for _, name in ipairs(takeOffWheel(KEYS[6] .. 'visits', span, names)) do
+local span, isDueNow, queued = arg(), {}, 0
+for _, name in ipairs(takeOffWheel(KEYS[6] .. 'visits', span, readEntries())) do
   isDueNow[name] = true
 end
 for _ = 1, number() do

@@ -1,7 +1,7 @@
 -- The visits of a crawl: records of pages, and the wheel of those that are due.
 --
--- Input    <base>:of:<bucket>   hash   6 bytes of a fingerprint → record, see visits/visit-bytes.ts
---          <base>:due:<span>    list   entries: 8 bytes of the fingerprint, then how to ask again
+-- Input    <base>:of:<bucket>   hash   6 bytes of a fingerprint → record, see core's visits/visit-bytes.ts
+--          <base>:due:<span>    list   entries: how to ask again, see visits/packed-asking.ts; from it a worker makes the fingerprint
 --          <base>:spans         zset   span → span: the times that have a list
 --          <base>:counts        hash   pages, asked (visits in a thousand million hours)
 --          <base>:sample        hash   one of 1 024 places → the page there with the smallest fingerprint: its 8 bytes and its record
@@ -11,7 +11,7 @@ local SPAN_S, IN_A_LINE, BILLION, SAMPLE_MAX = 600, 128, 1000000000, 1024
 
 local function placeOf(base, name)
   local a, b, c = string.byte(name, 1, 3)
-  return base .. ':of:' .. (a * 1024 + b * 4 + math.floor(c / 64)), string.sub(name, 3, 8)
+  return base .. ':of:' .. (a * 512 + b * 2 + math.floor(c / 128)), string.sub(name, 3, 8)
 end
 
 local function timesOf(record)

@@ -11,7 +11,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { type Request, type RequestJson, requestFromJson, requestToJson } from '@webloom/core'
+import { type Request, type RequestJson, requestFromJson, requestToJson, WebloomError } from '@webloom/core'
 
 const ORIGIN_NAMED = 1
 const FORM_NAMED = 2
@@ -102,6 +102,11 @@ interface Part {
 
 function partsOf(packed: Buffer): [origin: Part, form: Part, rest: string] {
   const flags = packed[0]!
+  if (flags > (ORIGIN_NAMED | FORM_NAMED))
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      'a page that is due is not written as this release does it, but as a build before RECRAWL was released: clear the crawl and begin it anew',
+    )
   let at = 1
   const part = (isNamed: boolean): Part => {
     const end = isNamed ? at + NAME_BYTES : packed.indexOf('\n', at)

@@ -17,6 +17,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { PackedAsking } from './packed-asking.ts'
+import { entryArguments, type ReadEntry, readIn, tokenOf } from './read-entries.ts'
 
 const recordScript = luaScript(
   'redis/args.lua',
@@ -32,7 +33,8 @@ const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/for
 
 // Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
 const FINGERPRINT_BYTES = 8
-const BUCKETS = 2 ** 18
+// A hash of more than 512 pages is no packed block any more: that comes with some 60 million. Fewer buckets save little, and searching longer ones takes longer.
+const BUCKETS = 2 ** 17
 const NOTE_BUCKETS = 2 ** 15
 const SHA1_HEX = /^[0-9a-f]{40}$/
 // Visits an hour are counted in thousand millionths, see visits/wheel.lua.
@@ -53,7 +55,7 @@ export interface RedisVisitsOptions {
 /**
  * The visits of a crawl that workers share, beside its queue.
  *
- * A page has a record in one of 2 ** 18 hashes, each of which is one packed block to Redis, and an entry in the list of its time. A list has
+ * A page has a record in one of 2 ** 17 hashes, each of which is one packed block to Redis, and an entry in the list of its time. A list has
  * the pages that are due within ten minutes, and a sorted set has the times: what is due is found without a search.
  */
 export class RedisVisits implements VisitStore {
@@ -94,40 +96,21 @@ export class RedisVisits implements VisitStore {
   }
 
   async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
-    const pipeline = this.#redis.pipeline()
-    for (const fingerprint of fingerprints) {
-      const { bucket, field } = placeOf(nameOf(fingerprint))
-      pipeline.hgetBuffer(`${this.#base}:of:${bucket}`, field)
-    }
-    const answers = (await pipeline.exec()) ?? []
-    return answers.map(([error, bytes]) => {
-      if (error) throw error
-      return bytes === null ? undefined : visitFromBytes(bytes as Buffer)
-    })
+    const records = await this.#recordsOf(fingerprints.map(nameOf))
+    return records.map((record) => record && visitFromBytes(record))
   }
 
   async due(now: number, max: number): Promise<DuePages> {
-    const [span, ...read] = await this.#run(dueScript, [Math.floor(now / 1000), max])
+    const [span, ...packed] = await this.#run(dueScript, [Math.floor(now / 1000), max])
     if (span === undefined) return { pages: [], read: 0, token: '' }
-    const entries = Array.from({ length: read.length / 2 }, (_, n) => ({
-      name: read[2 * n]!.subarray(0, FINGERPRINT_BYTES),
-      packed: read[2 * n]!.subarray(FINGERPRINT_BYTES),
-      record: read[2 * n + 1]!,
-    }))
-    const valid = entries.filter(({ record }) => record.length > 0)
-    await this.#learnNames(valid.map(({ packed }) => packed))
-    const pages = valid.map(({ packed, record }) => {
-      const request = this.#asking.unpack(packed)
-      return { fingerprint: this.#fingerprint(request), request, visit: visitFromBytes(record) }
-    })
-    const names = Buffer.concat(entries.map(({ name }) => name)).toString('latin1')
-    return { pages, read: entries.length, token: `${span.toString()} ${names}` }
+    const { pages, entries } = await this.#pagesOf(packed, Number(span))
+    return { pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) }
   }
 
   async moved({ pages, token }: DuePages): Promise<readonly string[]> {
     if (token === '') return []
-    const { span, names } = readIn(token)
-    const moved = await this.#run(movedScript, ['', span, names.length, ...names])
+    const { span, entries } = readIn(token)
+    const moved = await this.#run(movedScript, ['', span, ...entryArguments(entries)])
     const isMoved = new Set(moved.map((name) => name.toString('latin1')))
     // Of a page that stands twice in what was read, one entry counts.
     return pages
@@ -172,33 +155,44 @@ export class RedisVisits implements VisitStore {
         const list = `${this.#base}:due:${span}`
         const entries = await this.#redis.lrangeBuffer(list, from, from + ENTRIES_PER_READ - 1)
         if (entries.length === 0) break
-        yield await this.#waitingIn(entries, Number(span))
+        const { pages } = await this.#pagesOf(entries, Number(span))
+        // A page that was visited twice in its span stands there twice.
+        yield [...new Map(pages.map((page) => [page.fingerprint, page])).values()]
       }
     }
   }
 
-  /** The pages of entries that count. */
-  async #waitingIn(entries: readonly Buffer[], span: number): Promise<VisitedPage[]> {
-    const pipeline = this.#redis.pipeline()
-    for (const entry of entries) {
-      const { bucket, field } = placeOf(entry.subarray(0, FINGERPRINT_BYTES))
-      pipeline.hgetBuffer(`${this.#base}:of:${bucket}`, field)
-    }
-    const records = ((await pipeline.exec()) ?? []).map(([, record]) => record as Buffer | null)
-    const valid = entries.flatMap((entry, n) => {
+  /** Reads entries of a span. An entry counts only while its page's record names that time. */
+  async #pagesOf(
+    packed: readonly Buffer[],
+    span: number,
+  ): Promise<{ readonly entries: readonly ReadEntry[]; readonly pages: readonly VisitedPage[] }> {
+    await this.#learnNames(packed)
+    const asked = packed.map((one) => {
+      const request = this.#asking.unpack(one)
+      const fingerprint = this.#fingerprint(request)
+      return { packed: one, request, fingerprint, name: nameOf(fingerprint) }
+    })
+    const records = await this.#recordsOf(asked.map(({ name }) => name))
+    const pages = asked.flatMap(({ request, fingerprint }, n) => {
       const record = records[n]
       if (!record || isInALine(record)) return []
       const visit = visitFromBytes(record)
-      if (Math.floor(visit.dueAt / SPAN_MS) !== span) return []
-      return [{ packed: entry.subarray(FINGERPRINT_BYTES), visit }]
+      return Math.floor(visit.dueAt / SPAN_MS) === span ? [{ fingerprint, request, visit }] : []
     })
-    await this.#learnNames(valid.map(({ packed }) => packed))
-    const pages = valid.map(({ packed, visit }) => {
-      const request = this.#asking.unpack(packed)
-      return { fingerprint: this.#fingerprint(request), request, visit }
+    return { entries: asked, pages }
+  }
+
+  async #recordsOf(names: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+    const pipeline = this.#redis.pipeline()
+    for (const name of names) {
+      const { bucket, field } = placeOf(name)
+      pipeline.hgetBuffer(`${this.#base}:of:${bucket}`, field)
+    }
+    return ((await pipeline.exec()) ?? []).map(([error, record]) => {
+      if (error) throw error
+      return (record as Buffer | null) ?? undefined
     })
-    // A page that was visited twice in its span stands there twice.
-    return [...new Map(pages.map((page) => [page.fingerprint, page])).values()]
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
@@ -259,23 +253,6 @@ export class RedisVisits implements VisitStore {
   }
 }
 
-/** Entries of the wheel, as they were read. */
-export interface ReadEntries {
-  readonly span: string
-  /** The first 8 bytes of each, in order. */
-  readonly names: readonly Buffer[]
-}
-
-/** What a token of `due` says was read. */
-export function readIn(token: string): ReadEntries {
-  const space = token.indexOf(' ')
-  const names = Buffer.from(token.slice(space + 1), 'latin1')
-  const each = Array.from({ length: names.length / FINGERPRINT_BYTES }, (_, n) =>
-    names.subarray(n * FINGERPRINT_BYTES, (n + 1) * FINGERPRINT_BYTES),
-  )
-  return { span: token.slice(0, space), names: each }
-}
-
 /** The bytes by which a page is known here. */
 export function nameOf(fingerprint: string): Buffer {
   const hex = SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
@@ -284,5 +261,5 @@ export function nameOf(fingerprint: string): Buffer {
 
 /** As `placeOf` in visits/wheel.lua. */
 function placeOf(name: Buffer): { readonly bucket: number; readonly field: Buffer } {
-  return { bucket: name[0]! * 1024 + name[1]! * 4 + (name[2]! >> 6), field: name.subarray(2) }
+  return { bucket: name[0]! * 512 + name[1]! * 2 + (name[2]! >> 7), field: name.subarray(2) }
 }

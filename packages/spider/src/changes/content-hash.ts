@@ -11,13 +11,13 @@ export interface HashedPage {
   readonly text: () => string
 }
 
-// Of changes one in 2 ** 48 is overlooked; each byte more is one for each page of a crawl.
-const HEX_DIGITS = 12
+// Of changes one in 2 ** 32 is overlooked, until the next one; each byte more is one for each page of a crawl.
+const HEX_DIGITS = 8
 /** A sitemap's dates are what it says. */
 const SITEMAP = /<(?:\w+:)?(?:urlset|sitemapindex)[\s>]/
 const SITEMAP_BEGIN_MAX = 2048
 
-/** Returns 48 bits of what a page says, as hex: the same for a page that has not changed. */
+/** Returns 32 bits of what a page says, as hex: the same for a page that has not changed. */
 export function contentHash({ type, body, text }: HashedPage): string {
   if (type === 'text/html' || type === 'application/xhtml+xml') return digest(contentText(text()))
   if (SITEMAP.test(new TextDecoder('latin1').decode(body.subarray(0, SITEMAP_BEGIN_MAX)))) return digest(body)
@@ -26,7 +26,7 @@ export function contentHash({ type, body, text }: HashedPage): string {
   return digest(body)
 }
 
-/** Returns 48 bits of what a spider takes for the content of a page. */
+/** Returns 32 bits of what a spider takes for the content of a page. */
 export function valueHash(value: unknown): string {
   return digest(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }

@@ -4,6 +4,7 @@ import type { QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { Stirred } from '../../frontier/turn-protocol.ts'
 import { luaScript } from '../../redis/lua.ts'
+import { entryArguments } from '../../visits/read-entries.ts'
 import type { DuePart } from './placed-lines.ts'
 import { type Argument, type StirredReply, stirredOf } from './turn-wire.ts'
 
@@ -25,9 +26,9 @@ const dueScript = luaScript(
 export async function queueDue(
   redis: Redis,
   [keys, order]: readonly [keys: readonly string[], order: QueueOrder],
-  { span, names, groups }: DuePart,
+  { span, entries, groups }: DuePart,
 ): Promise<(Stirred & { queued: number }) | 'ended'> {
-  const args: Argument[] = [span, names.length, ...names, groups.length]
+  const args: Argument[] = [span, ...entryArguments(entries), groups.length]
   for (const { bucket, slot, priority, requests } of groups) {
     args.push(bucket, slot, priority, requests.length)
     for (const { name, text } of requests) args.push(name, text)

@@ -2,7 +2,7 @@
 
 import type { StartSpan } from '../../crawl/start-span.ts'
 import type { Placed } from '../../frontier/turn-protocol.ts'
-import type { ReadEntries } from '../../visits/redis-visits.ts'
+import type { ReadEntries } from '../../visits/read-entries.ts'
 import type { Said } from './said-numbers.ts'
 
 /** Requests to be pushed to one line, with their ids. */

@@ -113,10 +113,11 @@ describe('workers that are bounded by how long a site takes to answer', () => {
       // What is measured is measured over that time.
       await sleep(STEP_MS)
       const { desired } = await workers.wanted()
+      // At once: on a machine that is too busy for its workers they are slow, more are asked for, and these would make all slower.
+      expect(desired).toBeLessThan(10)
       asked.push(desired)
       await workers.become(desired)
     }
-    expect(Math.max(...asked)).toBeLessThan(10)
     for (const desired of asked.slice(1)) expect([7, 8]).toContain(desired)
 
     await workers.become(2)

@@ -60,6 +60,7 @@ export {
   urlRulesOfNote,
 } from './fingerprints/url-rules-of.ts'
 export { CompactRequest, CompactRequests } from './memory/compact-request.ts'
+export { PassingMap, PassingSet } from './memory/passing-map.ts'
 export { UrlMemory } from './memory/url-memory.ts'
 export type { KnownUrl } from './requests/known-url.ts'
 
@@ -94,6 +95,7 @@ export {
   boundedHostLists,
   type FailingHost,
   type GivenUpHost,
+  ANSWERING_HOSTS_MAX,
   HOST_ERRORS_MAX,
   HOST_LIST_MAX,
   HOST_LISTS_BYTES_MAX,

@@ -1,4 +1,4 @@
-import { type Lease, unlessAborted } from '@webloom/core'
+import { type Lease, PassingMap, unlessAborted } from '@webloom/core'
 
 /** A page whose links are on their way to the queue. */
 interface Page {
@@ -15,7 +15,7 @@ interface Page {
  */
 export class HandingOn {
   /** By id. */
-  readonly #pages = new Map<string, Page>()
+  readonly #pages = new PassingMap<string, Page>()
 
   /**
    * Notes that the page's links are on their way, until `end`. Returns a promise when another lease of the same page is handing its

@@ -1,3 +1,5 @@
+import { PassingMap } from './passing-map.ts'
+
 interface Weighed<Value> {
   readonly value: Value
   readonly bytes: number
@@ -12,7 +14,7 @@ export const ENTRY_BYTES = 128
  */
 export class RecentBytes<Key, Value> {
   // The first entry is the one used longest ago.
-  readonly #values = new Map<Key, Weighed<Value>>()
+  readonly #values = new PassingMap<Key, Weighed<Value>>()
   readonly #bytesMax: number
   readonly #valuesMax: number
   readonly #onForgotten: (key: Key, value: Value) => void
@@ -55,7 +57,7 @@ export class RecentBytes<Key, Value> {
     this.#newest = key
     this.#bytes += bytes
     while ((this.#bytes > this.#bytesMax || this.#values.size > this.#valuesMax) && this.#values.size > 1) {
-      const [oldest, forgotten] = this.#values.entries().next().value!
+      const [oldest, forgotten] = this.#values[Symbol.iterator]().next().value!
       this.delete(oldest)
       this.#onForgotten(oldest, forgotten.value)
     }

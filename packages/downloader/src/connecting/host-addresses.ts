@@ -17,6 +17,7 @@ import {
   DownloadError,
   ENTRY_BYTES,
   type HostLookup,
+  PassingMap,
   RecentBytes,
   type Settings,
   SettingsError,
@@ -88,7 +89,7 @@ export class HostAddresses implements HostLookup {
   readonly #now: () => number
   readonly #known: RecentBytes<string, Answer>
   readonly #remembers: boolean
-  readonly #asking = new Map<string, Promise<readonly string[]>>()
+  readonly #asking = new PassingMap<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
   /** When the source last said something, be it that there is no such name. */

@@ -1,4 +1,10 @@
-import { type AnsweringHost, ENTRY_BYTES, HOST_ERRORS_MAX, RecentBytes } from '@webloom/core'
+import {
+  ANSWERING_HOSTS_MAX,
+  type AnsweringHost,
+  ENTRY_BYTES,
+  HOST_ERRORS_MAX,
+  RecentBytes,
+} from '@webloom/core'
 
 interface CountedHost {
   readonly sinceMs: number
@@ -48,9 +54,10 @@ export class HostAnswers {
     host.errors = [{ reason, atMs: host.seenAtMs }, ...host.errors].slice(0, HOST_ERRORS_MAX)
   }
 
-  /** Returns all that are known, unsorted. */
+  /** Returns those that have answered last, as many as are ever told of. */
   list(): AnsweringHost[] {
-    return [...this.#hosts.entries()].map(([host, { counts, errors, ...times }]) => ({
+    const others = Math.max(0, this.#hosts.size - ANSWERING_HOSTS_MAX)
+    return [...this.#hosts.entries().drop(others)].map(([host, { counts, errors, ...times }]) => ({
       host,
       counts: Object.fromEntries(counts),
       errors,

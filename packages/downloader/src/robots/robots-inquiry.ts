@@ -26,7 +26,14 @@
  */
 
 import { setMaxListeners } from 'node:events'
-import { DownloadError, IgnoreRequest, type Logger, type Response, type StatsCollector } from '@webloom/core'
+import {
+  DownloadError,
+  IgnoreRequest,
+  type Logger,
+  PassingMap,
+  type Response,
+  type StatsCollector,
+} from '@webloom/core'
 import { BudgetRefusal } from '../budgets/budget-refusal.ts'
 import { retryAfterMs } from '../retrying/retry-after.ts'
 import type { RobotsFetch, RobotsFetchRequest } from './robots-fetch.ts'
@@ -74,7 +81,7 @@ export interface RobotsQuestion extends Omit<RobotsFetchRequest, 'signal'> {
 export class RobotsInquiry {
   readonly #options: RobotsInquiryOptions
   readonly #now: () => number
-  readonly #asking = new Map<string, Promise<RobotsEntry>>()
+  readonly #asking = new PassingMap<string, Promise<RobotsEntry>>()
   readonly #closing = new AbortController()
   #warnings = 0
 

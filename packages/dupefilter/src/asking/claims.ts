@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { PassingMap } from '@webloom/core'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -83,9 +84,9 @@ const CLAIMS_MAX = 20_000
 /** The attempts that this process has under way, by asker. */
 export class Claims {
   readonly #tag: (asker: string) => string
-  readonly #claims = new Map<string, Claim>()
+  readonly #claims = new PassingMap<string, Claim>()
   /** By fingerprint: the open attempt that was told it is new. */
-  readonly #open = new Map<string, Claim>()
+  readonly #open = new PassingMap<string, Claim>()
   readonly #process = randomUUID().slice(0, 13)
   #count = 0
   #settledCount = 0

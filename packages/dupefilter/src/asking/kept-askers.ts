@@ -1,3 +1,5 @@
+import { PassingSet } from '@webloom/core'
+
 /** Askers are told to Redis with one call: each costs it a few µs. */
 const MAX_ASKERS_PER_CALL = 500
 
@@ -18,7 +20,7 @@ export interface KeptAskersOptions {
  */
 export class KeptAskers {
   readonly #options: KeptAskersOptions
-  readonly #kept = new Set<{ readonly taggedAsker: string; isOld: boolean }>()
+  readonly #kept = new PassingSet<{ readonly taggedAsker: string; isOld: boolean }>()
   #timer: NodeJS.Timeout | undefined
   #isTelling = false
 

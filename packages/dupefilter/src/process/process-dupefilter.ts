@@ -11,6 +11,7 @@ import {
   type DupeFilter,
   type DupeFilterDescription,
   type Fingerprinter,
+  PassingMap,
   type Request,
   type Seen,
 } from '@webloom/core'
@@ -37,8 +38,8 @@ export interface ProcessDupeFilterOptions {
 /** A filter in this process with askers. Classes that extend it decide how requests are kept. */
 export abstract class ProcessDupeFilter implements DupeFilter {
   protected readonly fingerprinter: Fingerprinter
-  readonly #pending = new Map<string, Claim>()
-  readonly #claims = new Map<string, Claim[]>()
+  readonly #pending = new PassingMap<string, Claim>()
+  readonly #claims = new PassingMap<string, Claim[]>()
   /** Marks URLs that are recorded and settled. Most links are asked about again, and the mark saves two look-ups. */
   #settledMark = {}
 

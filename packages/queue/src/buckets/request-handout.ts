@@ -1,4 +1,4 @@
-import type { Lease } from '@webloom/core'
+import { type Lease, PassingSet } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import { BucketLease } from '../frontier/held-turn.ts'
 import {
@@ -50,7 +50,7 @@ export interface RequestHandoutOptions {
 export class RequestHandout {
   readonly #options: RequestHandoutOptions
   readonly #dispatcher: DispatcherPart
-  readonly #out = new Set<BucketLease>()
+  readonly #out = new PassingSet<BucketLease>()
   #endedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: RequestHandoutOptions) {
@@ -79,7 +79,7 @@ export class RequestHandout {
     this.#dispatcher.claim(count)
   }
 
-  get out(): ReadonlySet<BucketLease> {
+  get out(): PassingSet<BucketLease> {
     return this.#out
   }
 

@@ -13,7 +13,7 @@
  * long as half of all else, and most commands and crawls need none.
  */
 
-import { type Logger, NoAnswer, type ProtocolTimes, WebloomError, within } from '@webloom/core'
+import { type Logger, NoAnswer, PassingSet, type ProtocolTimes, WebloomError, within } from '@webloom/core'
 import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Stirred, Wake } from '../frontier/turn-protocol.ts'
@@ -74,7 +74,7 @@ export class TurnJobs {
   #queue: Promise<Queue> | undefined
   #worker: Worker | undefined
   /** Calls to BullMQ that are under way. */
-  readonly #telling = new Set<Promise<void>>()
+  readonly #telling = new PassingSet<Promise<void>>()
   #fetches = 0
   #isClosed = false
 

@@ -3,7 +3,7 @@
  * what it takes next.
  */
 
-import type { HostPace } from '@webloom/core'
+import type { HostPace, PassingSet } from '@webloom/core'
 import type { PriorityRing } from '../structures/priority-ring.ts'
 import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
 import {
@@ -218,7 +218,7 @@ function tellOf(
  * V8 makes a new table for a set that is cleared, an empty one, too. A message looks at up to 256 turns, most of which have nothing to
  * tell: that was 28 KB a page, which lived long enough to be collected late.
  */
-function emptied(slots: Set<HeldSlot>): void {
+function emptied(slots: PassingSet<HeldSlot>): void {
   if (slots.size > 0) slots.clear()
 }
 

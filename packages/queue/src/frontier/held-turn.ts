@@ -1,6 +1,15 @@
 /** What a worker holds: turns, slots of them, requests of these. Times are monotonic milliseconds, given by the caller. */
 
-import type { DocumentPace, HostNews, HostPace, HostState, Lease, Request } from '@webloom/core'
+import {
+  type DocumentPace,
+  type HostNews,
+  type HostPace,
+  type HostState,
+  type Lease,
+  PassingMap,
+  PassingSet,
+  type Request,
+} from '@webloom/core'
 import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
@@ -15,13 +24,13 @@ export class HeldTurn {
   readonly job: TurnJob
   readonly holder: string
   /** Slots of which something is here, waits behind, or must be told. */
-  readonly slots = new Map<string, HeldSlot>()
+  readonly slots = new PassingMap<string, HeldSlot>()
   /** Slots of which Redis must be told something. */
-  readonly told = new Set<HeldSlot>()
+  readonly told = new PassingSet<HeldSlot>()
   /** Slots that go back to Redis, with what waits behind them. */
-  readonly releasing = new Set<HeldSlot>()
+  readonly releasing = new PassingSet<HeldSlot>()
   /** Tokens of all requests in flight here. */
-  readonly tokens = new Set<string>()
+  readonly tokens = new PassingSet<string>()
   lockedUntilMs: number
   /** Priority of what is ready in Redis; undefined: nothing. */
   head: number | undefined
@@ -122,7 +131,7 @@ export class HeldSlot extends SlotPace {
   /** Taken and not handed out, in order. */
   readonly queue: BucketLease[] = []
   /** Handed out, or going back. */
-  readonly out = new Set<BucketLease>()
+  readonly out = new PassingSet<BucketLease>()
   /** How many wait behind in Redis, as it told last; more than 0 makes this worker the slot's holder there. */
   waiting = 0
   /** Priority of the first of them. */

@@ -16,7 +16,7 @@
  * The dispatcher knows no host and no pace: each request that is put may go.
  */
 
-import { LEASE_WAIT_MAX_MS } from '@webloom/core'
+import { LEASE_WAIT_MAX_MS, PassingSet } from '@webloom/core'
 
 export interface DispatchItem {
   readonly id: string
@@ -57,8 +57,8 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   /** In the order in which they go. A plain list: there are never more than a worker holds. */
   readonly #ready: Item[] = []
   readonly #suspects: Item[] = []
-  readonly #out = new Set<Item>()
-  readonly #takers = new Set<Taker<Item>>()
+  readonly #out = new PassingSet<Item>()
+  readonly #takers = new PassingSet<Taker<Item>>()
   readonly #demandListeners: (() => void)[] = []
   /** The suspect that has a note, from before the note is written until after it is deleted. */
   #alone: { readonly item: Item; state: 'noting' | 'noted' | 'out' | 'ending' } | undefined

@@ -17,6 +17,7 @@ import {
   type KeptVisits,
   type Lease,
   type LinkDoubts,
+  PassingSet,
   type QueueCounts,
   type QueuedRequest,
   type QueuedSlot,
@@ -58,7 +59,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #store: RequestStore<Held, Delayed>
   readonly #lines: HostLines<Held, Delayed>
   readonly #delayed = new TimeHeap<Delayed>()
-  readonly #leased = new Set<LocalLease<Held>>()
+  readonly #leased = new PassingSet<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
   readonly #setAside: LocalDoubts<Held>
   readonly #documents: DocumentLine

@@ -11,7 +11,13 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DocumentClock, type DocumentPace, type LeavingDocument, Request } from '@webloom/core'
+import {
+  type DocumentClock,
+  type DocumentPace,
+  type LeavingDocument,
+  PassingMap,
+  Request,
+} from '@webloom/core'
 import type { HostSlots } from './host-slots.ts'
 
 /** A lease, as far as its documents need it. */
@@ -39,7 +45,7 @@ const AT_ONCE: LeavingDocument = { left() {}, over() {} }
 export class DocumentLine {
   readonly #options: DocumentLineOptions
   /** By slot, when the last of its line is seen to have left. */
-  readonly #last = new Map<string, Promise<void>>()
+  readonly #last = new PassingMap<string, Promise<void>>()
 
   constructor(options: DocumentLineOptions) {
     this.#options = options

@@ -1,3 +1,4 @@
+import { PassingMap } from '@webloom/core'
 import { ByPriority } from './by-priority.ts'
 import { Deque } from './deque.ts'
 
@@ -10,7 +11,7 @@ interface Place<T> {
 export class PriorityRing<T> {
   readonly #rings = new ByPriority<Deque<Place<T>>>()
   /** Entries of the rings that are not in here are void. */
-  readonly #places = new Map<T, Place<T>>()
+  readonly #places = new PassingMap<T, Place<T>>()
 
   get size(): number {
     return this.#places.size

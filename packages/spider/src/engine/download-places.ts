@@ -10,7 +10,7 @@
  * place, which slows the intake.
  */
 
-import type { Request } from '@webloom/core'
+import { PassingMap, type Request } from '@webloom/core'
 
 export interface DownloadPlacesOptions {
   /** CONCURRENT_REQUESTS. Infinity: no bound. */
@@ -39,7 +39,7 @@ export class DownloadPlaces {
   #aside = 0
   #asideBytes = 0
   /** Those that wait for a place, in the order in which they came. */
-  readonly #line = new Map<DownloadPlace, () => void>()
+  readonly #line = new PassingMap<DownloadPlace, () => void>()
 
   constructor({ max, onRoom, asideMax = ASIDE_MAX, asideBytesMax = ASIDE_BYTES_MAX }: DownloadPlacesOptions) {
     this.#max = max

@@ -16,6 +16,7 @@ import {
   isFormOpen,
   type Lease,
   type Logger,
+  PassingMap,
   Request,
   RetryLater,
   type Signals,
@@ -71,7 +72,7 @@ export class PageFlow {
   /** What was learned about the hosts of leases under way. */
   readonly #hostNews = new WeakMap<Lease, HostNews>()
   /** The cut of each download that is under way, and its place. */
-  readonly #cuts = new Map<DownloadCut, DownloadPlace>()
+  readonly #cuts = new PassingMap<DownloadCut, DownloadPlace>()
   /** Signals of leases that are listened to. All leases of one process share one: a listener a page would be looked for among all. */
   readonly #watched = new WeakSet<AbortSignal>()
   readonly #onLost = (): void => {

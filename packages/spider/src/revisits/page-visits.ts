@@ -19,6 +19,7 @@ import {
   type Lease,
   type Logger,
   type PageValidation,
+  PassingMap,
   type Request,
   type StatsCollector,
   type Visit,
@@ -75,7 +76,7 @@ const ERROR_MIN = 400
 export class PageVisits implements VisitsUnderWay {
   readonly #options: PageVisitsOptions
   /** By the lease's number, which is in `meta` and so in all copies of its request: one page may be leased twice at once. */
-  readonly #leases = new Map<number, Leased>()
+  readonly #leases = new PassingMap<number, Leased>()
   readonly #watched = new WeakSet<AbortSignal>()
   #lastNumber = 0
 

@@ -3,6 +3,7 @@
  * component's call would do to all others. Of the crawl's own parts those that have deadlines of their own use the client itself.
  */
 
+import { PassingSet } from '@webloom/core'
 import type { Redis } from 'ioredis'
 
 /** As ioredis sends it. */
@@ -40,7 +41,7 @@ export class SharedClient {
    * `disconnect()` throws. `duplicate()` gives a connection that takes them all. A pipeline's commands are not looked at.
    */
   readonly client: Redis
-  readonly #pending = new Set<SentCommand>()
+  readonly #pending = new PassingSet<SentCommand>()
   readonly #silentMsMax: number
   /** When Redis was asked what it has not answered, and nothing after it either. */
   #silentSince: number | undefined

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
+import { strippedOnce } from './stripped-cache.ts'
 import { stripProblem } from './syntax-problem.ts'
 
 /** Whether we load it: `.cts` is Node's, for it is CommonJS by name. */
@@ -12,7 +13,7 @@ export function strippedSource(path: string): string {
   const source = readFileSync(path, 'utf8')
   if (!isTypeScript(path)) return source
   try {
-    return withoutStripWarning(() => stripTypeScriptTypes(source))
+    return strippedOnce(path, source, () => withoutStripWarning(() => stripTypeScriptTypes(source)))
   } catch (error) {
     throw stripProblem(path, source, error as Error)
   }

@@ -28,6 +28,7 @@ import type {
   Wake,
 } from '../src/frontier/turn-protocol.ts'
 import { startedName } from '../src/frontier/turn-protocol.ts'
+import type { Swept } from '../src/members/crawl-channel.ts'
 import type { Delivery, SentEntries } from '../src/shards/outbox-entry.ts'
 import type { Trim } from '../src/shards/outbox-tender.ts'
 import type { ShardState } from '../src/shards/shard-state.ts'
@@ -216,17 +217,14 @@ export class FrontierModel {
     return { lost, putBack, ...step.stirred }
   }
 
-  sweep(
-    worker: string,
-    everyMs: number,
-    owedMs: number,
-  ): { isSwept: boolean; worker: string; workers: number; waiting: number; requests: number; woken: Wake[] } {
+  sweep(worker: string, everyMs: number, owedMs: number): Swept & { isSwept: boolean; woken: Wake[] } {
     const { counts, jobs, paused, owners, due } = this.state
     const nowMs = this.#nowMs
     const requests = counts.waiting + counts.delayed + counts.leased
     const swept = { worker, workers: this.present, requests }
     const waiting = jobs.prioritized.size
-    if (nowMs - counts.sweptAt < everyMs) return { isSwept: false, ...swept, waiting, woken: [] }
+    if (nowMs - counts.sweptAt < everyMs)
+      return { isSwept: false, ...swept, waiting, unserved: waiting, woken: [] }
     counts.sweptAt = nowMs
     for (const set of [owners, paused]) for (const one of upTo(set, nowMs)) set.delete(one)
     const { workers, alone } = this.state
@@ -252,8 +250,10 @@ export class FrontierModel {
     const all = waiting + overdue.length
     const isDue = [...jobs.delayed.values()].some((score) => score <= nowMs * 4096)
     if (all > 0 || isDue) jobs.hasMarker = true
-    this.#options.onPublished?.('sweeps', [worker, this.present, all, requests].join('\n'))
-    return { isSwept: true, ...swept, waiting: all, woken }
+    const first = ranked(jobs.prioritized).slice(0, LOOKED_AT_MAX)
+    const unserved = all - first.filter(([job]) => this.#isServed(job)).length
+    this.#options.onPublished?.('sweeps', [worker, this.present, all, requests, unserved].join('\n'))
+    return { isSwept: true, ...swept, waiting: all, unserved, woken }
   }
 
   takeStalled(gapMs: number, backMs: number): void {
@@ -289,6 +289,13 @@ export class FrontierModel {
   counts(): QueueCounts {
     const { waiting, delayed, leased } = this.state.counts
     return { waiting, delayed, leased, quarantined: this.state.quarantined.size }
+  }
+
+  /** Whether a worker has another lane of the job's unit. */
+  #isServed(job: string): boolean {
+    const [, name, lane] = /^(.*)~(\d+)~\d+$/.exec(job)!
+    const { holders = [] } = this.state.units.get(name!) ?? {}
+    return holders.some((holder, n) => holder !== undefined && n !== Number(lane))
   }
 
   #overdue(): string[] {

@@ -2,15 +2,16 @@
 --
 -- Input    ARGV[2] worker, [3] least time between two sweeps of any workers (ms), [4] a job may be owed for so long: it takes time
 --          to add it (ms)
--- Output   {1 when it was this worker, workers, turns that wait in BullMQ, requests, woken}: those whose job is owed to
---          BullMQ, as its adder died or Redis lost it
+-- Output   {1 when it was this worker, workers, turns that wait in BullMQ, requests, woken, unserved}: woken: those whose job is owed
+--          to BullMQ, as its adder died or Redis lost it; unserved: turns that wait of units that no worker has
 local KNOWN_MS, SEEN_MS, LATE_MS, FAR_MS, sweeper, least, owed = 86400000, 30000, 1000, 30000, arg(), number(), number()
 local sweptAt, queued, later, leased = unpack(redis.call('HMGET', KEYS[2], 'sweptAt', 'waiting', 'delayed', 'leased'))
 local present = redis.call('PUBSUB', 'NUMSUB', KEYS[1] .. ':sweeps')[2]
-local waiting = redis.call('ZCARD', KEYS[6] .. 'prioritized')
+local prioritized = KEYS[6] .. 'prioritized'
+local waiting = redis.call('ZCARD', prioritized)
 local requests = (queued or 0) + (later or 0) + (leased or 0)
 if now - (sweptAt or 0) < least then
-  return { 0, present, waiting, requests, {} }
+  return { 0, present, waiting, requests, {}, waiting }
 end
 -- A first write that Redis never refuses, see buckets/begin.lua.
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':workers', '-inf', whole(now - KNOWN_MS))
@@ -51,12 +52,27 @@ for _, unit in ipairs(overdue) do
   local priority = tonumber(redis.call('HGET', KEYS[6] .. unit, 'priority') or 0)
   redis.call('ZREM', delayed, unit)
   redis.call('HSET', KEYS[6] .. unit, 'delay', 0)
-  redis.call('ZADD', KEYS[6] .. 'prioritized', whole(priority * 2 ^ 32 + redis.call('INCR', KEYS[6] .. 'pc') % 2 ^ 32), unit)
+  redis.call('ZADD', prioritized, whole(priority * 2 ^ 32 + redis.call('INCR', KEYS[6] .. 'pc') % 2 ^ 32), unit)
   waiting = waiting + 1
+end
+-- Of a hot slot that a worker has, another lane may wait for whoever needs it.
+local function isServed(job)
+  local name, own = string.match(job, '^(.*)~(%d+)~%d+$')
+  local unit = unitOf(name or '')
+  for lane = 0, LANES_MAX - 1 do
+    if unit['o' .. lane] and tostring(lane) ~= own then
+      return true
+    end
+  end
+  return false
+end
+local unserved = waiting
+for _, job in ipairs(waiting > 0 and redis.call('ZRANGE', prioritized, 0, 199) or {}) do
+  unserved = unserved - (isServed(job) and 1 or 0)
 end
 -- A worker that waits for a job is woken by BullMQ's marker, and one that died may have taken the marker.
 if waiting > 0 or redis.call('ZCOUNT', KEYS[6] .. 'delayed', '-inf', now * 0x1000) > 0 then
   redis.call('ZADD', KEYS[6] .. 'marker', 0, '0')
 end
-redis.call('PUBLISH', KEYS[1] .. ':sweeps', table.concat({ sweeper, present, waiting, requests }, '\n'))
-return { 1, present, waiting, requests, woken }
+redis.call('PUBLISH', KEYS[1] .. ':sweeps', table.concat({ sweeper, present, waiting, requests, unserved }, '\n'))
+return { 1, present, waiting, requests, woken, unserved }

@@ -59,6 +59,8 @@ export class FrontierMachine {
   readonly #answers: FrontierAnswers
   readonly #effects: Effect[] = []
   readonly #rules: TurnRules
+  /** How many requests the message that is under way should bring. */
+  #asking = 0
   readonly requests: HeldRequests
   readonly documents: HeldDocuments
   readonly states: TurnStates
@@ -116,10 +118,11 @@ export class FrontierMachine {
     return this.#schedule.sources.size > 0
   }
 
-  /** True when more is wanted than there are slots and turns of which something can go or be taken, or is on its way here. */
+  /** True when more is wanted than can go, can be taken, or is on its way here. */
   isHungry(demand: number): boolean {
-    let has = this.#schedule.sources.size + this.#schedule.going.size
-    for (const { batch } of this.#turns) if (batch !== undefined) has++
+    let has = this.#asking
+    for (const slot of this.#schedule.going) has += slot.going
+    for (const source of this.#schedule.sources) has += source.offered
     return demand > has
   }
 
@@ -188,7 +191,7 @@ export class FrontierMachine {
     }: { demand: number; stock: number; number: number; isLooking?: boolean },
   ): Message | undefined {
     this.#schedule.wake(nowMs)
-    return composed({
+    const message = composed({
       nowMs,
       number,
       isLooking,
@@ -204,15 +207,19 @@ export class FrontierMachine {
       usualPace: this.#options.usualPace,
       lingerMs: this.#options.times.lingerMs,
     })
+    this.#asking = message?.asks ?? 0
+    return message
   }
 
   /** Redis has done what the message says. */
   answered(message: Message, answers: readonly TurnAnswer[], nowMs: number): void {
+    this.#asking = 0
     this.#answers.answered(message, answers, nowMs)
   }
 
   /** Redis has not done what the message says, as far as is known: see FrontierAnswers. */
   unanswered(message: Message, nowMs: number, why: { error: unknown; isFull?: boolean }): void {
+    this.#asking = 0
     this.#answers.unanswered(message, nowMs, why)
   }
 

@@ -82,6 +82,12 @@ export class HeldTurn {
     return false
   }
 
+  /** How many requests of what is ready in Redis may come at least: of each slot of a bucket one. */
+  get offered(): number {
+    const [hot] = this.isBucket ? [] : this.slots.values()
+    return hot ? Math.min(this.ready, hot.room) : this.ready
+  }
+
   isLocked(nowMs: number): boolean {
     return !this.isLost && nowMs < this.lockedUntilMs
   }
@@ -172,6 +178,18 @@ export class HeldSlot extends SlotPace {
   goesAtMs(): number {
     if (this.#isFullHere || this.documents > 0) return Number.POSITIVE_INFINITY
     return this.nextAtMs
+  }
+
+  /** How many of those that lie here may go, when the next one may. */
+  get going(): number {
+    if (this.isPaced) return 1
+    const { concurrency } = this.pace
+    return concurrency > 0 ? Math.min(this.queue.length, concurrency - this.out.size) : this.queue.length
+  }
+
+  /** How many of those that wait behind may come. */
+  get offered(): number {
+    return Math.min(this.waiting, this.room)
   }
 
   /** In how many milliseconds a document of a page may leave; infinity: when a request that is out has left. */

@@ -3,6 +3,13 @@ import type { HeldSlot } from './held-turn.ts'
 /** A slot of a bucket with more requests than this gets a unit of its own, with several lanes, when there are other workers. */
 export const HOT_FROM = 64
 
+/** How many workers there are, how many turns wait, and how many of these of units of which no worker has a turn. */
+export interface SweptTurns {
+  readonly workers: number
+  readonly waiting: number
+  readonly unserved: number
+}
+
 /** What a worker knows of the others: how many there are, whether turns wait for one, whether one has nothing to do. */
 export class OtherWorkers {
   /** How many units there are when no slot is hot. */
@@ -10,6 +17,7 @@ export class OtherWorkers {
   /** How many workers the crawl has, this one too, as last heard of. */
   #workers = 1
   #turnsWait = false
+  #unitsWait = false
   /** Until when another worker is known to have nothing to do. */
   #hungryUntilMs = Number.NEGATIVE_INFINITY
   /** True when nothing was given to it since it said so. */
@@ -28,14 +36,20 @@ export class OtherWorkers {
     return this.#turnsWait
   }
 
+  /** True when some of them are of units of which no worker has a turn. */
+  get unitsWait(): boolean {
+    return this.#unitsWait
+  }
+
   /** How many units each worker has when all have the same. */
   get share(): number {
     return Math.ceil(this.#buckets / this.#workers)
   }
 
-  swept({ workers, waiting }: { readonly workers: number; readonly waiting: number }): void {
+  swept({ workers, waiting, unserved }: SweptTurns): void {
     this.#workers = Math.max(1, workers)
     this.#turnsWait = waiting > 0
+    this.#unitsWait = unserved > 0
   }
 
   /** One has nothing to do, and is known not to until `untilMs`. */

@@ -8,7 +8,7 @@ import { HOT_FROM, type OtherWorkers } from './other-workers.ts'
 const WIDEN_EVERY_MS = 1000
 /** A bucket stays with its worker when something may go within so many times of `restMs`: to begin it again costs as much as to renew its lock ten times. */
 const KEPT_RESTS = 3
-/** A lane of a hot slot that has taken so many is left when others wait. */
+/** A lane of a hot slot that has taken so many is left when units wait that no worker has. */
 const QUOTA_REQUESTS = 500
 
 export interface TurnRules {
@@ -48,5 +48,5 @@ export function shouldLeave(turn: HeldTurn, nowMs: number, { times, others }: Tu
   if (turn.isBucket) return false
   const [slot] = turn.slots.values()
   const isOverQuota = nowMs - turn.quotaFromMs > times.quotaMs || turn.taken > QUOTA_REQUESTS
-  return isOverQuota && others.turnsWait && !slot?.isPaced
+  return isOverQuota && others.unitsWait && !slot?.isPaced
 }

@@ -16,6 +16,8 @@ export interface Swept {
   readonly workers: number
   /** Turns that wait in BullMQ. */
   readonly waiting: number
+  /** Of these, how many of units of which no worker has a turn. */
+  readonly unserved: number
   /** Requests that are waiting, delayed or leased. */
   readonly requests: number
 }
@@ -141,8 +143,14 @@ export class CrawlChannel {
 
   #swept(message: string): void {
     const [worker, ...counts] = message.split('\n')
-    const [workers, waiting, requests] = counts.map(Number)
-    const swept = { worker: worker!, workers: workers!, waiting: waiting!, requests: requests! }
+    const [workers, waiting, requests, unserved] = counts.map(Number)
+    const swept = {
+      worker: worker!,
+      workers: workers!,
+      waiting: waiting!,
+      requests: requests!,
+      unserved: unserved!,
+    }
     for (const listener of this.#listeners) listener.onSwept?.(swept)
   }
 

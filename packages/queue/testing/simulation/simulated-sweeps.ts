@@ -1,15 +1,10 @@
 /** What `turn-maintenance.ts` does for all workers, in virtual time: one of them sweeps, and takes back what dead ones held. */
 
 import { PROTOCOL_TIMES } from '@webloom/core'
+import type { SweptTurns } from '../../src/frontier/other-workers.ts'
 import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 const TIMES = PROTOCOL_TIMES.turns
-
-/** What a sweep tells all workers. */
-export interface Swept {
-  readonly workers: number
-  readonly waiting: number
-}
 
 export class SimulatedSweeps {
   readonly #process: SimulatedProcess
@@ -42,9 +37,9 @@ export class SimulatedSweeps {
     )
   }
 
-  heard({ workers, waiting }: Swept, isMine: boolean): void {
+  heard(swept: SweptTurns, isMine: boolean): void {
     this.#sweptAtMs = this.#process.nowMs
-    this.#hub.machine.others.swept({ workers, waiting })
+    this.#hub.machine.others.swept(swept)
     this.#isInCharge = isMine
   }
 

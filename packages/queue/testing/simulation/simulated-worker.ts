@@ -130,7 +130,7 @@ export class SimulatedWorker implements SimulatedHub {
   heard(channel: string, text: string): void {
     const { isDead, name, nowMs } = this.#process
     if (isDead) return
-    const [first, second, third] = text.split('\n')
+    const [first, second, third, , fifth] = text.split('\n')
     if (channel === 'pauses') {
       this.machine.requests.paused(second!, Number(first), nowMs)
       this.settle()
@@ -139,7 +139,10 @@ export class SimulatedWorker implements SimulatedHub {
       this.serve()
     } else if (channel === 'hungry' && first !== name) this.machine.others.hungry(nowMs + HUNGRY_MS)
     else if (channel === 'sweeps')
-      this.#sweeps.heard({ workers: Number(second), waiting: Number(third) }, first === name)
+      this.#sweeps.heard(
+        { workers: Number(second), waiting: Number(third), unserved: Number(fifth) },
+        first === name,
+      )
   }
 
   /** The wall clock of its machine jumps. */

@@ -259,8 +259,16 @@ export class BucketScripts {
     owedMs: number,
   ): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
     const reply = await this.#run(sweepScript, [worker, everyMs, owedMs])
-    const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
-    return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
+    const [isSwept, workers, waiting, requests, woken, unserved] = reply as [
+      number,
+      number,
+      number,
+      number,
+      string[],
+      number,
+    ]
+    const counts = { workers, waiting, requests, unserved }
+    return { isSwept: isSwept === 1, worker, ...counts, woken: wakesOf(woken) }
   }
 
   /**

@@ -1,0 +1,55 @@
+/** When a worker asks others for turns, and when it leaves its own to them. */
+
+import { PROTOCOL_TIMES } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { FrontierMachine } from './frontier-machine.ts'
+import type { HeldTurn } from './held-turn.ts'
+
+const PACE = { delayMs: 0, concurrency: 64, randomize: false, jitter: 0 }
+const HOT = 'busy.test'
+const LATER_MS = PROTOCOL_TIMES.turns.quotaMs + 1
+
+/** A worker with a lane of one hot slot, of which a thousand requests wait. */
+function workerWithLane(): { machine: FrontierMachine; turn: HeldTurn } {
+  const machine = new FrontierMachine({
+    times: PROTOCOL_TIMES.turns,
+    pace: () => PACE,
+    usualPace: PACE,
+    bucketOf: () => '#1',
+    buckets: 256,
+    onStart: () => {},
+    documentsOf: () => {
+      throw new Error('no page opens documents')
+    },
+  })
+  const job = { unit: HOT, lane: '0', generation: '1', lockToken: 'w/1', job: `${HOT}~0~1` }
+  const standing = { head: 0, ready: 1000 }
+  const turn = machine.states.begun({ ...job, lockedUntilMs: 2 * LATER_MS }, 'w/1', standing, 0)
+  return { machine, turn }
+}
+
+test('a worker whose one host can give all that it wants does not say that it has nothing to do', () => {
+  const { machine } = workerWithLane()
+  expect(machine.isHungry(64)).toBe(false)
+  expect(machine.isHungry(65)).toBe(true)
+  machine.message(0, { demand: 64, stock: 0, number: 1 })
+  expect(machine.isHungry(64)).toBe(false)
+})
+
+test('a worker that has got nothing for what it wants says so', () => {
+  const { machine } = workerWithLane()
+  const message = machine.message(0, { demand: 10, stock: 0, number: 1 })
+  const standing = { head: 0, ready: 1000 }
+  machine.answered(message!, [{ status: 'held', standing, taken: [] }], 1)
+  expect(machine.isHungry(10)).toBe(true)
+})
+
+test('a lane is not left for other lanes that wait, and is left for a unit that no worker has', () => {
+  const { machine, turn } = workerWithLane()
+  machine.others.swept({ workers: 4, waiting: 3, unserved: 0 })
+  machine.tend(LATER_MS, 0)
+  expect(turn.isLeaving).toBe(false)
+  machine.others.swept({ workers: 4, waiting: 3, unserved: 1 })
+  machine.tend(LATER_MS, 0)
+  expect(turn.isLeaving).toBe(true)
+})

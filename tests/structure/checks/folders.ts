@@ -6,7 +6,8 @@ import { matches, packageSources, sourceFiles, textOf } from '../files/source-fi
 const FILES_MAX = 16
 
 /**
- * Folders of sources, tests beside them aside, and folders of `tests/` that hold more files than a reader can take in.
+ * Folders of sources, tests beside them aside, of what a package's tests share, and of `tests/` that hold more files than a reader can take
+ * in.
  *
  * @param peers folders whose files stand side by side, one for each middleware or command: however many there are, a reader
  *   wants one. A folder that is no larger than others need not be named
@@ -60,7 +61,7 @@ export function untoldTestFolders(root: string): string[] {
 
 /** The folder of each source file. */
 function foldersOf(root: string): string[] {
-  return packageSources(root, '{src,lua}/**/*.{ts,tsx,lua}').map(({ path }) => posix.dirname(path))
+  return packageSources(root, '{src,lua,testing}/**/*.{ts,tsx,lua}').map(({ path }) => posix.dirname(path))
 }
 
 /** The folder of each file of the tests that cross packages. */

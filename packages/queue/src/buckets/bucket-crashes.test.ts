@@ -1,8 +1,8 @@
 import { type StartedProcess, startProcess } from '@webloom/testkit'
 import { describe, expect, test, vi } from 'vitest'
-import type { TurnWorkerOptions } from '../../testing/bucket-worker.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
+import type { TurnWorkerOptions } from '../../testing/workers/bucket-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { BucketPoint } from './queue-options.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
@@ -25,7 +25,7 @@ let workers = 0
 function startWorker(options: Omit<TurnWorkerOptions, 'url' | 'workerId'>): StartedProcess {
   return startProcess(process.execPath, [
     '--conditions=webloom-source',
-    new URL('../../testing/bucket-worker.ts', import.meta.url).pathname,
+    new URL('../../testing/workers/bucket-worker.ts', import.meta.url).pathname,
     JSON.stringify({ url: server.url, workerId: `test:${++workers}:x`, ...options }),
   ])
 }

@@ -1,7 +1,7 @@
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import type { TurnWorkerOptions } from '../../testing/bucket-worker.ts'
+import type { TurnWorkerOptions } from '../../testing/workers/bucket-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 
@@ -22,7 +22,7 @@ function startWorker(server: RedisServer, options: Partial<TurnWorkerOptions>): 
     process.execPath,
     [
       '--conditions=webloom-source',
-      new URL('../../testing/bucket-worker.ts', import.meta.url).pathname,
+      new URL('../../testing/workers/bucket-worker.ts', import.meta.url).pathname,
       JSON.stringify(all),
     ],
     { timeoutMs: 900_000 },

@@ -53,7 +53,7 @@ test.concurrent.each(['turns', 'job'])(
     const workers = [1, 2].map(() =>
       startProcess(process.execPath, [
         '--conditions=webloom-source',
-        new URL('../../testing/old-release-worker.ts', import.meta.url).pathname,
+        new URL('../../testing/workers/old-release-worker.ts', import.meta.url).pathname,
         JSON.stringify({ url: server.url, spider, mode, rejectedMs: 100 }),
       ]),
     )

@@ -1,7 +1,7 @@
 /** 10 ** 7 steps of crawls in virtual time. */
 
 import { expect, test } from 'vitest'
-import { simulate } from '../../testing/frontier-simulation.ts'
+import { simulate } from '../../testing/simulation/frontier-simulation.ts'
 import { TROUBLE_NAMES, TROUBLES } from '../../testing/simulation/troubles.ts'
 
 const STEPS = 2_500_000

@@ -1,7 +1,7 @@
-/** Crawls in virtual time: the frontier's machines against the model of Redis, see testing/frontier-simulation.ts. */
+/** Crawls in virtual time: the frontier's machines against the model of Redis, see testing/simulation/frontier-simulation.ts. */
 
 import { expect, test } from 'vitest'
-import { simulate } from '../../testing/frontier-simulation.ts'
+import { simulate } from '../../testing/simulation/frontier-simulation.ts'
 import { TROUBLE_NAMES, TROUBLES, type TroubleName } from '../../testing/simulation/troubles.ts'
 
 const SEEDS = Array.from({ length: 15 }, (_, n) => n + 1)

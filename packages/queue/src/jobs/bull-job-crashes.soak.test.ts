@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { leased, page } from '../../testing/job-bench.ts'
-import { JobProcessBench } from '../../testing/job-processes.ts'
 import { quarantined } from '../../testing/quarantined.ts'
+import { JobProcessBench } from '../../testing/workers/job-processes.ts'
 
 const bench = new JobProcessBench()
 beforeAll(() => bench.start())

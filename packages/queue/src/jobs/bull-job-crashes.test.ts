@@ -1,8 +1,8 @@
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, ids, leased, page, pages } from '../../testing/job-bench.ts'
-import { JobProcessBench } from '../../testing/job-processes.ts'
 import { quarantined } from '../../testing/quarantined.ts'
+import { JobProcessBench } from '../../testing/workers/job-processes.ts'
 import { historyKey } from '../leasing/quarantine-history.ts'
 import type { JobLease } from './job-lease.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
-import { startCrawlWorker } from '../../testing/crawl-processes.ts'
+import { startCrawlWorker } from '../../testing/workers/crawl-processes.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 const bench = new CrawlBench()

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { RedisSeedSource } from './redis-seed-source.ts'
 
-const WORKER = join(import.meta.dirname, '../../testing/seed-worker.ts')
+const WORKER = join(import.meta.dirname, '../../testing/workers/seed-worker.ts')
 const KILLS = 60
 const LEASE_MS = 1000
 

@@ -1,7 +1,7 @@
 /** 10 ** 7 steps of crawls over several shards in virtual time. */
 
 import { expect, test } from 'vitest'
-import { simulateShards } from '../../testing/shards-simulation.ts'
+import { simulateShards } from '../../testing/simulation/shards-simulation.ts'
 
 const STEPS = 5_000_000
 const MS_MAX = 1_200_000

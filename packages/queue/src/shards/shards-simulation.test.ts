@@ -1,7 +1,7 @@
-/** Crawls over several shards in virtual time, see testing/shards-simulation.ts. */
+/** Crawls over several shards in virtual time, see testing/simulation/shards-simulation.ts. */
 
 import { expect, test } from 'vitest'
-import { type ShardsTrouble, simulateShards } from '../../testing/shards-simulation.ts'
+import { type ShardsTrouble, simulateShards } from '../../testing/simulation/shards-simulation.ts'
 import type { ShardPart } from '../../testing/simulation/simulated-tending.ts'
 
 const TROUBLE: ShardsTrouble = { kills: 2, drops: 6, setBacks: 6 }

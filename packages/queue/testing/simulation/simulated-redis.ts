@@ -5,7 +5,7 @@
 
 import type { Said } from '../../src/buckets/scripts/said-numbers.ts'
 import type { TurnSays } from '../../src/frontier/turn-protocol.ts'
-import { FrontierModel } from '../frontier-model.ts'
+import { FrontierModel } from '../model/frontier-model.ts'
 import type { FrontierState } from '../model/frontier-state.ts'
 import type { VirtualWorld } from './virtual-world.ts'
 

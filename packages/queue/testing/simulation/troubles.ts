@@ -1,4 +1,4 @@
-import type { Trouble } from '../frontier-simulation.ts'
+import type { Trouble } from './frontier-simulation.ts'
 
 /** What may happen to a simulated crawl, by name. Nothing at all is one of these: a crawl must be right then, too. */
 export const TROUBLES = {

@@ -1,7 +1,7 @@
 /** Virtual time: what is to happen, and when. Things of the same moment happen in the order in which they were planned. */
 
 import { TimeHeap } from '../../src/structures/time-heap.ts'
-import type { SeededChance } from '../model/seeded-chance.ts'
+import type { SeededChance } from '../seeded-chance.ts'
 
 export interface Planned {
   readonly run: () => void

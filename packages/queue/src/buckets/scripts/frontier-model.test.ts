@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, test } from 'vitest'
 import { BucketBench } from '../../../testing/bucket-bench.ts'
-import { compareRun } from '../../../testing/model/compared-run.ts'
+import { compareRun } from '../../../testing/comparison/compared-run.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())

@@ -12,8 +12,8 @@ import { BucketScripts } from '../../src/buckets/scripts/bucket-scripts.ts'
 import { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import { ShardScripts } from '../../src/buckets/scripts/shard-scripts.ts'
 import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
-import { FrontierModel } from '../frontier-model.ts'
-import type { FrontierState } from './frontier-state.ts'
+import { FrontierModel } from '../model/frontier-model.ts'
+import type { FrontierState } from '../model/frontier-state.ts'
 import { type Dump, dumpOfJobs, dumpOfModel, dumpOfRedis } from './state-dump.ts'
 
 const CLOCK_LUA = readFileSync(new URL('../../lua/slots/clock.lua', import.meta.url), 'utf8')

@@ -5,12 +5,12 @@
 import { hostname } from 'node:os'
 import { MemoryStatsCollector } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { BucketQueue } from '../src/buckets/bucket-queue.ts'
-import { RedisCrawlRecord } from '../src/crawl/redis-crawl-record.ts'
-import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
-import { WorkerHeartbeat } from '../src/members/worker-heartbeat.ts'
-import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
-import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { BucketQueue } from '../../src/buckets/bucket-queue.ts'
+import { RedisCrawlRecord } from '../../src/crawl/redis-crawl-record.ts'
+import { BullJobQueue } from '../../src/jobs/bull-job-queue.ts'
+import { WorkerHeartbeat } from '../../src/members/worker-heartbeat.ts'
+import { MemoryHostClock } from '../../src/politeness/memory-host-clock.ts'
+import { crawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 
 const { url, spider, mode, rejectedMs } = JSON.parse(process.argv[2]!) as {
   url: string

@@ -18,8 +18,8 @@ import type {
 } from '../../src/frontier/turn-protocol.ts'
 import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { addressIn } from '../../src/shards/outbox-entry.ts'
+import type { SeededChance } from '../seeded-chance.ts'
 import { LOCK_MS, type RedisAndModel } from './redis-and-model.ts'
-import type { SeededChance } from './seeded-chance.ts'
 
 const SLOTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test', 'hot.test', 'slow.test']
 const BUCKETS = 3
@@ -110,7 +110,7 @@ export class RandomWorker {
     const lockToken = `${this.name}/${++this.#begun}`
     const { nowMs } = this.#both
     const clockMs = nowMs + (chance.is(0.05) ? chance.below(7_200_000) - 3_600_000 : 0)
-    const job = await this.#both.changeJobs(({ jobs }) => jobs.fetch(lockToken, LOCK_MS, nowMs, clockMs))
+    const job = await this.#both.stir(({ jobs }) => jobs.fetch(lockToken, LOCK_MS, nowMs, clockMs))
     if (job === undefined) return
     if (chance.is(0.05)) this.#both.nowMs += LOCK_MS + chance.below(2000)
     const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(job)!
@@ -126,7 +126,7 @@ export class RandomWorker {
     const reply = await this.#both.run('begin', (on) => on.begin(begun, 2))
     if (reply instanceof WentBack || reply === 'taken') return
     if (reply === 'gone') {
-      await this.#both.changeJobs(({ jobs }) => jobs.complete(job, lockToken, this.#both.nowMs))
+      await this.#both.stir(({ jobs }) => jobs.complete(job, lockToken, this.#both.nowMs))
       return
     }
     await this.#stir(reply)
@@ -277,12 +277,11 @@ export class RandomWorker {
     const { job, lockToken } = turn
     const { nowMs } = this.#both
     if (answer.status !== 'held') this.#turns = this.#turns.filter((one) => one !== turn)
-    if (answer.status === 'over')
-      await this.#both.changeJobs(({ jobs }) => jobs.complete(job, lockToken, nowMs))
+    if (answer.status === 'over') await this.#both.stir(({ jobs }) => jobs.complete(job, lockToken, nowMs))
     else if (answer.status === 'left') {
       const { head, dueInMs = 0 } = answer.standing
       const back = { ms: head === undefined ? dueInMs : 0, priority: head ?? 0 }
-      await this.#both.changeJobs(({ jobs }) => jobs.giveBack(job, lockToken, nowMs, back))
+      await this.#both.stir(({ jobs }) => jobs.giveBack(job, lockToken, nowMs, back))
     } else if (answer.status === 'held')
       for (const one of answer.taken) {
         turn.tokens.set(one.token, one)
@@ -351,7 +350,7 @@ export class RandomWorker {
   /** Most of what is owed to BullMQ gets there. */
   async #stir({ woken, raised }: Stirred): Promise<void> {
     if (this.#chance.is(0.05)) return
-    await this.#both.changeJobs(({ jobs }) => {
+    await this.#both.stir(({ jobs }) => {
       jobs.add(woken)
       jobs.raise(raised)
     })

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Request, silentLogger } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { RedisSeedSource } from '../src/seeds/redis-seed-source.ts'
+import { RedisSeedSource } from '../../src/seeds/redis-seed-source.ts'
 
 const [url, key, queued, leaseMs] = process.argv.slice(2) as [string, string, string, string]
 const redis = new Redis(url, { maxRetriesPerRequest: null })

@@ -2,21 +2,21 @@
  * A model of the scripts of buckets, for tests with virtual time: the same inputs and answers as `BucketScripts`, at once and
  * without Redis. `src/buckets/scripts/frontier-model.test.ts` holds it to the real scripts; without that it would prove nothing.
  *
- *     FrontierState   what Redis holds           model/frontier-state.ts
- *     SlotsStep       lua/slots/                 model/slots-step.ts
- *     TurnStep        lua/buckets/steps/         model/turn-step.ts
- *     ScriptStep      what of it is a turn's     model/script-step.ts
+ *     FrontierState   what Redis holds           frontier-state.ts
+ *     SlotsStep       lua/slots/                 slots-step.ts
+ *     TurnStep        lua/buckets/steps/         turn-step.ts
+ *     ScriptStep      what of it is a turn's     script-step.ts
  *     FrontierModel   lua/buckets/               here
- *     outbox-step.ts  lua/outbox/                model/outbox-step.ts
- *     ModelJobs       BullMQ                     model/model-jobs.ts
+ *     outbox-step.ts  lua/outbox/                outbox-step.ts
+ *     ModelJobs       BullMQ                     model-jobs.ts
  *
  * Left out: links in doubt, `webloom clear`, a Redis at its maxmemory, and texts that are not ASCII. A script of the model
  * counts what it has changed as it goes; the real one does so at its end.
  */
 
 import type { QueueCounts, QueueOrder } from '@webloom/core'
-import type { PushPart, RetriedGroup } from '../src/buckets/scripts/placed-lines.ts'
-import { type Said, WentBack } from '../src/buckets/scripts/said-numbers.ts'
+import type { PushPart, RetriedGroup } from '../../src/buckets/scripts/placed-lines.ts'
+import { type Said, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import type {
   BegunTurn,
   HoldingTurn,
@@ -26,18 +26,18 @@ import type {
   TurnAnswer,
   TurnSays,
   Wake,
-} from '../src/frontier/turn-protocol.ts'
-import { startedName } from '../src/frontier/turn-protocol.ts'
-import type { Swept } from '../src/members/crawl-channel.ts'
-import type { Delivery, SentEntries } from '../src/shards/outbox-entry.ts'
-import type { Trim } from '../src/shards/outbox-tender.ts'
-import type { ShardState } from '../src/shards/shard-state.ts'
-import { takeFailure } from './model/failure-ledger.ts'
-import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
-import { ModelJobs, prioritize } from './model/model-jobs.ts'
-import { apply, read, stateOf, together, trim } from './model/outbox-step.ts'
-import { ScriptStep } from './model/script-step.ts'
-import type { Turn } from './model/turn-step.ts'
+} from '../../src/frontier/turn-protocol.ts'
+import { startedName } from '../../src/frontier/turn-protocol.ts'
+import type { Swept } from '../../src/members/crawl-channel.ts'
+import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
+import type { Trim } from '../../src/shards/outbox-tender.ts'
+import type { ShardState } from '../../src/shards/shard-state.ts'
+import { takeFailure } from './failure-ledger.ts'
+import { type FrontierState, inMap, newState, ranked, upTo } from './frontier-state.ts'
+import { ModelJobs, prioritize } from './model-jobs.ts'
+import { apply, read, stateOf, together, trim } from './outbox-step.ts'
+import { ScriptStep } from './script-step.ts'
+import type { Turn } from './turn-step.ts'
 
 const NOTED_MS = 604_800_000
 const KNOWN_MS = 86_400_000

@@ -1,7 +1,7 @@
 import { type StartedProcess, startProcess } from '@webloom/testkit'
-import type { CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 
-/** Starts a worker in a process of its own, to be killed. See crawl-worker-process.ts for what it does. */
+/** Starts a worker in a process of its own, to be killed. See crawl-worker.ts for what it does. */
 export function startCrawlWorker(
   url: string,
   keys: CrawlRedisKeys,
@@ -10,7 +10,7 @@ export function startCrawlWorker(
   const spider = keys.queueName.slice(1, -1)
   return startProcess(process.execPath, [
     '--conditions=webloom-source',
-    new URL('./crawl-worker-process.ts', import.meta.url).pathname,
+    new URL('./crawl-worker.ts', import.meta.url).pathname,
     JSON.stringify({ url, spider, task }),
   ])
 }

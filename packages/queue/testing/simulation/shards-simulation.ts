@@ -11,16 +11,16 @@
  */
 
 import type { HostPace } from '@webloom/core'
-import type { Placed } from '../src/frontier/turn-protocol.ts'
-import { addressIn, deliveriesOf } from '../src/shards/outbox-entry.ts'
-import type { SentLine } from './model/outbox-step.ts'
-import { SeededChance } from './model/seeded-chance.ts'
-import { SimulatedHome } from './simulation/simulated-home.ts'
-import { SimulatedRedis } from './simulation/simulated-redis.ts'
-import { type Reached, type ShardPart, SimulatedTending } from './simulation/simulated-tending.ts'
-import { SimulatedWorker } from './simulation/simulated-worker.ts'
-import { VirtualConnection } from './simulation/virtual-connection.ts'
-import { VirtualWorld } from './simulation/virtual-world.ts'
+import type { Placed } from '../../src/frontier/turn-protocol.ts'
+import { addressIn, deliveriesOf } from '../../src/shards/outbox-entry.ts'
+import type { SentLine } from '../model/outbox-step.ts'
+import { SeededChance } from '../seeded-chance.ts'
+import { SimulatedHome } from './simulated-home.ts'
+import { SimulatedRedis } from './simulated-redis.ts'
+import { type Reached, type ShardPart, SimulatedTending } from './simulated-tending.ts'
+import { SimulatedWorker } from './simulated-worker.ts'
+import { VirtualConnection } from './virtual-connection.ts'
+import { VirtualWorld } from './virtual-world.ts'
 
 const LOCK_MS = 6000
 const BUCKETS = 2

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { MemoryStatsCollector } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { RedisCrawlRecord } from '../src/crawl/redis-crawl-record.ts'
-import { WorkerHeartbeat } from '../src/members/worker-heartbeat.ts'
-import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { RedisCrawlRecord } from '../../src/crawl/redis-crawl-record.ts'
+import { WorkerHeartbeat } from '../../src/members/worker-heartbeat.ts'
+import { crawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 
 const { url, spider, task } = JSON.parse(process.argv[2]!) as Record<string, string>
 const redis = new Redis(url!, { maxRetriesPerRequest: null })

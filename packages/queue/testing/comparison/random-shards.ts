@@ -4,8 +4,8 @@
  */
 
 import { type Delivery, entryText } from '../../src/shards/outbox-entry.ts'
+import type { SeededChance } from '../seeded-chance.ts'
 import type { RedisAndModel } from './redis-and-model.ts'
-import type { SeededChance } from './seeded-chance.ts'
 
 const SENDERS = ['s0', 's1', 'home']
 const RECEIVERS = ['s0', 's1', 's2']

@@ -1,6 +1,6 @@
 import { type StartedProcess, startProcess } from '@webloom/testkit'
-import type { CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
-import { JobBench } from './job-bench.ts'
+import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
+import { JobBench } from '../job-bench.ts'
 
 /** A `JobBench` whose workers may also be processes of their own, to be killed or stopped. */
 export class JobProcessBench extends JobBench {

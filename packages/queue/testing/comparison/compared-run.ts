@@ -3,10 +3,10 @@
 import type { QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { crawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
+import { SeededChance } from '../seeded-chance.ts'
 import { RandomShards } from './random-shards.ts'
 import { RandomWorker } from './random-worker.ts'
 import { RedisAndModel } from './redis-and-model.ts'
-import { SeededChance } from './seeded-chance.ts'
 
 const WORKERS = 3
 const ORDERS: readonly QueueOrder[] = ['priority', 'priority', 'fifo', 'lifo']

@@ -9,9 +9,9 @@
 import { createInterface } from 'node:readline'
 import { type Lease, Request, WebloomError } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
-import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
-import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { BullJobQueue } from '../../src/jobs/bull-job-queue.ts'
+import { MemoryHostClock } from '../../src/politeness/memory-host-clock.ts'
+import { crawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 
 const { url, spider, workerId, quarantineAfter, max, treeTo } = JSON.parse(process.argv[2]!) as {
   url: string

@@ -10,13 +10,13 @@
  */
 
 import type { HostPace } from '@webloom/core'
-import type { BucketLease } from '../src/frontier/held-turn.ts'
-import type { Placed } from '../src/frontier/turn-protocol.ts'
-import { ownDelays } from '../src/politeness/own-delays.ts'
-import { SeededChance } from './model/seeded-chance.ts'
-import { type CrawlPlan, type Seen, SimulatedRedis } from './simulation/simulated-redis.ts'
-import { SimulatedWorker } from './simulation/simulated-worker.ts'
-import { VirtualWorld } from './simulation/virtual-world.ts'
+import type { BucketLease } from '../../src/frontier/held-turn.ts'
+import type { Placed } from '../../src/frontier/turn-protocol.ts'
+import { ownDelays } from '../../src/politeness/own-delays.ts'
+import { SeededChance } from '../seeded-chance.ts'
+import { type CrawlPlan, type Seen, SimulatedRedis } from './simulated-redis.ts'
+import { SimulatedWorker } from './simulated-worker.ts'
+import { VirtualWorld } from './virtual-world.ts'
 
 const LOCK_MS = 6000
 const BUCKETS = 3

@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lease, Request, scaledTimes } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { BucketQueue } from '../src/buckets/bucket-queue.ts'
-import type { BucketPoint } from '../src/buckets/queue-options.ts'
-import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { BucketQueue } from '../../src/buckets/bucket-queue.ts'
+import type { BucketPoint } from '../../src/buckets/queue-options.ts'
+import { crawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 
 export interface TurnWorkerOptions {
   readonly url: string

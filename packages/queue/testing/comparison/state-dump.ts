@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import { historyKey } from '../../src/leasing/quarantine-history.ts'
 import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
-import { dumpOfLedger } from './failure-ledger.ts'
-import type { FrontierState, Line, ScoredSet, Unit } from './frontier-state.ts'
-import { bytesOf, dumpOfOutbox, minuteOf } from './outbox-step.ts'
+import { dumpOfLedger } from '../model/failure-ledger.ts'
+import type { FrontierState, Line, ScoredSet, Unit } from '../model/frontier-state.ts'
+import { bytesOf, dumpOfOutbox, minuteOf } from '../model/outbox-step.ts'
 
 /** A hash as an object, a set and a list as an array, a sorted set as an object of scores. */
 export type Dump = Record<string, unknown>

@@ -40,7 +40,7 @@ import type { RedisFailures } from '../failures/redis-failures.ts'
 import type { Effect } from '../frontier/frontier-effects.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
-import type { Stirred } from '../frontier/turn-protocol.ts'
+import type { JobChanges } from '../frontier/turn-protocol.ts'
 import type { Doubts } from '../leasing/doubts.ts'
 import { remarked } from '../leasing/packed-request.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
@@ -150,8 +150,8 @@ export class BucketQueue implements RequestQueue {
   }
 
   /** A script that was run for another shard has changed what waits here. */
-  stir(stirred: Stirred): void {
-    this.#parts.jobs.stir(stirred)
+  changeJobs(jobChanges: JobChanges): void {
+    this.#parts.jobs.changeJobs(jobChanges)
   }
 
   /** Where documents wait that pages in browsers open at hosts of this queue. */

@@ -112,7 +112,7 @@ export class FrontierSync {
     const { machine, scripts, said, jobs, onPoint, onTrimmed, onSent } = this.#options
     const number = said.next()
     try {
-      const { answers, trimmed, sent, ...stirred } = await scripts.exchange(
+      const { answers, trimmed, sent, ...jobChanges } = await scripts.exchange(
         [...message.says.values()],
         message.isGrowing,
         number,
@@ -120,7 +120,7 @@ export class FrontierSync {
       said.wasAnswered(number)
       machine.answered(message, answers, performance.now())
       if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) onPoint('taken')
-      jobs.stir(stirred)
+      jobs.changeJobs(jobChanges)
       if (trimmed > 0) onTrimmed(trimmed)
       if (sent && onSent) onSent(placedIn(message), sent)
     } catch (error) {

@@ -2,7 +2,7 @@ import { inDoubtAsker, type QueuedRequest, type StartRequest } from '@webloom/co
 import type { StartSpan } from '../crawl/start-span.ts'
 import type { Retried } from '../failures/redis-failures.ts'
 import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
-import type { Placed, Stirred } from '../frontier/turn-protocol.ts'
+import type { JobChanges, Placed } from '../frontier/turn-protocol.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { SentEntries } from '../shards/outbox-entry.ts'
 import type { ReadEntries } from '../visits/read-entries.ts'
@@ -21,7 +21,7 @@ export interface NewRequestsOptions {
   readonly placing: BucketPlacing
   /** Called with what a script has changed, and the lines that it was given requests for. */
   readonly onAdded: (
-    stirred: Stirred,
+    jobChanges: JobChanges,
     groups: readonly Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>[],
   ) => void
   /** Called with what a script was given, and what of it it has written for other shards. */
@@ -77,10 +77,10 @@ export class NewRequests {
     const { slots, placing, scripts, onAdded, onSent } = this.#options
     await slots.prepare(requests)
     const fresh = placing.pushed(requests, inDoubtAsker)
-    const { queued, sent, ...stirred } = await scripts.endDoubts({ args, fresh })
+    const { queued, sent, ...jobChanges } = await scripts.endDoubts({ args, fresh })
     // It has no number: what Redis has lost since the latest one may be this.
     for (const id of queued) this.#options.queued.note(inDoubtAsker({ id }), this.#options.said.answered + 1)
-    onAdded(stirred, fresh)
+    onAdded(jobChanges, fresh)
     if (sent && onSent) onSent(groupsOf(fresh, new Set(queued)), sent)
     return queued
   }
@@ -92,9 +92,9 @@ export class NewRequests {
     const groups = placing.retried(retried)
     const done = await scripts.retryFailed(groups)
     if (done === 'ended') return done
-    const { queued, ...stirred } = done
+    const { queued, ...jobChanges } = done
     onAdded(
-      stirred,
+      jobChanges,
       groups.map((group) => ({ ...group, place: 'end' as const })),
     )
     return queued
@@ -110,9 +110,9 @@ export class NewRequests {
     const groups = placing.due(pages)
     const done = await scripts.queueDue({ ...read, groups })
     if (done === 'ended') return done
-    const { queued, ...stirred } = done
+    const { queued, ...jobChanges } = done
     onAdded(
-      stirred,
+      jobChanges,
       groups.map((group) => ({ ...group, place: 'end' as const, requests: [] })),
     )
     return queued
@@ -120,9 +120,9 @@ export class NewRequests {
 
   async #pushPart(part: Omit<PushPart, 'said'>): Promise<number> {
     const { onAdded, onSent, onPoint } = this.#options
-    const { added, sent, ...stirred } = await this.#sayPart(part)
+    const { added, sent, ...jobChanges } = await this.#sayPart(part)
     onPoint('pushed')
-    onAdded(stirred, part.groups)
+    onAdded(jobChanges, part.groups)
     if (sent && onSent) onSent(writtenOf(part, added), sent)
     return added
   }
@@ -133,7 +133,7 @@ export class NewRequests {
    */
   async #sayPart(
     part: Omit<PushPart, 'said'>,
-  ): Promise<Stirred & { added: number; sent?: readonly SentEntries[] }> {
+  ): Promise<JobChanges & { added: number; sent?: readonly SentEntries[] }> {
     const { scripts, said, onWentBack } = this.#options
     const numbers = said.next()
     try {

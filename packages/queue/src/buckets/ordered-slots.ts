@@ -71,7 +71,7 @@ export class OrderedSlots {
     for (const slot of new Set([...this.#told.keys(), ...orders.keys()])) {
       const [before, order] = [this.#told.get(slot), orders.get(slot)]
       if (before?.at === order?.at) continue
-      jobs.stir(await scripts.steer(steered(slot, before, order)))
+      jobs.changeJobs(await scripts.steer(steered(slot, before, order)))
       if (order) this.#told.set(slot, order)
       else this.#told.delete(slot)
     }

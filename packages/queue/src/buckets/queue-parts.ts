@@ -123,8 +123,8 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   })
   const fresh = new NewRequests({
     ...common,
-    onAdded: (stirred, groups) => {
-      jobs.stir(stirred)
+    onAdded: (jobChanges, groups) => {
+      jobs.changeJobs(jobChanges)
       machine.states.arrived(groups, performance.now())
     },
   })
@@ -132,8 +132,8 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...common,
     quarantineAfter: givingUp.quarantineAfter ?? 3,
     onDrained: events.serve,
-    onBegun: ({ job, bull, holder, standing, stirred }) => {
-      jobs.stir(stirred)
+    onBegun: ({ job, bull, holder, standing, jobChanges }) => {
+      jobs.changeJobs(jobChanges)
       held.begun(machine.states.begun(job, holder, standing, performance.now()), bull)
       if (events.isClosed()) sync.kick()
       events.serve()

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
-import type { Standing, Stirred, TurnJob } from '../frontier/turn-protocol.ts'
+import type { JobChanges, Standing, TurnJob } from '../frontier/turn-protocol.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
 import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
@@ -27,7 +27,7 @@ export interface Begun {
   readonly bull: BullTurn
   readonly holder: string
   readonly standing: Standing
-  readonly stirred: Stirred
+  readonly jobChanges: JobChanges
 }
 
 export interface TurnFetcherOptions {
@@ -220,10 +220,10 @@ export class TurnFetcher {
         await jobs.complete(bull)
         return onPoint('completed')
       }
-      const { standing, takenBack, ...stirred } = begun
+      const { standing, takenBack, ...jobChanges } = begun
       if (takenBack > 0) logger.info({ bucket: unit, requests: takenBack }, 'reclaimed from a lost worker')
       const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.id }
-      onBegun({ job, bull, holder, standing, stirred })
+      onBegun({ job, bull, holder, standing, jobChanges })
     } catch (error) {
       // The turn's lock is not renewed, so the turn comes again in some seconds.
       logger.debug({ err: error, job: bull.id }, 'a turn could not begin')

@@ -16,7 +16,7 @@
 import { type Logger, NoAnswer, PassingSet, type ProtocolTimes, WebloomError, within } from '@webloom/core'
 import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { Stirred, Wake } from '../frontier/turn-protocol.ts'
+import type { JobChanges, Wake } from '../frontier/turn-protocol.ts'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -120,7 +120,7 @@ export class TurnJobs {
   }
 
   /** Tells BullMQ which turns a script has woken or made more urgent. */
-  stir({ woken, raised }: Stirred): void {
+  changeJobs({ woken, raised }: JobChanges): void {
     if (woken.length > 0) this.tell(this.add(woken).then(this.#options.onWoken))
     if (raised.length > 0) this.tell(this.raise(raised))
   }

@@ -117,7 +117,7 @@ export class TurnMaintenance {
       const kept = [...turns.values()].filter((turn) => !lost.has(turn))
       machine.states.renewed(kept, sentAtMs + this.#times.lockMs, performance.now())
       this.#tellPutBack(new Map([...renewed.putBack].map(([one, count]) => [turns.get(one)!, count])))
-      jobs.stir(renewed)
+      jobs.changeJobs(renewed)
       onTended()
     } catch (error) {
       logger.debug({ err: error }, 'locks could not be renewed; trying again')
@@ -163,7 +163,7 @@ export class TurnMaintenance {
       const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin, this.#times.owedMs)
       this.#heard(swept, isSwept)
       // Jobs that BullMQ does not have.
-      jobs.stir({ woken, raised: [] })
+      jobs.changeJobs({ woken, raised: [] })
     } catch (error) {
       logger.debug({ err: error }, 'turns could not be maintained; trying again')
     }

@@ -8,9 +8,11 @@ export interface Wake {
   readonly priority: number
 }
 
-/** What a script has changed beside its own turns. */
-export interface Stirred {
+/** Jobs of other turns, with which BullMQ must be called after a script. */
+export interface JobChanges {
+  /** Turns that may be taken now: BullMQ must get their jobs. */
   readonly woken: readonly Wake[]
+  /** Turns that wait in BullMQ already and have got something more urgent. */
   readonly raised: readonly Wake[]
 }
 
@@ -173,7 +175,7 @@ export interface HoldingTurn extends LockedTurn {
 }
 
 /** The result of a renewal of turns' locks. */
-export interface Renewed<T> extends Stirred {
+export interface Renewed<T> extends JobChanges {
   readonly lost: readonly T[]
   /** The turns whose lines got requests back, and how many. */
   readonly putBack: ReadonlyMap<T, number>

@@ -12,7 +12,7 @@ test('for a shard that does not answer a few megabytes are kept, however large i
       kept.set(shard, (kept.get(shard) ?? 0) + deliveries.length)
       return away.promise
     },
-    onStirred: () => {},
+    onJobChanges: () => {},
   })
   const entries = ['x'.repeat(1_000_000)]
   for (let n = 0; n < 20; n++) delivery.gather(new Map([['00', [{ sender: '01', epoch: 'e.1', entries }]]]))

@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from '@webloom/core'
-import type { Stirred } from '../frontier/turn-protocol.ts'
+import type { JobChanges } from '../frontier/turn-protocol.ts'
 import type { Delivery } from '../shards/outbox-entry.ts'
 
 /** How long entries for one shard gather: while this worker waits for requests, and while it has enough to do. */
@@ -23,9 +23,9 @@ export interface OutboxDeliveryOptions {
   readonly apply: (
     shard: string,
     deliveries: readonly Delivery[],
-  ) => Promise<Stirred & { readonly lost: number }>
+  ) => Promise<JobChanges & { readonly lost: number }>
   /** Called when a shard has got requests. */
-  readonly onStirred: (shard: string, stirred: Stirred) => void
+  readonly onJobChanges: (shard: string, jobChanges: JobChanges) => void
 }
 
 export class OutboxDelivery {
@@ -76,12 +76,12 @@ export class OutboxDelivery {
   }
 
   async #deliver(shard: string, deliveries: readonly Delivery[]): Promise<void> {
-    const { apply, onStirred, logger } = this.#options
+    const { apply, onJobChanges, logger } = this.#options
     try {
       for (const part of partsOf(deliveries)) {
-        const { lost, ...stirred } = await apply(shard, part)
+        const { lost, ...jobChanges } = await apply(shard, part)
         if (lost > 0) logger.warn({ shard, links: lost }, LOST)
-        onStirred(shard, stirred)
+        onJobChanges(shard, jobChanges)
       }
     } catch (error) {
       logger.debug(

@@ -38,7 +38,7 @@ import { type BucketQueueOptions, queueOptionsOf } from '../buckets/queue-option
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
 import { ShardedFailures } from '../failures/sharded-failures.ts'
-import type { Stirred } from '../frontier/turn-protocol.ts'
+import type { JobChanges } from '../frontier/turn-protocol.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
@@ -103,7 +103,7 @@ export class ShardedQueue implements RequestQueue {
       isShort: () => this.#dispatcher.isShort,
       // Nobody is the caller: whoever holds a bucket is told, this worker too.
       apply: (shard, deliveries) => this.#scripts.get(shard)!.apply('', this.#home.run, deliveries),
-      onStirred: (shard, stirred) => this.#stir(shard, stirred),
+      onJobChanges: (shard, jobChanges) => this.#changeJobs(shard, jobChanges),
     })
     const onSent =
       (shard: string): NonNullable<BucketQueueOptions['shard']>['onSent'] =>
@@ -339,8 +339,8 @@ export class ShardedQueue implements RequestQueue {
     return [...this.#queues.values()].map(act)
   }
 
-  #stir(shard: string, stirred: Stirred): void {
-    this.#queues.get(shard)!.stir(stirred)
+  #changeJobs(shard: string, jobChanges: JobChanges): void {
+    this.#queues.get(shard)!.changeJobs(jobChanges)
   }
 
   /** A replica that took its master's place with an older state would bring back what was there before. */

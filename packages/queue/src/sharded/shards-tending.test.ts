@@ -41,7 +41,7 @@ function endingCrawl() {
         logger: silentLogger,
         isShort: () => false,
         apply: () => Promise.reject(new Error('nothing is to be delivered')),
-        onStirred: () => {},
+        onJobChanges: () => {},
       }),
       times: TIMES,
       logger: silentLogger,

@@ -8,10 +8,10 @@ import { type Said, SaidNumbers, WentBack } from '../../src/buckets/scripts/said
 import type {
   Asked,
   Ended,
+  JobChanges,
   Placed,
   SlotReleased,
   SlotTold,
-  Stirred,
   Taken,
   TurnAnswer,
   TurnSays,
@@ -89,7 +89,7 @@ export class RandomWorker {
     const asker = `page ${chance.is(0.3) ? chance.below(3) : `${this.name} ${this.#pushes}`}`
     const part = { said: this.#said.next(), asker, isNoting: chance.is(0.9), groups }
     const reply = await this.#both.run('push', (on) => on.push(part))
-    if (this.#answered(part.said, reply)) await this.#stir(reply)
+    if (this.#answered(part.said, reply)) await this.#changeJobs(reply)
     if (chance.is(0.1)) await this.#both.run('push again', (on) => on.push(part))
   }
 
@@ -110,7 +110,7 @@ export class RandomWorker {
     const lockToken = `${this.name}/${++this.#begun}`
     const { nowMs } = this.#both
     const clockMs = nowMs + (chance.is(0.05) ? chance.below(7_200_000) - 3_600_000 : 0)
-    const job = await this.#both.stir(({ jobs }) => jobs.fetch(lockToken, LOCK_MS, nowMs, clockMs))
+    const job = await this.#both.changeJobs(({ jobs }) => jobs.fetch(lockToken, LOCK_MS, nowMs, clockMs))
     if (job === undefined) return
     if (chance.is(0.05)) this.#both.nowMs += LOCK_MS + chance.below(2000)
     const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(job)!
@@ -126,10 +126,10 @@ export class RandomWorker {
     const reply = await this.#both.run('begin', (on) => on.begin(begun, 2))
     if (reply instanceof WentBack || reply === 'taken') return
     if (reply === 'gone') {
-      await this.#both.stir(({ jobs }) => jobs.complete(job, lockToken, this.#both.nowMs))
+      await this.#both.changeJobs(({ jobs }) => jobs.complete(job, lockToken, this.#both.nowMs))
       return
     }
-    await this.#stir(reply)
+    await this.#changeJobs(reply)
     this.#turns.push({ ...name, job, tokens: new Map(), slots: new Set(), batch: undefined })
   }
 
@@ -144,7 +144,7 @@ export class RandomWorker {
     // The answer is lost: the next message takes the same batches again.
     if (chance.is(0.05)) return
     if (!this.#answered(message.said, reply)) return
-    await this.#stir(reply)
+    await this.#changeJobs(reply)
     for (const [n, turn] of turns.entries()) await this.#told(turn, says[n]!, reply.answers[n]!)
   }
 
@@ -161,7 +161,7 @@ export class RandomWorker {
       return { bucket: bucketOf(slot), slot, priority: this.#priority(), requests }
     })
     const reply = await this.#both.run('retry failed', (on) => on.retryFailed(groups))
-    if (!(reply instanceof WentBack) && reply !== 'ended') await this.#stir(reply)
+    if (!(reply instanceof WentBack) && reply !== 'ended') await this.#changeJobs(reply)
   }
 
   async #repeat(): Promise<void> {
@@ -277,11 +277,12 @@ export class RandomWorker {
     const { job, lockToken } = turn
     const { nowMs } = this.#both
     if (answer.status !== 'held') this.#turns = this.#turns.filter((one) => one !== turn)
-    if (answer.status === 'over') await this.#both.stir(({ jobs }) => jobs.complete(job, lockToken, nowMs))
+    if (answer.status === 'over')
+      await this.#both.changeJobs(({ jobs }) => jobs.complete(job, lockToken, nowMs))
     else if (answer.status === 'left') {
       const { head, dueInMs = 0 } = answer.standing
       const back = { ms: head === undefined ? dueInMs : 0, priority: head ?? 0 }
-      await this.#both.stir(({ jobs }) => jobs.giveBack(job, lockToken, nowMs, back))
+      await this.#both.changeJobs(({ jobs }) => jobs.giveBack(job, lockToken, nowMs, back))
     } else if (answer.status === 'held')
       for (const one of answer.taken) {
         turn.tokens.set(one.token, one)
@@ -306,7 +307,7 @@ export class RandomWorker {
       on.renew(holding, LOCK_MS, { coming: this.#said.coming, resets }),
     )
     if (reply instanceof WentBack) return
-    await this.#stir(reply)
+    await this.#changeJobs(reply)
     const lost = new Set(reply.lost.map(({ job }) => job))
     this.#turns = this.#turns.filter(({ job }) => !lost.has(job))
   }
@@ -334,7 +335,7 @@ export class RandomWorker {
     const everyMs = this.#chance.of([0, 1000])
     const owedMs = this.#chance.of([0, 3000])
     const reply = await this.#both.run('sweep', (on) => on.sweep(this.name, everyMs, owedMs))
-    if (!(reply instanceof WentBack)) await this.#stir({ woken: reply.woken, raised: [] })
+    if (!(reply instanceof WentBack)) await this.#changeJobs({ woken: reply.woken, raised: [] })
   }
 
   async #watch(): Promise<void> {
@@ -348,9 +349,9 @@ export class RandomWorker {
   }
 
   /** Most of what is owed to BullMQ gets there. */
-  async #stir({ woken, raised }: Stirred): Promise<void> {
+  async #changeJobs({ woken, raised }: JobChanges): Promise<void> {
     if (this.#chance.is(0.05)) return
-    await this.#both.stir(({ jobs }) => {
+    await this.#both.changeJobs(({ jobs }) => {
       jobs.add(woken)
       jobs.raise(raised)
     })

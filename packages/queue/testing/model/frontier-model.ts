@@ -20,9 +20,9 @@ import { type Said, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import type {
   BegunTurn,
   HoldingTurn,
+  JobChanges,
   Renewed,
   Standing,
-  Stirred,
   TurnAnswer,
   TurnSays,
   Wake,
@@ -80,7 +80,7 @@ export class FrontierModel {
     asker,
     isNoting,
     groups,
-  }: Omit<PushPart, 'start'>): Stirred & { added: number; sent?: SentEntries[] } {
+  }: Omit<PushPart, 'start'>): JobChanges & { added: number; sent?: SentEntries[] } {
     this.#hear(said)
     const step = this.#step(said.worker)
     let added = 0
@@ -92,13 +92,13 @@ export class FrontierModel {
     }
     if (isNoting) this.state.owners.set(asker, this.#nowMs + NOTED_MS)
     const sent = this.#options.isShard && { sent: together(step.sent) }
-    return { added, ...sent, ...step.stirred }
+    return { added, ...sent, ...step.jobChanges }
   }
 
   begin(
     { unit: name, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = new Map() }: BegunTurn,
     quarantineAfter: number,
-  ): (Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken' {
+  ): (JobChanges & { standing: Standing; takenBack: number }) | 'gone' | 'taken' {
     const step = this.#step()
     const turn = step.turnOf({ unit: name, lane, generation, holder }, delayMs)
     const { unit } = turn
@@ -112,7 +112,7 @@ export class FrontierModel {
     const takenBack = step.begun(turn, { isSecond, quarantineAfter, ownDelays })
     if (takenBack === 'gone') return 'gone'
     const standing = step.standingOf(turn)
-    return { standing, takenBack, ...step.stirred }
+    return { standing, takenBack, ...step.jobChanges }
   }
 
   /** Throws WentBack. */
@@ -120,7 +120,7 @@ export class FrontierModel {
     turns: readonly TurnSays[],
     _isGrowing: boolean,
     said: Said,
-  ): Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] } {
+  ): JobChanges & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] } {
     this.#hear(said)
     const step = this.#step(said.worker)
     const read = turns.map((says) => ({ says, turn: step.said(says) }))
@@ -131,20 +131,20 @@ export class FrontierModel {
       )
     const answers = read.map(({ says, turn }) => step.answer(turn, says))
     const sent = this.#options.isShard && { sent: together(step.sent) }
-    return { answers, trimmed: step.trimmed, ...sent, ...step.stirred }
+    return { answers, trimmed: step.trimmed, ...sent, ...step.jobChanges }
   }
 
   apply(
     worker: string,
     _run: string,
     deliveries: readonly Delivery[],
-  ): Stirred & { added: number; lost: number } {
+  ): JobChanges & { added: number; lost: number } {
     const step = this.#step(worker)
     const { outbox } = this.state
     const done = apply(outbox, this.#nowMs, deliveries, ({ bucket, slot, priority, texts }) =>
       step.append(bucket, slot, priority, texts),
     )
-    return { ...done, ...step.stirred }
+    return { ...done, ...step.jobChanges }
   }
 
   shardState(): ShardState {
@@ -159,7 +159,7 @@ export class FrontierModel {
     return trim(this.state.outbox, trims)
   }
 
-  retryFailed(groups: readonly RetriedGroup[]): Stirred & { queued: string[] } {
+  retryFailed(groups: readonly RetriedGroup[]): JobChanges & { queued: string[] } {
     const step = this.#step()
     const { failures } = this.state
     const queued: string[] = []
@@ -170,7 +170,7 @@ export class FrontierModel {
       queued.push(...taken.map(({ id }) => id))
     }
     failures.retried += queued.length
-    return { queued, ...step.stirred }
+    return { queued, ...step.jobChanges }
   }
 
   started(worker: string, names: readonly string[]): void {
@@ -214,7 +214,7 @@ export class FrontierModel {
         if (count > 0) putBack.set(one, count)
       }
     }
-    return { lost, putBack, ...step.stirred }
+    return { lost, putBack, ...step.jobChanges }
   }
 
   sweep(worker: string, everyMs: number, owedMs: number): Swept & { isSwept: boolean; woken: Wake[] } {

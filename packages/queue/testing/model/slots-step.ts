@@ -4,7 +4,7 @@
  */
 
 import type { HostNews, QueueOrder } from '@webloom/core'
-import type { SlotTold, Stirred, Wake } from '../../src/frontier/turn-protocol.ts'
+import type { JobChanges, SlotTold, Wake } from '../../src/frontier/turn-protocol.ts'
 import {
   dropFrom,
   type Entry,
@@ -60,7 +60,7 @@ export class SlotsStep {
     this.#caller = caller
   }
 
-  get stirred(): Stirred {
+  get jobChanges(): JobChanges {
     return { woken: this.#woken, raised: this.#raised }
   }
 

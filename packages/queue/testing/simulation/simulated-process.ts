@@ -2,7 +2,7 @@
 
 import { SaidNumbers } from '../../src/buckets/scripts/said-numbers.ts'
 import type { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
-import type { Stirred } from '../../src/frontier/turn-protocol.ts'
+import type { JobChanges } from '../../src/frontier/turn-protocol.ts'
 import type { SimulatedRedis } from './simulated-redis.ts'
 import { VirtualConnection } from './virtual-connection.ts'
 import type { Planned, VirtualWorld } from './virtual-world.ts'
@@ -23,7 +23,7 @@ export interface SimulatedHub {
   /** Sends a message to Redis, unless one is under way. */
   kick(): void
   /** Makes jobs of what Redis said is to be woken. */
-  stir(stirred: Stirred): void
+  changeJobs(jobChanges: JobChanges): void
 }
 
 export interface SimulatedProcessOptions {

@@ -54,7 +54,7 @@ export class SimulatedRenewal {
         const kept = turns.filter((turn) => !lost.has(turn))
         machine.states.renewed(kept, sentAtMs + TIMES.lockMs, nowMs)
         for (const one of renewed.putBack.keys()) machine.states.nudged(turnOf.get(one)!.job.unit, 0, nowMs)
-        this.#hub.stir(renewed)
+        this.#hub.changeJobs(renewed)
         this.#hub.settle()
         if (this.#mustReset && !resets) this.renew()
       },

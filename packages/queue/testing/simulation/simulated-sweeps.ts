@@ -32,7 +32,7 @@ export class SimulatedSweeps {
       () => redis.model.sweep(name, everyMs, TIMES.owedMs),
       ({ isSwept, woken, ...swept }) => {
         this.heard(swept, isSwept)
-        this.#hub.stir({ woken, raised: [] })
+        this.#hub.changeJobs({ woken, raised: [] })
       },
     )
   }

@@ -75,12 +75,12 @@ export class SimulatedSync {
     const says = [...message.says.values()]
     this.#process.send(
       () => redis.exchange(says, number),
-      ({ answers, sent = [], ...stirred }) => {
+      ({ answers, sent = [], ...jobChanges }) => {
         said.wasAnswered(number)
         const groups = says.flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
         if (sent.length > 0) this.#options.onSent?.(groups, sent)
         this.#hub.machine.answered(message, answers, this.#process.nowMs)
-        this.#hub.stir(stirred)
+        this.#hub.changeJobs(jobChanges)
         this.#hub.settle()
         this.#gather()
       },

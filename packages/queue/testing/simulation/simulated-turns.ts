@@ -141,7 +141,7 @@ export class SimulatedTurns {
         if (reply === 'gone' || reply === 'taken') return
         redis.seen.begun++
         if (reply.takenBack > 0) redis.seen.takenBack++
-        this.#hub.stir(reply)
+        this.#hub.changeJobs(reply)
         const job = { ...turnName, job: id, lockedUntilMs }
         const turn = machine.states.begun(job, holder, reply.standing, this.#process.nowMs)
         this.#jobs.set(turn, job)

@@ -8,7 +8,7 @@ import type { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import type { Effect } from '../../src/frontier/frontier-effects.ts'
 import { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
-import type { Placed, Stirred } from '../../src/frontier/turn-protocol.ts'
+import type { JobChanges, Placed } from '../../src/frontier/turn-protocol.ts'
 import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
 import { SimulatedPages, type SimulatedPagesOptions } from './simulated-pages.ts'
 import { type SimulatedHub, SimulatedProcess, type SimulatedProcessOptions } from './simulated-process.ts'
@@ -107,7 +107,7 @@ export class SimulatedWorker implements SimulatedHub {
       () => redis.model.push({ said: number, asker: 'start', isNoting: true, groups }),
       (done) => {
         said.wasAnswered(number)
-        this.stir(done)
+        this.changeJobs(done)
         this.machine.states.arrived(groups, this.#process.nowMs)
         this.serve()
       },
@@ -119,9 +119,9 @@ export class SimulatedWorker implements SimulatedHub {
     const { redis, name } = this.#process
     this.#process.send(
       () => redis.model.apply(name, '', deliveries),
-      ({ lost, ...stirred }) => {
+      ({ lost, ...jobChanges }) => {
         if (lost > 0) redis.wrong ??= `${lost} entries are lost: their sender has them no longer`
-        this.stir(stirred)
+        this.changeJobs(jobChanges)
         this.serve()
       },
     )
@@ -176,7 +176,7 @@ export class SimulatedWorker implements SimulatedHub {
     this.#sync.kick()
   }
 
-  stir({ woken, raised }: Stirred): void {
+  changeJobs({ woken, raised }: JobChanges): void {
     const { jobs } = this.#process.redis.model
     if (woken.length > 0) this.#process.send(() => jobs.add(woken))
     if (raised.length > 0) this.#process.send(() => jobs.raise(raised))

@@ -7,9 +7,9 @@ import { startGap } from '../../crawl/start-gap.ts'
 import type {
   BegunTurn,
   HoldingTurn,
+  JobChanges,
   Renewed,
   Standing,
-  Stirred,
   TurnAnswer,
   TurnSays,
   Wake,
@@ -53,10 +53,10 @@ import {
   answerOf,
   flag,
   holdingArgs,
+  type JobChangesReply,
+  jobChangesOf,
   type StandingReply,
-  type StirredReply,
   standingOf,
-  stirredOf,
   type TurnReply,
   wakesOf,
 } from './turn-wire.ts'
@@ -70,7 +70,7 @@ const START_GAP = -1
 const RUN_OVER = -2
 
 type Script = (typeof ONE_SHARD)['push']
-type ExchangeReply = [TurnReply[], ...StirredReply, number, sent?: (string | number)[]]
+type ExchangeReply = [TurnReply[], ...JobChangesReply, number, sent?: (string | number)[]]
 
 export interface BucketScriptsOptions {
   readonly redis: Redis
@@ -107,7 +107,7 @@ export class BucketScripts {
     isNoting,
     start,
     groups,
-  }: PushPart): Promise<Stirred & { added: number; sent?: SentEntries[] }> {
+  }: PushPart): Promise<JobChanges & { added: number; sent?: SentEntries[] }> {
     const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
     for (const group of groups) {
@@ -115,29 +115,29 @@ export class BucketScripts {
       addGroup(args, group)
     }
     const reply = (await this.#run(this.#scripts.push, args)) as
-      | [number, ...StirredReply, sent?: (string | number)[]]
+      | [number, ...JobChangesReply, sent?: (string | number)[]]
       | number
     if (reply === START_GAP) throw startGap()
     if (typeof reply === 'number') throw refusalOf(reply)
     const [added, woken, raised, sent] = reply
-    return { added, ...(sent && { sent: sentEntriesOf(sent) }), ...stirredOf([woken, raised]) }
+    return { added, ...(sent && { sent: sentEntriesOf(sent) }), ...jobChangesOf([woken, raised]) }
   }
 
   /** Resolves to why it has not begun: `gone`, it is over; `taken`, another worker has it. */
   async begin(
     turn: BegunTurn,
     quarantineAfter: number,
-  ): Promise<(Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken'> {
+  ): Promise<(JobChanges & { standing: Standing; takenBack: number }) | 'gone' | 'taken'> {
     const { unit, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = [] } = turn
     const { lockMs } = this.#times.turns
     const args = [unit, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond), lockToken, lockMs]
     for (const slotAndDelay of ownDelays) args.push(...slotAndDelay)
     const reply = (await this.#run(beginScript, args)) as
       | ['gone' | 'taken']
-      | ['begun', StandingReply, number, ...StirredReply]
+      | ['begun', StandingReply, number, ...JobChangesReply]
     if (reply[0] !== 'begun') return reply[0]
-    const [, standing, takenBack, ...stirred] = reply
-    return { standing: standingOf(standing), takenBack, ...stirredOf(stirred) }
+    const [, standing, takenBack, ...jobChanges] = reply
+    return { standing: standingOf(standing), takenBack, ...jobChangesOf(jobChanges) }
   }
 
   /**
@@ -148,53 +148,53 @@ export class BucketScripts {
     turns: readonly TurnSays[],
     isGrowing: boolean,
     said: Said,
-  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] }> {
+  ): Promise<JobChanges & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] }> {
     const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
     const reply = (await this.#run(this.#scripts.exchange, args)) as ExchangeReply | number
     if (typeof reply === 'number') throw refusalOf(reply)
     const [replies, woken, raised, trimmed, sent] = reply
     const answers = replies.map((one, n) => answerOf(one, turns[n]!))
-    return { answers, trimmed, ...(sent && { sent: sentEntriesOf(sent) }), ...stirredOf([woken, raised]) }
+    return { answers, trimmed, ...(sent && { sent: sentEntriesOf(sent) }), ...jobChangesOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued. */
   async endDoubts({
     args,
     fresh,
-  }: EndedDoubts): Promise<Stirred & { queued: string[]; sent?: SentEntries[] }> {
+  }: EndedDoubts): Promise<JobChanges & { queued: string[]; sent?: SentEntries[] }> {
     const all: Argument[] = [...args, fresh.length]
     for (const group of fresh) addGroup(all, group)
     const [queued, woken, raised, sent] = (await this.#run(this.#scripts.endDoubts, all)) as [
       string,
-      ...StirredReply,
+      ...JobChangesReply,
       sent?: (string | number)[],
     ]
     const written = sent && { sent: sentEntriesOf(sent) }
-    return { queued: idsOf(queued), ...written, ...stirredOf([woken, raised]) }
+    return { queued: idsOf(queued), ...written, ...jobChangesOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued; to `ended` when the crawl has ended, and nothing was done. */
-  async retryFailed(groups: readonly RetriedGroup[]): Promise<(Stirred & { queued: string[] }) | 'ended'> {
+  async retryFailed(groups: readonly RetriedGroup[]): Promise<(JobChanges & { queued: string[] }) | 'ended'> {
     const args: Argument[] = [groups.length]
     for (const { bucket, slot, priority, requests } of groups) {
       args.push(bucket, slot, priority, requests.length)
       for (const { id, key, text } of requests) args.push(`${id}\n${key}`, text)
     }
-    const reply = (await this.#run(this.#scripts.failed, args)) as [string[], ...StirredReply] | number
+    const reply = (await this.#run(this.#scripts.failed, args)) as [string[], ...JobChangesReply] | number
     if (typeof reply === 'number') return 'ended'
-    const [queued, ...stirred] = reply
-    return { queued, ...stirredOf(stirred) }
+    const [queued, ...jobChanges] = reply
+    return { queued, ...jobChangesOf(jobChanges) }
   }
 
   /** Resolves to how many pages were queued; to `ended` when the crawl has ended, and nothing was done. */
-  async queueDue(part: DuePart): Promise<(Stirred & { queued: number }) | 'ended'> {
+  async queueDue(part: DuePart): Promise<(JobChanges & { queued: number }) | 'ended'> {
     return queueDue(this.#redis, [this.#keyList, this.#order], part)
   }
 
-  async steer({ bucket, slot, pauseMs, why, delayMs, boost, isBoosted }: SlotSteered): Promise<Stirred> {
+  async steer({ bucket, slot, pauseMs, why, delayMs, boost, isBoosted }: SlotSteered): Promise<JobChanges> {
     const args = [bucket, slot, pauseMs ?? '', why ?? '', delayMs ?? '', boost, flag(isBoosted)]
-    return stirredOf((await this.#run(steerScript, args)) as StirredReply)
+    return jobChangesOf((await this.#run(steerScript, args)) as JobChangesReply)
   }
 
   async settled(asker: string): Promise<void> {
@@ -234,12 +234,12 @@ export class BucketScripts {
     const reply = (await this.#run(renewScript, [lockMs, flag(resets), ...args])) as [
       number[],
       number[],
-      ...StirredReply,
+      ...JobChangesReply,
     ]
-    const [lost, back, ...stirred] = reply
+    const [lost, back, ...jobChanges] = reply
     const putBack = new Map<T, number>()
     for (let at = 0; at < back.length; at += 2) putBack.set(turns[back[at]! - 1]!, back[at + 1]!)
-    return { lost: lost.map((n) => turns[n - 1]!), putBack, ...stirredOf(stirred) }
+    return { lost: lost.map((n) => turns[n - 1]!), putBack, ...jobChangesOf(jobChanges) }
   }
 
   /** Returns the same for the lock keeper, which has the turns' `lockArgs`. */

@@ -2,11 +2,11 @@
 
 import type { QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import type { Stirred } from '../../frontier/turn-protocol.ts'
+import type { JobChanges } from '../../frontier/turn-protocol.ts'
 import { luaScript } from '../../redis/lua.ts'
 import { entryArguments } from '../../visits/read-entries.ts'
 import type { DuePart } from './placed-lines.ts'
-import { type Argument, type StirredReply, stirredOf } from './turn-wire.ts'
+import { type Argument, type JobChangesReply, jobChangesOf } from './turn-wire.ts'
 
 const dueScript = luaScript(
   'slots/clock.lua',
@@ -27,14 +27,14 @@ export async function queueDue(
   redis: Redis,
   [keys, order]: readonly [keys: readonly string[], order: QueueOrder],
   { span, entries, groups }: DuePart,
-): Promise<(Stirred & { queued: number }) | 'ended'> {
+): Promise<(JobChanges & { queued: number }) | 'ended'> {
   const args: Argument[] = [span, ...entryArguments(entries), groups.length]
   for (const { bucket, slot, priority, requests } of groups) {
     args.push(bucket, slot, priority, requests.length)
     for (const { name, text } of requests) args.push(name, text)
   }
-  const reply = (await dueScript.run(redis, keys, [order, ...args])) as [number, ...StirredReply] | number
+  const reply = (await dueScript.run(redis, keys, [order, ...args])) as [number, ...JobChangesReply] | number
   if (typeof reply === 'number') return 'ended'
-  const [queued, ...stirred] = reply
-  return { queued, ...stirredOf(stirred) }
+  const [queued, ...jobChanges] = reply
+  return { queued, ...jobChangesOf(jobChanges) }
 }

@@ -3,7 +3,7 @@
 import type { QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { RunOver } from '../../crawl/run-over.ts'
-import type { Stirred } from '../../frontier/turn-protocol.ts'
+import type { JobChanges } from '../../frontier/turn-protocol.ts'
 import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
 import { luaScript } from '../../redis/lua.ts'
 import type { Delivery } from '../../shards/outbox-entry.ts'
@@ -11,7 +11,7 @@ import { appliedEpochsOf, firstOf, sentSpansOf } from '../../shards/outbox-numbe
 import type { Trim } from '../../shards/outbox-tender.ts'
 import type { ShardState } from '../../shards/shard-state.ts'
 import { keyListOf } from './key-list.ts'
-import { type Argument, type StirredReply, stirredOf } from './turn-wire.ts'
+import { type Argument, type JobChangesReply, jobChangesOf } from './turn-wire.ts'
 
 const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
 
@@ -58,14 +58,14 @@ export class ShardScripts {
     worker: string,
     run: string,
     deliveries: readonly Delivery[],
-  ): Promise<Stirred & { added: number; lost: number }> {
+  ): Promise<JobChanges & { added: number; lost: number }> {
     const args: Argument[] = [worker, run, deliveries.length]
     for (const { sender, epoch, listFrom = '', entries } of deliveries)
       args.push(sender, epoch, listFrom, entries.length, ...entries)
-    const reply = (await this.#run(applyScript, args)) as [number, number, ...StirredReply] | number
+    const reply = (await this.#run(applyScript, args)) as [number, number, ...JobChangesReply] | number
     if (typeof reply === 'number') throw new RunOver()
-    const [added, lost, ...stirred] = reply
-    return { added, lost, ...stirredOf(stirred) }
+    const [added, lost, ...jobChanges] = reply
+    return { added, lost, ...jobChangesOf(jobChanges) }
   }
 
   async shardState(): Promise<ShardState> {

@@ -5,11 +5,11 @@ import {
   asksAny,
   type Ended,
   type HoldingTurn,
+  type JobChanges,
   type LockedTurn,
   type SlotKnown,
   type SlotTold,
   type Standing,
-  type Stirred,
   type Taken,
   type TurnAnswer,
   type TurnSays,
@@ -20,7 +20,7 @@ export type Argument = string | number | Buffer
 
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
 export type StandingReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
-export type StirredReply = [woken: string[], raised: string[]]
+export type JobChangesReply = [woken: string[], raised: string[]]
 /** Of one slot; `texts`: priority and text of each request. */
 type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
 export type TurnReply =
@@ -123,7 +123,7 @@ export function standingOf([head, ready, dueInMs, ...known]: StandingReply): Sta
   }
 }
 
-export function stirredOf([woken, raised]: StirredReply): Stirred {
+export function jobChangesOf([woken, raised]: JobChangesReply): JobChanges {
   return { woken: wakesOf(woken), raised: wakesOf(raised) }
 }
 

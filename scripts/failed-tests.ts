@@ -1,0 +1,50 @@
+/**
+ * What a run of the tests came to, for the last lines of `.ci/run`: each test that was tried again or failed with its file, its name and the
+ * first line of its error. Then how many passed and how many failed.
+ *
+ *     node scripts/failed-tests.ts <report of vitest's reporter `json`>
+ */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+interface Report {
+  readonly numPassedTests?: number
+  readonly numFailedTests?: number
+  readonly numFailedTestSuites?: number
+  readonly testResults?: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly fullName: string
+      readonly failureMessages: readonly string[] | null
+    }[]
+  }[]
+}
+
+/** So that one line of a log shows it. */
+const LINE_CHARS_MAX = 1000
+const firstLine = (text: string) => text.split('\n', 1)[0]!.slice(0, LINE_CHARS_MAX)
+
+function linesOf({ testResults = [] }: Report): string[] {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(process.cwd(), name)
+    const tests = assertionResults.flatMap(({ status, fullName, failureMessages }) => {
+      const why = failureMessages?.[0]
+      // What has passed and has failure messages had failed at first.
+      const word = status === 'failed' ? 'FAILED' : status === 'passed' && why ? 'RETRIED' : undefined
+      return word ? [`${word}: ${file}: ${fullName}\n  ${firstLine(why ?? '')}`] : []
+    })
+    const hasFailed = assertionResults.some(({ status }) => status === 'failed')
+    return status === 'failed' && !hasFailed ? [...tests, `FAILED: ${file}\n  ${firstLine(message)}`] : tests
+  })
+}
+
+const path = process.argv[2]!
+const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+const report: Report = text ? JSON.parse(text) : {}
+const retriedFirst = (a: string, b: string) => b.localeCompare(a)
+for (const line of linesOf(report).sort(retriedFirst)) console.error(line)
+console.log(report.numPassedTests ?? 0, Math.max(report.numFailedTests ?? 0, report.numFailedTestSuites ?? 0))

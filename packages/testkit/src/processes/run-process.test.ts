@@ -20,6 +20,15 @@ test('one that does not end in time is killed, and the error shows what it wrote
   await expect(endless).rejects.toThrow(/did not end within 1000 ms[\s\S]*begun/)
 })
 
+test('the first line of an error tells what was waited for, how long, and what was written last', async () => {
+  await using child = start('console.log("begun"); console.error("at 3"); setInterval(() => {}, 1000)')
+  await child.waitForOutput(/at 3/)
+  const [line] = String(await child.waitForOutput(/at 4/, 50).catch((error: unknown) => error)).split('\n')
+  expect(line).toMatch(
+    /^Error: a process has not written \/at 4\/, waited for \d+ ms; it wrote last: at 3; it is \S*node/,
+  )
+})
+
 test('a command that does not exist rejects', async () => {
   await expect(runProcess('no-such-command-here', [])).rejects.toThrow('ENOENT')
 })
@@ -47,5 +56,7 @@ test('waiting for output ends with the process, or with its time', async () => {
   await using quick = start('console.log("bye")')
   await expect(quick.waitForOutput(/hello/)).rejects.toThrow(/ended without writing [\s\S]*bye/)
   await using silent = start('setInterval(() => {}, 1000)')
-  await expect(silent.waitForOutput(/hello/, 50)).rejects.toThrow('has not written /hello/ after 50 ms')
+  await expect(silent.waitForOutput(/hello/, 50)).rejects.toThrow(
+    /^a process has not written \/hello\/, waited for \d+ ms; it has written nothing; it is .*setInterval/,
+  )
 })

@@ -83,15 +83,17 @@ export class StartedProcess {
   }
 
   /** Resolves with the first match in what it has written, to either stream; rejects when it ends or time is over. */
-  waitForOutput(pattern: RegExp, timeoutMs = 20_000): Promise<RegExpExecArray> {
+  waitForOutput(pattern: RegExp, timeoutMs = TIMEOUT_MS): Promise<RegExpExecArray> {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
+    const fromMs = performance.now()
     const look = () => {
       const match = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr)
       if (match) resolve(match)
-      else if (this.#ended) reject(this.#error(`ended without writing ${pattern}`))
+      else if (this.#ended)
+        reject(this.#error(`ended without writing ${pattern}`, performance.now() - fromMs))
     }
     const timer = setTimeout(() => {
-      reject(this.#error(`has not written ${pattern} after ${timeoutMs} ms`))
+      reject(this.#error(`has not written ${pattern}`, performance.now() - fromMs))
     }, timeoutMs)
     this.#lookouts.add(look)
     look()
@@ -128,10 +130,12 @@ export class StartedProcess {
   }
 
   async #run(timeoutMs: number): Promise<ProcessResult> {
+    const fromMs = performance.now()
     const timer = setTimeout(() => this.#giveUp(`did not end within ${timeoutMs} ms`), timeoutMs)
     try {
       const { code, signal } = await ending(this.#child)
-      if (this.#givenUp !== undefined) throw this.#error(`${this.#givenUp} and was killed`)
+      if (this.#givenUp !== undefined)
+        throw this.#error(`${this.#givenUp} and was killed`, performance.now() - fromMs)
       return { code, signal, stdout: this.#stdout, stderr: this.#stderr }
     } finally {
       clearTimeout(timer)
@@ -156,9 +160,16 @@ export class StartedProcess {
     for (const look of this.#lookouts) look()
   }
 
-  #error(what: string): Error {
+  /** Its first line tells it all, as it may be all that a short report shows: what was waited for, how long, and what was written last. */
+  #error(what: string, waitedMs: number): Error {
+    const wrote = lastLine(this.#stderr) ?? lastLine(this.#stdout)
+    const last = wrote === undefined ? 'it has written nothing' : `it wrote last: ${wrote}`
     return new Error(
-      `${this.#name} ${what}\n--- stdout\n${tail(this.#stdout)}\n--- stderr\n${tail(this.#stderr)}`,
+      `a process ${what}, waited for ${Math.round(waitedMs)} ms; ${last}; it is ${this.#name}
+--- stdout
+${tail(this.#stdout)}
+--- stderr
+${tail(this.#stderr)}`,
     )
   }
 }
@@ -168,6 +179,12 @@ const TIMEOUT_MS = 60_000
 const OUTPUT_CHARS_MAX = 64 * 2 ** 20
 /** A grandchild can keep the pipes open after the process has ended; its output is not waited for any longer. */
 const PIPES_TIMEOUT_MS = 1_000
+
+const LAST_LINE_CHARS_MAX = 300
+
+function lastLine(text: string): string | undefined {
+  return text.trimEnd().split('\n').at(-1)?.slice(-LAST_LINE_CHARS_MAX) || undefined
+}
 
 function tail(text: string): string {
   return text.length > 4_000 ? `…${text.slice(-4_000)}` : text

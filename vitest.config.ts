@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { LongestFirst } from './tests/setup/longest-first.ts'
+import { PATIENCE_MS } from './tests/setup/patience-ms.ts'
 import { processTests, sharingTests } from './tests/setup/process-tests.ts'
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts']
@@ -16,6 +17,8 @@ export default defineConfig({
     resolve: { conditions: ['webloom-source', 'node'], externalConditions: ['webloom-source', 'node'] },
   },
   test: {
+    setupFiles: ['tests/setup/patience.ts'],
+    expect: { poll: { timeout: PATIENCE_MS } },
     globalSetup: ['tests/setup/redis.ts', 'tests/setup/chromium.ts'],
     // Tests count what the fake web was asked for; those about robots.txt turn it on. Its hosts lead to one another, and
     // all are on loopback: tests about that turn the guard on by an empty list.

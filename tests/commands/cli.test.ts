@@ -331,7 +331,7 @@ describe('signals', () => {
     await using running = startProcess(
       process.execPath,
       [CLI, 'runspider', slowSpider(), '-O', 'slow.jsonl', '--stats-file', 'slow.json'],
-      { cwd: folder.path, timeoutMs: 20_000 },
+      { cwd: folder.path },
     )
     await slow.waitForHits(20)
     running.kill(signal)
@@ -349,17 +349,16 @@ describe('signals', () => {
     slow.resetHits()
     slow.route(null, '/hang', () => {})
     file('hang.ts', spider('hang').replace(web.seeds[0]!, `${slow.origins[0]}/hang`))
-    await using running = startProcess(process.execPath, [CLI, 'runspider', 'hang.ts'], {
+    // Neither of them ends it within the time of a test.
+    const never = ['-s', 'SHUTDOWN_GRACE=600', '-s', 'DOWNLOAD_TIMEOUT=600']
+    await using running = startProcess(process.execPath, [CLI, 'runspider', 'hang.ts', ...never], {
       cwd: folder.path,
-      timeoutMs: 20_000,
     })
     await slow.waitForHits(1)
     running.kill('SIGINT')
-    await running.waitForOutput(/again to end at once/, 5000)
-    const before = performance.now()
+    await running.waitForOutput(/again to end at once/)
     running.kill('SIGINT')
     expect((await running.exited).code).toBe(130)
-    expect(performance.now() - before).toBeLessThan(3000)
   })
 })
 

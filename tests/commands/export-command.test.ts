@@ -46,7 +46,6 @@ beforeEach(() => redis.command('FLUSHALL'))
 const run = (...args: string[]) =>
   runProcess(process.execPath, [join(PACKAGE, 'bin/webloom.js'), ...args], {
     cwd: folder.path,
-    timeoutMs: 30_000,
   })
 
 /** As a Python worker pushes it. */
@@ -127,7 +126,7 @@ test('an import that is killed leaves its number on Redis for a day at most', as
   )
   importing.write(lines)
   const heard = `${crawlRedisKeys({ spider: 'quotes', crawlId: null }).frontier}:heard`
-  await vi.waitFor(async () => expect(await client.hlen(heard)).toBe(1), 20_000)
+  await vi.waitFor(async () => expect(await client.hlen(heard)).toBe(1))
   importing.kill('SIGKILL')
   expect(await importing.exited).toMatchObject({ signal: 'SIGKILL' })
   const [ttlMs, numbers] = [await client.pttl(heard), await client.hlen(heard)]

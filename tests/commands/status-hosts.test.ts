@@ -19,13 +19,13 @@ async function unevenWeb(): Promise<FakeWeb> {
   answers(FAILS, (_, response) => response.writeHead(500).end())
   answers(IS_DEAD, (request) => request.socket.destroy())
   answers(IS_SLOW, (_, response) => setTimeout(() => response.writeHead(200).end(), 700))
-  answers(ASKS_TO_WAIT, (_, response) => response.writeHead(429, { 'retry-after': '90' }).end())
+  answers(ASKS_TO_WAIT, (_, response) => response.writeHead(429, { 'retry-after': '300' }).end())
   web.route(HAS_NO_ROBOTS_TXT, '/robots.txt', (_, response) => response.writeHead(503).end())
   return web
 }
 
 const SETTINGS = {
-  ROBOTSTXT_RETRY_DELAY: 60,
+  ROBOTSTXT_RETRY_DELAY: 600,
   HOST_FAILURES_MAX: 3,
   HOST_BACKOFF: 0.1,
   RETRY_HTTP_CODES: [429],
@@ -56,7 +56,7 @@ test('status lists the hosts that fail, are given up, are slow or pause; not wha
       expect(named('givenUp')).toEqual([nameOf(IS_DEAD)])
       expect(named('paused')).toEqual([nameOf(ASKS_TO_WAIT), nameOf(HAS_NO_ROBOTS_TXT)])
     },
-    { timeout: 20_000, interval: 50 },
+    { interval: 50 },
   )
 
   const ghost = { failing: [{ host: 'ghost', failures: 9, reason: 'x', seenAtMs: 1 }] }
@@ -78,22 +78,18 @@ test('status lists the hosts that fail, are given up, are slow or pause; not wha
   expect(failing).toMatch(`    ${nameOf(FAILS)}   2 failures in a row · 500 Internal Server Error · `)
   expect(failing).toMatch(`    ${nameOf(ASKS_TO_WAIT)}   1 failure in a row · 429 `)
   expect(below(/^ {2}given up {2}1 host, whose requests are dropped/, 1)).toMatch(
-    new RegExp(`^    ${nameOf(IS_DEAD)}   since [\\d.]+ s · DownloadFailedError$`),
+    new RegExp(`^    ${nameOf(IS_DEAD)}   since \\d.*? · DownloadFailedError$`),
   )
   expect(text.stdout).toMatch(/^ {2}slowest .* with answers that take 500 ms or longer$/m)
-  expect(text.stdout).toMatch(
-    new RegExp(`^    ${nameOf(IS_SLOW)}   [\\d.]+ m?s · answered [\\d.]+ s ago$`, 'm'),
-  )
+  expect(text.stdout).toMatch(new RegExp(`^    ${nameOf(IS_SLOW)}   [\\d.]+ m?s · answered \\d.*? ago$`, 'm'))
   // Redis itself knows these, and that is shown.
-  expect(text.stdout).toMatch(
-    new RegExp(`^    ${slotOf(ASKS_TO_WAIT)} .*paused for 1 min \\d+ s \\(429`, 'm'),
-  )
+  expect(text.stdout).toMatch(new RegExp(`^    ${slotOf(ASKS_TO_WAIT)} .*paused for \\d+ min .*\\(429`, 'm'))
   expect(text.stdout).not.toMatch(/^ {2}(paused|queued) /m)
   expect(text.stdout).not.toContain('ghost')
 
   const { hostLists } = JSON.parse(json.stdout)
   expect(hostLists.paused).toMatchObject([
-    { host: nameOf(ASKS_TO_WAIT), reason: expect.stringContaining('Retry-After 90 s') },
+    { host: nameOf(ASKS_TO_WAIT), reason: expect.stringContaining('Retry-After 300 s') },
     { host: nameOf(HAS_NO_ROBOTS_TXT), reason: 'its robots.txt cannot be fetched' },
   ])
   expect(hostLists.mostQueued.map(({ slot }: { slot: string }) => slot)).toContain(slotOf(FINE))

@@ -8,7 +8,7 @@ import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 
 /** Shorter than a leaving worker waits for its answer, and much longer than waking a crawl takes. */
 const HELD_MS = 3000
-const POLL = { timeout: 20_000, interval: 10 }
+const POLL = { interval: 10 }
 
 let redis: RedisServer
 beforeAll(async () => {

@@ -84,7 +84,7 @@ test('a crawl is paused by POST, goes on by an assistant, and is stopped by it',
 test('webloom mcp without the package is one error, with the line to type', async () => {
   await using folder = await ClusterFolder.of({ seeds: [] }, {})
   const words = ['--import', WITHOUT_DASHBOARD, 'node_modules/webloom/bin/webloom.js', 'mcp']
-  const run = { cwd: folder.path(''), timeoutMs: 30_000 }
+  const run = { cwd: folder.path('') }
   const { code, stderr, stdout } = await startProcess(process.execPath, words, run).exited
   expect(stderr).toMatch(/^webloom: webloom mcp needs .*npm install @webloom\/dashboard \[WL_USAGE\]\n$/)
   expect([code, stdout]).toEqual([2, ''])

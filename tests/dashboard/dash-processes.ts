@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 import type { ClusterFolder } from '../cluster/cluster-crawl.ts'
 
 export const VIEWS = ['hosts', 'failures', 'skips', 'dedup', 'items', 'workers', 'redis', 'settings', 'runs']
-export const WITHIN = { timeout: 30_000, interval: 100 }
+export const WITHIN = { interval: 100 }
 
 /** Starts it in the folder; resolves to where it is. */
 export async function dashStarted(folder: ClusterFolder, ...words: string[]): Promise<string> {

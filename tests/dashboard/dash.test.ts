@@ -95,7 +95,7 @@ test('webloom crawl --dash --control shows and steers a crawl without Redis whil
 test('without the package there is one error, with the line to type', async () => {
   await using folder = await ClusterFolder.of({ seeds: [] }, {})
   const words = ['--import', WITHOUT_DASHBOARD, 'node_modules/webloom/bin/webloom.js', 'dash']
-  const run = { cwd: folder.path(''), timeoutMs: 30_000 }
+  const run = { cwd: folder.path('') }
   const { code, stderr } = await startProcess(process.execPath, words, run).exited
   expect(stderr).toMatch(/^webloom: .*npm install @webloom\/dashboard \[WL_USAGE\]\n$/)
   expect(code).toBe(2)

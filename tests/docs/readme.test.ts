@@ -40,7 +40,7 @@ test('the README’s spider, and the config and the call of the guide work as th
 
   const bin = join(ROOT, 'packages/webloom/bin/webloom.js')
   const run = (...args: string[]) =>
-    runProcess(process.execPath, args, { cwd: folder.path, env: { ...process.env }, timeoutMs: 20_000 })
+    runProcess(process.execPath, args, { cwd: folder.path, env: { ...process.env } })
   const alone = await run(bin, 'runspider', 'spiders/spider.ts', '-o', 'quotes.jsonl')
   expect(alone.code, alone.stderr).toBe(0)
   expect(

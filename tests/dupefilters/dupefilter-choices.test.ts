@@ -59,9 +59,8 @@ test('with redis-key a second crawl fetches what has expired, and nothing else',
   await crawl(Pages, { settings, logger: silent })
   const before = new Map([...web.reachable()].map((url) => [url, web.countOf(url)]))
   const lasting = [...before.keys()].filter((url) => !isShort(url) || web.seeds.includes(url))
-  await vi.waitFor(
-    async () => expect(await redis.command('KEYS', '{pages:dupefilter}:met:*')).toHaveLength(lasting.length),
-    5000,
+  await vi.waitFor(async () =>
+    expect(await redis.command('KEYS', '{pages:dupefilter}:met:*')).toHaveLength(lasting.length),
   )
   await crawl(Pages, { settings, logger: silent })
   for (const [url, times] of before) {

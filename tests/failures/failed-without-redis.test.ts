@@ -10,7 +10,7 @@ import { ClusterFolder } from '../cluster/cluster-crawl.ts'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
-const WITHIN = { timeout: 30_000, interval: 20 }
+const WITHIN = { interval: 20 }
 
 let site: IllSite
 let folder: TempDir

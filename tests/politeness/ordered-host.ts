@@ -61,7 +61,7 @@ export class OrderedHost implements AsyncDisposable {
 
   async #arrive(host: 0 | 1, count: number, atMs: number): Promise<void> {
     const asked = async () => expect((await this.#since(host, atMs)).length).toBeGreaterThanOrEqual(count)
-    await vi.waitFor(asked, { timeout: 30_000, interval: 100 })
+    await vi.waitFor(asked, { interval: 100 })
   }
 
   async #since(host: 0 | 1, atMs: number): Promise<Hit[]> {

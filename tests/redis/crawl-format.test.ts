@@ -56,7 +56,6 @@ async function restore(): Promise<void> {
 const run = (...args: string[]) =>
   runProcess(process.execPath, [join(PACKAGE, 'bin/webloom.js'), ...args], {
     cwd: folder.path,
-    timeoutMs: 30_000,
   })
 
 beforeEach(async () => {

@@ -10,9 +10,7 @@ const FIRST = Array.from({ length: 20 }, (_, n) => `/first-${n}`)
 /** Links wait half a second for room, and their page stays away for one and a half. */
 const TIMES = scaledTimes(0.1)
 
-test('what a page showed before it went back is fetched once another page links to it', {
-  timeout: 30_000,
-}, async () => {
+test('what a page showed before it went back is fetched once another page links to it', async () => {
   await using queue = await startRedis()
   await using filter = await startRedis()
   await using web = await startFakeWeb({ pagesPerHost: 1 })
@@ -52,7 +50,7 @@ test('what a page showed before it went back is fetched once another page links 
     part: { begins: false, isWorker: true },
   })
   const running = crawl.run()
-  await vi.waitFor(async () => expect(await pending()).toBeGreaterThanOrEqual(FIRST.length), 5000)
+  await vi.waitFor(async () => expect(await pending()).toBeGreaterThanOrEqual(FIRST.length))
   // Its links wait for room for so long, and then it goes back.
   await new Promise((resolve) => setTimeout(resolve, 2 * TIMES.scheduler.fullHoldMs))
   await queue.command('CONFIG', 'SET', 'maxmemory', '0')

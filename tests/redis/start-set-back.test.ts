@@ -27,7 +27,7 @@ afterAll(() => server.stop())
 
 const TIMES = scaledTimes(0.2)
 const PACE = { delayMs: 0, concurrency: 8, randomize: false }
-const POLL = { timeout: 15_000, interval: 10 }
+const POLL = { interval: 10 }
 
 type Elements = () => AsyncGenerator<Request | { item: object }>
 

@@ -78,7 +78,7 @@ test.concurrent('so do the commands that look at a crawl, and tell it something'
   const lines: string[] = []
   const crawling = crawl(Waiting, { settings: project, logger: keepingLogger(lines) })
   const workers = 'webloom:{pages@told}:workers'
-  await vi.waitUntil(async () => (await servers.queue.command('HLEN', workers)) === 1, 30_000)
+  await vi.waitUntil(async () => (await servers.queue.command('HLEN', workers)) === 1)
   const told = [
     ...(await Promise.all(
       [

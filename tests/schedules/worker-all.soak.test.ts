@@ -71,7 +71,7 @@ test('two machines serve a project: a run that is due is begun once, and both ta
   await vi.waitFor(async () => {
     const { stdout } = await folder.run('schedule', 'list')
     expect(stdout).toContain('not begun (the run before had not ended)')
-  }, 30_000)
+  })
   await folder.run('resume', 'pages')
   await finished(folder, 2)
   for (const one of machines) {
@@ -187,7 +187,7 @@ test('crawls that go on at the same time share the processes of a machine', {
   const shares = (pages: number, others: number) =>
     vi.waitFor(
       async () => expect([await workersOf('pages'), await workersOf('others')]).toEqual([pages, others]),
-      { timeout: 20_000, interval: 500 },
+      { interval: 500 },
     )
   for (const spider of ['pages', 'others']) await folder.run('schedule', spider, '@yearly')
   await folder.run('schedule', 'run', 'pages')

@@ -48,7 +48,7 @@ function seed(args: readonly string[], { input, env }: Pick<ProcessOptions, 'inp
   const options = { cwd: folder.path, env: { REDIS_URL: redis.url, ...env } }
   return input === undefined
     ? commands.run(words, options)
-    : runProcess(process.execPath, [CLI, ...words], { ...options, input, timeoutMs: 20_000 })
+    : runProcess(process.execPath, [CLI, ...words], { ...options, input })
 }
 
 const waiting = () => redis.command('LRANGE', 'quotes:start_urls', 0, -1)

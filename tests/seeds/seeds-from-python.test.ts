@@ -74,7 +74,7 @@ test('URLs, JSON with form data and broken bytes of a Python producer', async ()
     expect(login.request.meta).toEqual({ job: 'läuft' })
     expect([login, page].every(({ request }) => request.dontFilter)).toBe(true)
     for (const seed of [login, page]) await source.acknowledge(seed)
-    await vi.waitFor(async () => expect(await source.pending()).toBe(0), { timeout: 5000 })
+    await vi.waitFor(async () => expect(await source.pending()).toBe(0))
     const [invalid] = (await server.command('LRANGE', `${key}:invalid`, 0, -1)) as [string]
     expect(JSON.parse(invalid)).toMatchObject({ base64: '//4=', reason: 'it is not UTF-8' })
   } finally {

@@ -54,6 +54,8 @@ const BY_THE_CLOCK: ReadonlySet<string> = new Set([
   'redis/leave',
   'leasing/doubts-take',
   'buckets/doubts',
+  // Asked by the worker that is told that its note is new: it is not, when the reply is lost or comes too late and it notes again.
+  'HLEN',
 ])
 
 const DAY_MS = 86_400_000

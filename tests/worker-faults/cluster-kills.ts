@@ -3,6 +3,7 @@
 import {
   type FakeWebOptions,
   type Hit,
+  MachineLag,
   type RedisServer,
   type StartedProcess,
   startFakeWebProcess,
@@ -34,6 +35,8 @@ export interface KillRoundResult {
   readonly repeatsMax: number
   /** From each kill until another worker fetched something that the dead one held, milliseconds; 0: it held nothing. */
   readonly takenOverMs: readonly number[]
+  /** How late timers came in each of these times. */
+  readonly lagMs: readonly number[]
 }
 
 const CONCURRENCY = 8
@@ -69,6 +72,7 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
     .map((part) => Math.round(web.linked().size * (0.1 + 0.7 * part)))
     .sort((a, b) => a - b)
   const kills: number[] = []
+  using lag = new MachineLag()
   for (const hits of moments) {
     await web.waitForHits(hits, 240_000)
     const victim = [...workers][Math.floor(random() * workers.size)]!
@@ -85,6 +89,7 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   const counts = fetchCounts(hits)
   const missing = [...web.linked()].filter((url) => !counts.has(url))
   expect(missing, `seed ${seed}: pages never crawled`).toEqual([])
+  const takenOver = kills.map((at) => takenOverMs(hits, at))
   const items = new Set(folder.itemUrls())
   expect([...web.reachable()].filter((url) => !items.has(url))).toEqual([])
   return {
@@ -92,7 +97,8 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
     pages: counts.size,
     repeats: repeatsOfLinks(web, hits),
     repeatsMax: (await folder.repeatsCounted()) + repeatsOfSimultaneous(web, hits),
-    takenOverMs: kills.map((at) => takenOverMs(hits, at)),
+    takenOverMs: takenOver,
+    lagMs: kills.map((at, n) => lag.between(at, at + takenOver[n]!)),
   }
 }
 

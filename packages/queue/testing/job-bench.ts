@@ -1,13 +1,11 @@
 import {
   type HostPace,
-  type Lease,
   type Logger,
   type ProtocolTimes,
   type QueuedRequest,
   type QueueOrder,
   Request,
   type RequestInit,
-  type RequestQueue,
   silentLogger,
 } from '@webloom/core'
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
@@ -101,22 +99,6 @@ export class JobBench extends RedisBench {
 /** A key of BullMQ's: a list, or a job by its id. */
 export function bullKey(keys: CrawlRedisKeys, name: string): string {
   return `${keys.base}:${name}`
-}
-
-/** Leases until it has got as many; fails when that takes too long. */
-export async function leased(
-  queue: Pick<RequestQueue, 'lease'>,
-  count: number,
-  ms = 15_000,
-): Promise<Lease[]> {
-  const leases: Lease[] = []
-  const deadline = performance.now() + ms
-  while (leases.length < count) {
-    leases.push(...(await queue.lease(count - leases.length)))
-    if (performance.now() > deadline)
-      throw new Error(`leased only ${JSON.stringify(leases.map(({ id }) => id))} in ${ms} ms`)
-  }
-  return leases
 }
 
 /** A page of one host, by its id. */

@@ -20,7 +20,7 @@ export interface Worker {
 
 export const url = (n: number) => `https://example.com/${n}`
 export const urls = (seeds: readonly Seed[]) => seeds.map(({ request }) => request.url)
-export const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 25_000, interval: 20 })
+export const eventually = (check: () => Promise<void>) => vi.waitFor(check, { interval: 20 })
 
 /** For the tests of a file: one Redis, a key of its own for each test, and workers that take seeds from it. */
 export function seedsOfFile() {

@@ -80,6 +80,7 @@ export { type DnsRecords, DnsServer, type DnsServerOptions, startDnsServer } fro
 
 export { cpuMs } from './processes/cpu-ms.ts'
 export { InUse } from './processes/in-use.ts'
+export { MachineLag } from './processes/machine-lag.ts'
 export {
   type ProcessOptions,
   type ProcessResult,

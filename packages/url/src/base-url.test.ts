@@ -1,3 +1,4 @@
+import { cpuMs } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { baseUrlOf } from './base-url.ts'
 
@@ -26,8 +27,8 @@ test.each([
 test.each(['<base ', '<!--', '<script>', '<script ', '<base =', '<base a="', '</script', '<base x='])(
   'a head full of %s is read at once, and not in minutes',
   (part) => {
-    const began = performance.now()
+    const began = cpuMs()
     baseUrlOf(`<base ${part.repeat(100_000)}`, URL, 'utf-8')
-    expect(performance.now() - began).toBeLessThan(2000)
+    expect(cpuMs() - began).toBeLessThan(2000)
   },
 )

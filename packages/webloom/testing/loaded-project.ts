@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeEach } from 'vitest'
 
 const ENTRY = fileURLToPath(new URL('../testdata/ask-loading.mjs', import.meta.url))
 const OPTIONS = ['--conditions=webloom-source']
+/** The first question also waits for the process to start. */
+const ANSWERS_WITHIN_MS = 60_000
 
 export interface Answer {
   readonly value?: unknown
@@ -30,11 +32,8 @@ export default class Quotes extends Spider {
  */
 export function projectOfFile() {
   let folder = ''
-  let loader: ChildProcess
-  beforeAll(() => {
-    loader = fork(ENTRY, { execArgv: OPTIONS })
-  })
-  afterAll(() => loader.kill())
+  let loader: ChildProcess | undefined
+  afterAll(() => loader?.kill())
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'webloom-loading-')))
   })
@@ -49,10 +48,19 @@ export function projectOfFile() {
 
   /** Evaluates an expression in a process whose current folder is the project. */
   async function ask(expression: string): Promise<Answer> {
-    const answered = once(loader, 'message', { signal: AbortSignal.timeout(20_000) })
-    loader.send({ folder, expression })
-    const [answer] = await answered
-    return JSON.parse(answer as string) as Answer
+    loader ??= fork(ENTRY, { execArgv: OPTIONS })
+    const asked = loader
+    const answered = once(asked, 'message', { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
+    asked.send({ folder, expression })
+    try {
+      const [answer] = await answered
+      return JSON.parse(answer as string) as Answer
+    } catch (error) {
+      // What it still answers would be taken for the answer to the next question.
+      asked.kill()
+      loader = undefined
+      throw new Error(`no answer within ${ANSWERS_WITHIN_MS} ms to ${expression}`, { cause: error })
+    }
   }
 
   /** The same in a process that has loaded nothing yet. */

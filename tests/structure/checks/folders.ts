@@ -34,13 +34,12 @@ export function codeMapProblems(root: string): string[] {
   const named = [...rows].flatMap(([row, home]) =>
     matches(row, /`([\w-]+)\/`/g).map((name) => ({ home: `packages/${home}/`, name })),
   )
-  const folders = new Set(
-    foldersOf(root).map((folder) => folder.replace(/^(packages\/[\w-]+\/src\/[\w-]+).*/, '$1')),
-  )
+  const all = foldersOf(root)
+  const folders = new Set(all.map((folder) => folder.replace(/^(packages\/[\w-]+\/src\/[\w-]+).*/, '$1')))
   const isNamed = (folder: string) => named.some(({ home, name }) => folder === `${home}src/${name}`)
   const isThere = (home: string, name: string) =>
     existsSync(join(root, home, name)) ||
-    foldersOf(root).some((folder) => folder.startsWith(home) && `${folder}/`.includes(`/${name}/`))
+    all.some((folder) => folder.startsWith(home) && `${folder}/`.includes(`/${name}/`))
   return [
     ...[...folders]
       .filter((folder) => /\/src\/./.test(folder) && !isNamed(folder))

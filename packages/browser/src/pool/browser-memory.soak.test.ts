@@ -7,7 +7,7 @@ import { Browsing, Site } from '../../testing/browsing.ts'
 import { treeMemoryMb } from '../chromium/process-memory.ts'
 
 const counted = (browsing: Browsing, key: string) =>
-  expect.poll(() => browsing.stats.get(key), { timeout: 20_000, interval: 100 }).toBe(1)
+  expect.poll(() => browsing.stats.get(key), { interval: 100 }).toBe(1)
 
 test.skipIf(process.platform !== 'linux')(
   'above BROWSER_MEMORY_MB it gets no more pages and ends with its last one; at twice as much it is killed',
@@ -25,7 +25,7 @@ test.skipIf(process.platform !== 'linux')(
     const withPage = async (browsing: Browsing) => {
       const page = browsing.visit(`${site.origin}/waits`, { meta: { download_timeout: 90 } })
       page.catch(() => {})
-      await expect.poll(() => held.length, { timeout: 20_000 }).toBe(1)
+      await expect.poll(() => held.length).toBe(1)
       return { page }
     }
     const memoryMb = await (async () => {

@@ -39,7 +39,7 @@ test('when all is closed a page that waits for its place ends, and no browser is
     expect(open).rejects.toThrow(),
     expect(next).rejects.toThrow('the crawl ends before the page is opened'),
   ])
-  await expect.poll(() => site.asked('/never'), { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => site.asked('/never')).toBe(1)
   await Promise.all([end, browsing.handler.close()])
   expect(browsing.stats.get('browser/starts')).toBe(1)
 })
@@ -57,7 +57,7 @@ test('a page whose browser is killed is rendered again when its host may be aske
     { meta: { download_timeout: 6 } },
     { isPaced: true, documents: () => line.of(lease) },
   )
-  await expect.poll(() => site.asked('/again'), { timeout: 20_000, interval: 20 }).toBe(1)
+  await expect.poll(() => site.asked('/again'), { interval: 20 }).toBe(1)
   process.kill(browserPid(), 'SIGKILL')
   expect((await visit).text).toContain('again')
   const [first, second] = site.hits.filter(({ path }) => path === '/again').map(({ atMs }) => atMs)

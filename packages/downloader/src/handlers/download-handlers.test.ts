@@ -239,7 +239,7 @@ describe('file: URLs', () => {
     const error = await got(urlOf('in', 'pipe'), { FILE_URLS_ALLOWED: [folder] })
     expect(error).toMatchObject({ kind: 'DownloadFailedError' })
     expect((error as Error).message).toContain('it is not a file')
-  }, 5000)
+  })
 
   test('DOWNLOAD_MAXSIZE bounds what is read, also of a file that says it is empty', async () => {
     const url = 'file:///proc/self/maps'

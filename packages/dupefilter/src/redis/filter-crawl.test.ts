@@ -77,7 +77,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
         await a.requestsSeen(pages(0, 1), 'x')
         expect(await redis.hlen(`{${key}}:pending`), 'those of b, whose queue has come back').toBe(5)
       },
-      { timeout: 5000, interval: 30 },
+      { interval: 30 },
     )
     expect(await b.requestsSeen(pages(100, 5), PAGE)).toEqual(fresh(5))
   })
@@ -143,7 +143,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       return Number.parseInt(notes.find((note) => / \{a\}\/1 run$/.test(note))!, 10)
     }
     const askedAtMs = Date.now()
-    await vi.waitFor(async () => expect(await notedAtMs()).toBeGreaterThan(askedAtMs + 300), 5000)
+    await vi.waitFor(async () => expect(await notedAtMs()).toBeGreaterThan(askedAtMs + 300))
     await b.clear()
     expect(await a.requestsSeen(pages(0, 3), 'x')).toEqual(seen(3))
     await a.close()
@@ -151,7 +151,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     await vi.waitFor(async () => {
       await b.clear()
       expect(await b.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
-    }, 5000)
+    })
   })
 
   test('a filter that is found empty, though no crawl has cleared it, is warned of once', async () => {

@@ -143,7 +143,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(await filter.requestsSeen(pages(0, 1), 'other')).toEqual(['in doubt'])
     await vi.waitFor(async () => {
       expect(await filter.requestsSeen(pages(0, 1), 'another')).toEqual([true])
-    }, 2000)
+    })
   })
 
   test('what another crawl, with a queue elsewhere, has set aside and queued is seen', async () => {

@@ -32,7 +32,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.requestsSeen(pages(90, 1), 'warm up')
     proxy.cutReplyOf(isScript)
     await expect(filter.requestsSeen(pages(0, 3), 'page')).rejects.toThrow()
-    await vi.waitFor(() => redis.ping(), 5000)
+    await vi.waitFor(() => redis.ping())
     expect(await filter.requestsSeen(pages(10, 1), 'page')).toEqual([false])
     await filter.settled('page')
     await filter.requestsSeen(pages(91, 1), 'carries the settling')
@@ -89,7 +89,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.requestsSeen(pages(0, 3), 'page')
     await filter.settled('page')
     expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^u /)
-    await vi.waitFor(async () => expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /), 3000)
+    await vi.waitFor(async () => expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /))
   })
 
   test('closing says what is settled', async () => {
@@ -137,7 +137,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await server.kill()
     await server.restart()
     await proxy.up()
-    await vi.waitFor(() => redis.ping(), 10_000)
+    await vi.waitFor(() => redis.ping())
     expect(await filter.requestsSeen(pages(0, 1200), 'page')).toEqual(fresh(1200))
   })
 
@@ -334,12 +334,12 @@ describe.concurrent.each(Object.entries(REDIS_FILTERS))('%s, beside others', (ki
         expect(await third.requestsSeen(pages(10, 1), 'x')).toEqual([true])
         expect(await redis.hlen(`{${key}}:pending`)).toBe(5)
       },
-      { timeout: 12_000, interval: 100 },
+      { interval: 100 },
     )
     expect(await third.requestsSeen(pages(10, 5), 'present'), 'seen for good').toEqual(
       new Array(5).fill(true),
     )
     expect(await third.requestsSeen(pages(0, 5), 'earlier'), 'the queue has come back').toEqual(fresh(5))
     expect(await redis.llen(`{${key}}:settled`)).toBe(0)
-  }, 20_000)
+  })
 })

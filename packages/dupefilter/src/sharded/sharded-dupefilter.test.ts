@@ -216,8 +216,8 @@ describe('with one server away', () => {
     await vi.waitFor(async () => {
       for (let from = 0; from < 3000; from += 500)
         expect(await other.requestsSeen(pages(from, 500), 'other')).toEqual(met(500))
-    }, 5000)
-  }, 30_000)
+    })
+  })
 
   test('a question that one server refuses fails as a whole; asked again, the same asker is told all', async () => {
     await using proxy = await startTcpProxy({ target: urls()[0]! })

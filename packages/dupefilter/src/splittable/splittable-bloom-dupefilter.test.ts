@@ -51,7 +51,7 @@ async function fill(filter: SplittableBloomDupeFilter, from: number, to: number)
 }
 
 async function untilSplit(filter: SplittableBloomDupeFilter): Promise<void> {
-  await vi.waitFor(async () => expect((await filter.describe()).splitting).toBe(0), 10_000)
+  await vi.waitFor(async () => expect((await filter.describe()).splitting).toBe(0))
 }
 
 describe('sizes', () => {

@@ -46,7 +46,7 @@ test('a worker that is killed (-9) in the middle of a split: another goes on, no
   const isNew = async (asker: string) =>
     (await filter.requestsSeen(told.map(page), asker)).filter((seen) => seen === false)
   expect(await isNew('after')).toEqual([])
-  await vi.waitFor(async () => expect((await filter.describe()).splitting).toBe(0), 10_000)
+  await vi.waitFor(async () => expect((await filter.describe()).splitting).toBe(0))
   expect(await redis.hget(`{${options.key}}:tree`, '0')).toBe('inner')
   expect(await isNew('after the split')).toEqual([])
   expect(await sumOfLeaves(options.key)).toBe((await filter.describe()).count)

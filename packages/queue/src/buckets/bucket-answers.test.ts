@@ -3,6 +3,7 @@
 import { type Logger, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import { clearCrawl } from '../outside/crawl-control.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 
@@ -28,7 +29,7 @@ test('webloom clear --force: the workers’ leases are lost, nothing of theirs i
   await bench.redis.hset(keys.workers, 'some:1:a', JSON.stringify({ at: Date.now() }))
   const queue = await bench.queue({ keys, logger })
   await queue.push(pages('a', 3), 'start/0')
-  const [held] = await queue.lease(1)
+  const [held] = await leased(queue, 1)
   const other = await bench.queue()
   const clear = () => queue.clear()
   await clearCrawl({ redis: bench.redis, keys, statsKey: 'stats', force: true, clear })
@@ -54,7 +55,7 @@ test('a worker that stood still until the others had ended and emptied its crawl
   await bench.redis.hset(keys.record, { run: 'n.1', state: 'running' })
   const queue = await bench.queue({ keys, logger })
   await queue.push(pages('a', 1), 'start/0')
-  const [held] = await queue.lease(1)
+  const [held] = await leased(queue, 1)
   const other = await bench.queue({ keys })
   await bench.redis.hset(keys.record, { state: 'finished' })
   await other.clear()
@@ -70,7 +71,7 @@ test('what is in flight in a worker’s name is told of turns, too, that the wor
   const queue = await bench.queue({ keys })
   expect(await queue.inFlight()).toEqual([])
   await queue.push(pages('held', 1), 'start/0')
-  const [lease] = await queue.lease(1)
+  const [lease] = await leased(queue, 1)
   const [key] = await bench.redis.keys(`${keys.frontier}:unit:*`)
   const holder = (await bench.redis.hget(key!, 'o0'))!.replace(/\/\d+$/, '')
   expect(await queue.inFlight()).toEqual([{ slot: lease!.slot, count: 1, holder }])
@@ -110,7 +111,7 @@ test('a worker that stood still after it was handed a turn takes nothing from th
   const keys = bench.nextKeys()
   const queue = await bench.queue({ keys })
   await queue.push(pages('held', 3), 'start/0')
-  const [lease] = await queue.lease(1)
+  const [lease] = await leased(queue, 1)
   lease!.started()
   const [unit] = await bench.redis.zrange(`${keys.frontier}:due`, 0, '-1')
   const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit!)!

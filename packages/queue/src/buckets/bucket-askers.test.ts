@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, ids, page, pages } from '../../testing/bucket-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 
@@ -59,7 +60,7 @@ describe('askers', () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
     await queue.push([...pages('a', 300), page('b', 1), page('c', 1, { priority: 3 })], 'seed/1')
-    const [lease] = await queue.lease(1)
+    const [lease] = await leased(queue, 1)
     await queue.retry(lease!, lease!.request, 9000)
     await queue.lease(1)
     await bench.redis.hset(keys.alone, 'killed', 'id')
@@ -78,7 +79,7 @@ describe('a request that no worker can do', () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 1)], 'o')
-    const [lease] = await queue.lease(1)
+    const [lease] = await leased(queue, 1)
     await queue.reject(lease!, 'no callback parseList')
     const [seconds, micros] = await bench.redis.time()
     const [, dueAt] = await bench.redis.zrange(
@@ -97,7 +98,7 @@ describe('a request that no worker can do', () => {
     const queue = await bench.queue({ keys, rejectedMs: 20 })
     await queue.push([page('a', 1)], 'o')
     for (let rejections = 0; rejections < 10; rejections++) {
-      const [lease] = await queue.lease(1)
+      const [lease] = await leased(queue, 1)
       expect(lease).toMatchObject({ attempt: 1, redelivered: false })
       await queue.reject(lease!, `no callback parseList (${rejections})`)
     }

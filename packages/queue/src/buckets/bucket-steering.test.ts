@@ -3,6 +3,7 @@
 import { type HostOrder, Request } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import { readSlot } from '../outside/bucket-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketQueue } from './bucket-queue.ts'
@@ -84,7 +85,7 @@ test('a worker that comes later keeps to a pause, and one that had taken request
 test('a delay that is ordered holds from the last start on, and one that is shorter than what the host asked for counts, too', async () => {
   const queue = await opened(bench.nextKeys())
   await queue.push(pages('a', 10), 'o')
-  const [lease] = await queue.lease(1)
+  const [lease] = await leased(queue, 1)
   lease!.started()
   await queue.commit(lease!, { host: { delayMs: 60_000 } })
   await queue.steer(orders('a', { delayMs: 300 }))

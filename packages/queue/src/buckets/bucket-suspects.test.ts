@@ -2,6 +2,7 @@ import { type Lease, scaledTimes } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import type { BucketPoint } from './queue-options.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 
@@ -15,7 +16,7 @@ test('suspects that wait for their turn, and are lost meanwhile, come again, and
   const keys = bench.nextKeys()
   const silent = await bench.queue({ keys, times, url: proxy.url })
   await silent.push(pages('a', 3), 'o')
-  expect(await silent.lease(3)).toHaveLength(3)
+  expect(await leased(silent, 3)).toHaveLength(3)
   await vi.waitFor(async () => expect(await bench.redis.keys(`${keys.frontier}:started:*`)).toHaveLength(1))
 
   let takes = 0
@@ -24,7 +25,7 @@ test('suspects that wait for their turn, and are lost meanwhile, come again, and
   }
   const queue = await bench.queue({ keys, times, onPoint })
   await queue.push([page('b', 0)], 'p')
-  const [before] = await queue.lease(1)
+  const [before] = await leased(queue, 1)
   proxy.hang()
   await silent.close()
   // Suspects run alone: they lie here until this one has ended.
@@ -34,13 +35,13 @@ test('suspects that wait for their turn, and are lost meanwhile, come again, and
     lease.started()
     await queue.commit(lease)
   })
-  await vi.waitFor(() => expect(takes).toBe(2), 10_000)
+  await vi.waitFor(() => expect(takes).toBe(2))
   // A Redis that has come back older knows fewer of its commands.
   await bench.redis.hset(`${keys.frontier}:heard`, 'bench:2:x', 0)
   await expect(queue.commit(before!)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
   await crawling
   expect(fetched.sort()).toEqual(['a/0', 'a/1', 'a/2', 'b/0'])
-}, 30_000)
+})
 
 test('what had started is known after a long weekend without a worker; what is noted of a cleared crawl goes by itself', async () => {
   const keys = bench.nextKeys()
@@ -85,4 +86,4 @@ test('of requests that came with one message, the end of one does not make anoth
     await queue.commit(lease)
   })
   expect(attempts.sort()).toEqual(others.map(({ id }): [string, number] => [id, 2]).sort())
-}, 30_000)
+})

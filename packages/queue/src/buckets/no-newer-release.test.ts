@@ -74,5 +74,4 @@ test.concurrent.each(['turns', 'job'])(
       for (const { worker } of history) expect(ids).toContain(worker)
     }
   },
-  40_000,
 )

@@ -45,9 +45,7 @@ runLogContract(
         scrape: async (items) => {
           worker!.stats.inc('item_scraped_count', items)
           worker!.heartbeat.stat('item_scraped_count')
-          await expect
-            .poll(async () => (await log().look())?.stats.item_scraped_count, { timeout: 15_000 })
-            .toBe(items)
+          await expect.poll(async () => (await log().look())?.stats.item_scraped_count).toBe(items)
         },
         end: async (reason) => {
           if (reason === 'finished') {

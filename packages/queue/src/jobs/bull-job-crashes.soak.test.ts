@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { leased, page } from '../../testing/job-bench.ts'
+import { page } from '../../testing/job-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { JobProcessBench } from '../../testing/workers/job-processes.ts'
 
@@ -39,7 +40,7 @@ test('a poison page: the first death makes it a suspect, three more its end, non
   await queue.push([page('poison')], 'o')
   for (let attempt = 1; attempt <= 4; attempt++) {
     const worker = bench.worker(keys, `worker ${attempt}`)
-    await worker.waitForOutput(new RegExp(`leased poison ${attempt}`), 12_000)
+    await worker.waitForOutput(new RegExp(`leased poison ${attempt}`))
     worker.kill('SIGKILL')
     await worker.exited
   }

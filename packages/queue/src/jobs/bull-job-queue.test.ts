@@ -1,9 +1,10 @@
 import { type Lease, PROTOCOL_TIMES, type QueuedRequest, Request } from '@webloom/core'
 import { requestQueueContract, withoutSlotNow } from '@webloom/core/contract'
-import { startTcpProxy } from '@webloom/testkit'
+import { MachineLag, startTcpProxy } from '@webloom/testkit'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bullKey, ids, JobBench, leased, listeningLogger, page, pages } from '../../testing/job-bench.ts'
+import { bullKey, ids, JobBench, listeningLogger, page, pages } from '../../testing/job-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import type { BullJobQueue } from './bull-job-queue.ts'
 
 const bench = new JobBench()
@@ -258,6 +259,7 @@ describe('hosts that must wait', () => {
       'o',
     )
     await queue.push([page('other')], 'p')
+    using lag = new MachineLag()
     const startedAt = performance.now()
     let slowStarts = 0
     let otherAfterMs: number | undefined
@@ -269,7 +271,7 @@ describe('hosts that must wait', () => {
         await queue.commit(lease)
       }
     }
-    expect(otherAfterMs).toBeLessThan(2000)
+    expect(otherAfterMs).toBeLessThan(2000 + lag.ms)
     // 16 at the best: at 0, 200, … 3 000 ms.
     expect(slowStarts).toBeGreaterThanOrEqual(10)
     const redis = bench.connect()
@@ -322,4 +324,4 @@ test('a fetch that BullMQ never answers is noticed, told, and made anew', async 
   expect(ids(leases)).toEqual(['1'])
   expect(warned.join()).toContain('BullMQ hangs')
   await queue.commit(leases[0]!)
-}, 20_000)
+})

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bullKey, ids, JobBench, leased, listeningLogger, page } from '../../testing/job-bench.ts'
+import { bullKey, ids, JobBench, listeningLogger, page } from '../../testing/job-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { historyKey } from '../leasing/quarantine-history.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'

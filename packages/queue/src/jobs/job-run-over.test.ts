@@ -1,6 +1,7 @@
 import { Request } from '@webloom/core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
+import { bullKey, JobBench } from '../../testing/job-bench.ts'
+import { leased } from '../../testing/leased.ts'
 import { clearCrawl } from '../outside/crawl-control.ts'
 
 const bench = new JobBench()

@@ -62,7 +62,6 @@ test.each(['turns', 'job'])(
     stopped.abort()
     expect((await refusing).sort()).toEqual(hosts.map((host) => `${host}/1`))
   },
-  20_000,
 )
 
 test('others have the first try once for each refusal', async () => {

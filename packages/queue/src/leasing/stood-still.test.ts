@@ -5,7 +5,8 @@ import { startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
-import { JobBench, leased } from '../../testing/job-bench.ts'
+import { JobBench } from '../../testing/job-bench.ts'
+import { leased } from '../../testing/leased.ts'
 
 const [buckets, jobs] = [new BucketBench(), new JobBench()]
 beforeAll(() => Promise.all([buckets.start(), jobs.start()]))
@@ -60,7 +61,7 @@ describe.each([
     proxy.judgeBy((command) => (isCommit(command) ? { holdReplyMs: 60_000 } : 'forward'))
     const committing = queue.commit(done!, { children: [page('child')] })
     const other = await open({ keys, times })
-    await vi.waitUntil(async () => (await other.counts()).leased === 1, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(async () => (await other.counts()).leased === 1, { interval: 5 })
     await proxy.down()
     // One after the other: a suspect runs alone.
     const taken: string[] = []
@@ -117,5 +118,5 @@ async function silentUntilUnsafe(
   lease: Lease,
 ): Promise<() => Promise<void>> {
   proxy.hang()
-  return vi.waitUntil(() => queue.confirm(lease), { timeout: 10_000, interval: 5 })
+  return vi.waitUntil(() => queue.confirm(lease), { interval: 5 })
 }

@@ -41,7 +41,7 @@ function pipelineTo(options: Partial<Omit<RedisPipelineOptions, 'redis'>> & { ur
 }
 
 const entries = (key: string) => server.command('LRANGE', key, 0, -1) as Promise<string[]>
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 5000, interval: 20 })
+const eventually = (check: () => unknown) => vi.waitFor(check, { interval: 20 })
 
 test('a list has the items as JSON in their order and nothing else, as scrapy-redis writes them', async () => {
   const { page, key, stats } = pipelineTo()

@@ -14,8 +14,8 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     setInterval(() => {}, 1000)`
     const { stdout } = await runProcess(process.execPath, ['--input-type=module', '-e', script])
     const [port, dir] = JSON.parse(stdout) as [number, string]
-    await expect.poll(() => existsSync(dir), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => existsSync(dir)).toBe(false)
     const refusal = () => askRedis({ host: '127.0.0.1', port }, ['PING']).catch((error) => error.code)
-    await expect.poll(refusal, { timeout: 5_000 }).toBe('ECONNREFUSED')
+    await expect.poll(refusal).toBe('ECONNREFUSED')
   },
 )

@@ -12,7 +12,7 @@ import { deskServers } from '../redis/desk-servers.ts'
 import { ProcessCrawlDesk } from './process/process-crawl-desk.ts'
 import { RegistryDesks } from './registry-desks.ts'
 
-const WITHIN = { timeout: 20_000, interval: 20 }
+const WITHIN = { interval: 20 }
 
 /** A site, and a crawl of it that is not yet run. */
 async function siteAndCrawl(settings: object) {

@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest'
 import { deskServers } from '../redis/desk-servers.ts'
 import { RegistryDesks } from './registry-desks.ts'
 
-const WITHIN = { timeout: 15_000, interval: 50 }
+const WITHIN = { interval: 50 }
 
 async function noted(server: RedisServer, spider: string): Promise<void> {
   const redis = new Redis(server.url)

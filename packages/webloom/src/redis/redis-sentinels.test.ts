@@ -96,7 +96,7 @@ test('and at what replicas are for: a master that takes writes without them, or 
   })
   await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
   await Promise.all(replicas.map((replica) => replica.kill()))
-  await expect.poll(look, { timeout: 10_000 }).toMatchObject({
+  await expect.poll(look).toMatchObject({
     state: 'fail',
     found: expect.stringContaining('takes no writes, as no replica is near enough'),
   })

@@ -34,10 +34,7 @@ test('servers that are there are served at once, and one that is away when it is
     expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^not served now: quotes\. Redis at/)),
   )
   await away.restart()
-  await vi.waitFor(
-    () => expect(info).toHaveBeenCalledWith(expect.stringContaining('serves quotes, too')),
-    20_000,
-  )
+  await vi.waitFor(() => expect(info).toHaveBeenCalledWith(expect.stringContaining('serves quotes, too')))
   expect(open.map(({ shown }) => shown)).toEqual([there.url, away.url])
   ending.abort()
   for (const { servers } of open) servers.close()

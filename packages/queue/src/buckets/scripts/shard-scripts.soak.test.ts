@@ -142,7 +142,7 @@ test('a master is killed, and its replica is older: each link comes to its shard
 
   const untilWritten = async (shard: string, more: number) => {
     const wanted = shards.get(shard)!.pushed + more
-    await vi.waitUntil(() => shards.get(shard)!.pushed >= wanted, { timeout: 20_000, interval: 2 })
+    await vi.waitUntil(() => shards.get(shard)!.pushed >= wanted, { interval: 2 })
   }
 
   const writing = Promise.all(names.map((name, n) => write(name, n))).finally(() => {

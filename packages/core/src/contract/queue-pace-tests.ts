@@ -1,4 +1,9 @@
-/** The part of the contract suite of queues that is about hosts: their lines, their pace, and what is learned of them. */
+/**
+ * The part of the contract suite of queues that is about hosts: their lines, their pace, and what is learned of them.
+ *
+ * That something comes a delay after something else is measured from just before the queue is told of the first to just after it has
+ * answered: however slow the machine is, what is measured is then no shorter than what the queue has kept.
+ */
 
 import assert from 'node:assert/strict'
 import type { Lease } from '../ports/request-queue.ts'
@@ -52,8 +57,8 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     const leases = [...(await queue.lease(5))]
     while (leases.length < 2) leases.push(...(await queue.lease(5)))
     assert.deepEqual(new Set(ids(leases)), new Set(['a/1', 'b/1']))
-    for (const lease of leases) lease.started()
     const startedAt = performance.now()
+    for (const lease of leases) lease.started()
     for (const lease of leases) await queue.commit(lease)
     const [second] = await queue.lease(5)
     assert.equal(second?.id, 'a/2')
@@ -97,23 +102,23 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     const queue = await make({ delayMs })
     await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
     const [first] = await leasedOf(queue, 1)
-    first!.started()
     const leftAt = [performance.now()]
+    first!.started()
     const { signal } = new AbortController()
     const documents = ['more', 'most'].map((path) =>
       first!
         .documents()
         .mayLeave(`http://a.test/${path}`, signal)
         .then(({ left }) => {
-          left()
           leftAt.push(performance.now())
+          left()
         }),
     )
     for (const id of ['a/2', 'a/3']) {
       const [next] = await leasedOf(queue, 1)
       assert.equal(next!.id, id)
-      next!.started()
       leftAt.push(performance.now())
+      next!.started()
       if (id === 'a/2') await Promise.all(documents)
     }
     assert.equal(leftAt.length, 5)
@@ -128,25 +133,26 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     first!.started()
     const [second] = await leasedOf(queue, 1)
     const { signal } = new AbortController()
-    const left: string[] = []
+    const left: { readonly name: string; readonly atMs: number }[] = []
     const leaves = (lease: Lease, name: string) =>
       lease
         .documents()
         .mayLeave(`http://a.test/${name}`, signal)
         .then((document) => {
+          left.push({ name, atMs: performance.now() })
           document.left()
-          left.push(name)
         })
     const document = leaves(first!, 'document')
     await new Promise((resolve) => setTimeout(resolve, delayMs))
-    assert.deepEqual(left, [])
+    assert.equal(left.length, 0)
     // It waits for what the other page may have, and asks itself when it has that.
     second!.documents()
     await document
-    const leftAt = performance.now()
     await leaves(second!, 'second')
-    assert.deepEqual(left, ['document', 'second'])
-    assert.ok(performance.now() - leftAt >= delayMs - 5)
+    const [one, other] = left
+    assert.deepEqual([one?.name, other?.name], ['document', 'second'])
+    const gapMs = other!.atMs - one!.atMs
+    assert.ok(gapMs >= delayMs - 5, `it left ${gapMs} ms after the other`)
   },
   'nothing leaves for a host before its document is seen to leave, or is over': async (make) => {
     const delayMs = 60
@@ -160,8 +166,8 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     // That nothing leaves can only be waited for.
     const early = await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 2 * delayMs))])
     assert.equal(early, undefined)
-    slow.left()
     const leftAt = performance.now()
+    slow.left()
     const [second] = await next
     assert.ok(performance.now() - leftAt >= delayMs - 5)
     second!.started()
@@ -187,12 +193,12 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     const queue = await make({ delayMs })
     await queue.push([on('a', 1), on('b', 1), on('b', 2)], 'o')
     const leases = await leasedOf(queue, 2)
-    for (const lease of leases) lease.started()
     const startedAt = performance.now()
+    for (const lease of leases) lease.started()
     const first = leases.find(({ slot }) => slot === 'a.test')!
     const document = await first.documents().mayLeave('http://b.test/more', new AbortController().signal)
-    document.left()
     const leftAt = performance.now()
+    document.left()
     assert.ok(leftAt - startedAt >= delayMs - 5, `it left ${leftAt - startedAt} ms after b/1`)
     assert.deepEqual(ids(await leasedOf(queue, 1)), ['b/2'])
     const gapMs = performance.now() - leftAt
@@ -202,8 +208,8 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     const queue = await make()
     await queue.push([on('a', 1), on('a', 2)], 'o')
     const [first] = await queue.lease(1)
-    first?.started()
     const startedAt = performance.now()
+    first?.started()
     await queue.commit(first as Lease, { host: { delayMs: 100 } })
     assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
     assert.ok(performance.now() - startedAt >= 95)
@@ -249,8 +255,8 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     await queue.commit(first!, { host: { delayMs: 60_000 } })
     await queue.steer(new Map([['a.test', { at: 1, delayMs: 200 }]]))
     const [second] = await leasedOf(queue, 1)
-    second!.started()
     const startedAt = performance.now()
+    second!.started()
     await queue.commit(second!)
     const [third] = await leasedOf(queue, 1)
     assert.ok(performance.now() - startedAt >= 190, `a/3 came after ${performance.now() - startedAt} ms`)
@@ -290,8 +296,7 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     assert.deepEqual((await queue.lease(1))[0]?.host, { delayMs: 10, failures: 1 })
   },
   'an urgent request added late to a long line goes within two delays': async (make) => {
-    const delayMs = 200
-    const queue = await make({ delayMs })
+    const queue = await make({ delayMs: 200 })
     const line = Array.from({ length: 2000 }, (_, n) => on('a', n))
     for (let from = 0; from < line.length; from += 500)
       await queue.push(line.slice(from, from + 500), `o${from}`)
@@ -303,11 +308,8 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     }
     for (let n = 0; n < 3; n++) await next()
     await queue.push([on('a', 'urgent', { priority: 10 })], 'late')
-    const pushedAt = performance.now()
-    while ((await next()) !== 'a/urgent');
-    assert.ok(
-      performance.now() - pushedAt <= 2 * delayMs + 50,
-      `it came after ${performance.now() - pushedAt} ms`,
-    )
+    let before = 0
+    while ((await next()) !== 'a/urgent') before++
+    assert.ok(before <= 1, `${before} went before it`)
   },
 }

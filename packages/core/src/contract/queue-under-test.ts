@@ -17,6 +17,9 @@ export interface QueueUnderTest {
 
 export type Make = (options?: QueueUnderTest) => Promise<RequestQueue>
 
+/** When a test gives up: no promise, so that a busy machine may take long. */
+const PATIENCE_MS = 30_000
+
 /** A request to a host. */
 export const on = (host: string, path: string | number, init: RequestInit = {}): QueuedRequest => ({
   id: `${host}/${path}`,
@@ -33,7 +36,7 @@ export const inDoubt = (host: string, path: string | number): QueuedRequest => (
 /** Waits until so many links may be asked about: some queues hold a page's links back for a while. */
 export async function takenInDoubt(queue: RequestQueue, count: number): Promise<QueuedRequest[]> {
   const taken: QueuedRequest[] = []
-  for (const until = performance.now() + 5000; taken.length < count; ) {
+  for (const until = performance.now() + PATIENCE_MS; taken.length < count; ) {
     assert.ok(performance.now() < until, `only ${taken.length} are to be asked about`)
     taken.push(...(await queue.doubts.take(10)))
     // Between two looks: the port tells nobody that links are ripe.
@@ -45,7 +48,7 @@ export async function takenInDoubt(queue: RequestQueue, count: number): Promise<
 /** Leases until there are so many. */
 export async function leasedOf(queue: RequestQueue, count: number): Promise<Lease[]> {
   const leases: Lease[] = []
-  for (const until = performance.now() + 4000; leases.length < count; ) {
+  for (const until = performance.now() + PATIENCE_MS; leases.length < count; ) {
     assert.ok(performance.now() < until, `only ${leases.length} of ${count} came`)
     leases.push(...(await queue.lease(count - leases.length)))
   }

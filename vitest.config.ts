@@ -49,6 +49,8 @@ export default defineConfig({
         // Real processes and clocks on cores that others share: what fails is tried once more, and .ci/run prints it. Four
         // files at once, as most of their time is waiting, and three tests of each, which start three workers and more.
         retry: 1,
+        // Those that start six servers and three workers take two minutes where others use the cores.
+        testTimeout: 180_000,
         maxConcurrency: 3,
         maxWorkers: 4,
         sequence: { groupOrder: 1 },

@@ -204,7 +204,7 @@ export default class Pages extends RedisSpider {
 /**
  * Every page was fetched and is in the items, and no more was fetched again than the workers have counted, than two workers that had
  * one page at a moment may have, and `more`.
- * Answers how much was.
+ * Resolves to how much was.
  */
 export async function expectComplete(
   web: FakeWebProcess,

@@ -135,7 +135,7 @@ export class FaultCrawl implements AsyncDisposable {
       proxy.dropBefore(match, { times: Number.POSITIVE_INFINITY })
   }
 
-  /** Its reply is lost, and the worker has to find out. Answers whether that has happened. */
+  /** Its reply is lost, and the worker has to find out. Returns whether that has happened. */
   cutReply(command: CommandAt): () => boolean {
     let left = command.nth ?? 1
     const match: CommandMatch = (words) => this.#options.names.nameOf(words) === command.name && --left === 0
@@ -193,7 +193,7 @@ export class FaultCrawl implements AsyncDisposable {
 
 /**
  * A worker is killed with -9 just before or just after one of its commands, and a second one is started: nothing may be
- * lost, and no more is fetched again than what the first had in flight, or had just handed on. Answers how much that was.
+ * lost, and no more is fetched again than what the first had in flight, or had just handed on. Resolves to how much that was.
  */
 export async function killedAt(
   command: CommandAt,

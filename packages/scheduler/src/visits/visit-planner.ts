@@ -41,7 +41,7 @@ const SAMPLE_MAX = 1024
 export const BALANCES_PER_ROUND = 50
 const BALANCE_MS_MIN = 10_000
 /** Of a crawl that did not run meanwhile, no more are made up: the pages' intervals do not follow before they are visited. */
-const BALANCES_AT_ONCE = 10
+const MAX_BALANCES_PER_LOOK = 10
 /** How often pages change is learned with each so many of them, as a change of intervals shows later than that. */
 const BALANCES_PER_LESSON = 5
 
@@ -148,7 +148,7 @@ interface StepsDue {
 
 /** Makes the steps that are due, by what some pages have shown and by how many visits all of them ask for. */
 export function makeSteps(plan: AdaptivePlan, { due, sample, pages, perHour }: StepsDue): void {
-  const steps = Math.min(due, BALANCES_AT_ONCE)
+  const steps = Math.min(due, MAX_BALANCES_PER_LOOK)
   const evidence = sample.map((page) => page.evidence)
   for (let n = 0; n < Math.ceil(steps / BALANCES_PER_LESSON); n++) plan.learn(evidence)
   for (let n = 0; n < steps; n++) plan.balance(pages, perHour)

@@ -159,6 +159,11 @@ export class BucketQueue implements RequestQueue {
     return this.#parts.documents
   }
 
+  /** Whether another worker has nothing to do. */
+  get othersAreHungry(): boolean {
+    return this.#parts.machine.others.isHungry(performance.now())
+  }
+
   describe(): { readonly name: string; readonly order: QueueOrder } {
     return { name: 'turns', order: this.#options.order ?? 'priority' }
   }
@@ -272,7 +277,10 @@ export class BucketQueue implements RequestQueue {
     if (this.#isClosed) return
     this.#parts.handout.handOut()
     this.#parts.fetcher.wake()
-    if (this.#parts.handout.demand > 0 && this.#parts.machine.hasSources) this.#parts.sync.kick()
+    if (this.#parts.handout.demand > 0) {
+      if (this.#parts.machine.hasSources) this.#parts.sync.kick()
+      else if (this.#options.shard) this.#parts.sync.hurry()
+    }
     this.#arm()
   }
 

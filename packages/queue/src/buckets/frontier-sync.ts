@@ -27,7 +27,7 @@ export interface FrontierSyncOptions {
   /** Called with how many this queue takes now, and with 0 when they are here. */
   readonly claim: (count: number) => void
   /** How long outcomes gather while nothing is wanted. */
-  readonly gatherMs: number
+  readonly gatherMs: () => number
   readonly stock: () => number
   /** Returns whether fresh turns are coming, which go before those that were served already. */
   readonly isLooking: () => boolean
@@ -54,10 +54,15 @@ export class FrontierSync {
 
   /** Called when there may be something to send. */
   kick(): void {
-    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
+    this.hurry()
     if (this.#isRunning) return
     this.#isRunning = true
     this.#running = this.#run()
+  }
+
+  /** What gathers goes now, if it need not wait any more: the links of a page may be what is wanted. */
+  hurry(): void {
+    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
   }
 
   /** Resolves when there is nothing left to send. */
@@ -95,7 +100,7 @@ export class FrontierSync {
 
   #waitsMs(): number {
     const { unclaimed, machine, gatherMs } = this.#options
-    return unclaimed() > 0 ? machine.patienceMs(performance.now()) : gatherMs
+    return unclaimed() > 0 ? machine.patienceMs(performance.now()) : gatherMs()
   }
 
   #next(): Message | undefined {

@@ -32,8 +32,12 @@ const STOCK_PART = 8
 
 /** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
 const GATHER_MS = 3
-/** The same of a shard, while others bring what is wanted: each shard has its turn before that, where there is much to do. */
-const SHARD_GATHER_MS = 20
+/**
+ * The same of a shard, while others bring what is wanted: each shard has its turn before that, where there is much to do. Less while
+ * another worker has nothing to do, as it may wait for these links.
+ */
+const SHARD_GATHER_MS = 50
+const HUNGRY_GATHER_MS = 20
 
 /** What parts tell the queue. */
 export interface QueueEvents {
@@ -143,7 +147,8 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...common,
     unclaimed: () => (events.isClosed() ? 0 : handout.unclaimed),
     claim: (count) => handout.claim(count),
-    gatherMs: shard ? SHARD_GATHER_MS : GATHER_MS,
+    gatherMs: () =>
+      !shard ? GATHER_MS : machine.others.isHungry(performance.now()) ? HUNGRY_GATHER_MS : SHARD_GATHER_MS,
     stock: () => (events.isClosed() ? 0 : Math.floor(handout.out.size / STOCK_PART)),
     isLooking: () => fetcher.isLooking,
     onTrimmed: givingUp.onTrimmed ?? (() => {}),

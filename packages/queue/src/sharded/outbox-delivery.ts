@@ -7,9 +7,11 @@ import type { Logger } from '@webloom/core'
 import type { JobChanges } from '../frontier/turn-protocol.ts'
 import type { Delivery } from '../shards/outbox-entry.ts'
 
-/** How long entries for one shard gather: while this worker waits for requests, and while it has enough to do. */
+/** How long entries for one shard gather: while a worker waits for requests, and while all have enough to do. */
 const GATHER_SHORT_MS = 5
-const GATHER_MS = 25
+const GATHER_MS = 100
+/** So often it is looked whether a worker waits by now. */
+const LOOKS_EVERY_MS = 25
 /** A script with more is sent in parts, so that its server serves others in between. */
 const MAX_ENTRIES_PER_SCRIPT = 500
 /** For a shard that does not answer no more (characters) are kept here: they are in the outbox. */
@@ -17,7 +19,7 @@ const KEPT_SIZE_MAX = 4_000_000
 
 export interface OutboxDeliveryOptions {
   readonly logger: Logger
-  /** Whether this worker wants requests that nobody is just taking: these entries may be among them. */
+  /** Whether this worker wants requests that nobody is just taking, or another one has nothing to do: these entries may be among them. */
   readonly isShort: () => boolean
   /** Applies deliveries in a shard. Resolves to what that has changed there, and to how many entries are lost for good. */
   readonly apply: (
@@ -49,7 +51,8 @@ export class OutboxDelivery {
       if (gathered) gathered.push(...some)
       else {
         this.#gathered.set(shard, [...some])
-        setTimeout(() => this.#flush(shard), this.#options.isShort() ? GATHER_SHORT_MS : GATHER_MS)
+        if (this.#options.isShort()) setTimeout(() => this.#flush(shard), GATHER_SHORT_MS)
+        else this.#flushLater(shard, GATHER_MS)
       }
     }
   }
@@ -65,6 +68,14 @@ export class OutboxDelivery {
   async settled(): Promise<void> {
     for (const shard of [...this.#gathered.keys()]) this.#flush(shard)
     await Promise.all(this.#delivering)
+  }
+
+  #flushLater(shard: string, leftMs: number): void {
+    setTimeout(() => {
+      const left = leftMs - LOOKS_EVERY_MS
+      if (left > 0 && !this.#options.isShort()) this.#flushLater(shard, left)
+      else this.#flush(shard)
+    }, LOOKS_EVERY_MS)
   }
 
   #flush(shard: string): void {

@@ -100,7 +100,7 @@ export class ShardedQueue implements RequestQueue {
     )
     this.#delivery = new OutboxDelivery({
       logger,
-      isShort: () => this.#dispatcher.isShort,
+      isShort: () => this.#dispatcher.isShort || this.#all((queue) => queue.othersAreHungry).includes(true),
       // Nobody is the caller: whoever holds a bucket is told, this worker too.
       apply: (shard, deliveries) => this.#scripts.get(shard)!.apply('', this.#home.run, deliveries),
       onJobChanges: (shard, jobChanges) => this.#changeJobs(shard, jobChanges),

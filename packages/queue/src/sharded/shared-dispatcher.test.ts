@@ -39,6 +39,7 @@ test('what is wanted is taken from one shard, the next time from the next one, a
   a.onDemand(() => served.push('a'))
   b.onDemand(() => served.push('b'))
   const waiting = take(9)
+  await turn()
   expect(served.splice(0)).toEqual(['a', 'b'])
   expect([a.unclaimed, b.unclaimed]).toEqual([9, 9])
   a.claim(7)
@@ -51,6 +52,18 @@ test('what is wanted is taken from one shard, the next time from the next one, a
   b.claim(0)
   expect(await waiting).toHaveLength(9)
   expect(served, 'enough has come').toEqual([])
+})
+
+test('places that become free in one turn of the event loop are filled in one go', async () => {
+  const { a, take } = twoShards()
+  const wanted: number[] = []
+  a.onDemand(() => wanted.push(a.unclaimed))
+  const waiting = [take(1), take(1), take(2)]
+  expect(wanted).toEqual([])
+  await turn()
+  expect(wanted).toEqual([4])
+  for (let n = 0; n < 4; n++) a.put(lease(`${n}`))
+  expect((await Promise.all(waiting)).map(({ length }) => length)).toEqual([1, 1, 2])
 })
 
 test('a suspect of one shard waits for the requests of all, and its own shard notes it', async () => {

@@ -26,6 +26,7 @@ export class SharedDispatcher {
   #first = 0
   /** How many requests shards are just taking. */
   #claimed = 0
+  #willServe = false
 
   /** @param waitMsMax how long a caller waits for requests */
   constructor(waitMsMax: number) {
@@ -34,7 +35,7 @@ export class SharedDispatcher {
       beginAlone: async (lease) => this.#shardOf.get(lease)?.beginAlone(lease),
       endAlone: async (lease) => this.#shardOf.get(lease)?.endAlone(lease),
     })
-    this.#dispatcher.onDemand(() => this.#serve())
+    this.#dispatcher.onDemand(() => this.#serveSoon())
   }
 
   /** Whether callers wait for more than shards are just taking. */
@@ -116,6 +117,16 @@ export class SharedDispatcher {
     shard.claimed = count
     if (count > 0) this.#first = this.#shards.indexOf(shard) + 1
     else if (this.isShort) this.#serve()
+  }
+
+  /** Places that become free in one turn of the event loop are filled together: each hand-out of a shard is noted with a message. */
+  #serveSoon(): void {
+    if (this.#willServe) return
+    this.#willServe = true
+    setImmediate(() => {
+      this.#willServe = false
+      if (this.#dispatcher.demand > 0) this.#serve()
+    })
   }
 
   #serve(): void {

@@ -393,7 +393,7 @@ export {
   SCRAPY_SERIALIZERS,
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
-export { infoOf, mastersOf } from './redis/cluster-client.ts'
+export { infoOf, mastersOf, serverOfSlot } from './redis/cluster-client.ts'
 export { newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
 export {
   asksFor,

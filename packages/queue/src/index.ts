@@ -26,6 +26,7 @@ export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-r
 export { clearFormerShards } from './sharded/former-shards.ts'
 export { ShardedQueue, type ShardedQueueOptions } from './sharded/sharded-queue.ts'
 export { shardCount } from './shards/crawl-shards.ts'
+export { QueueRun } from './shards/queue-run.ts'
 
 // Requests that were given up
 

@@ -116,6 +116,11 @@ export interface CrawlRun {
   name(): string
   /** Which start of the queue's Redis answers now; another one after each restart. Absent where the queue is in this process. */
   redisRunId?(): Promise<string>
+  /**
+   * The same, for who deletes what would be needed if the queue's Redis came back older: what it had taken three seconds ago it cannot
+   * lose any more. Rejects with WL_REDIS_AWAY while that does not hold, as its replicas are silent. Absent: `redisRunId` is enough.
+   */
+  keptRunId?(): Promise<string>
   /** Calls `listener` whenever the connection to the queue's Redis is there again. Absent where the queue is in this process. */
   onQueueBack?(listener: () => void): void
 }

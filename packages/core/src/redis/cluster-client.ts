@@ -65,10 +65,19 @@ export function mastersOf(redis: RedisClient): readonly RedisClient[] {
   return clusterOf(redis)?.nodes('master') ?? [redis]
 }
 
-/** Returns a section of INFO, of the server that has the key. */
-export async function infoOf(redis: RedisClient, key: string, section: string): Promise<string> {
-  // Only a command with a key goes to the key's server.
-  return clusterOf(redis)
-    ? String(await redis.eval("return redis.call('INFO', ARGV[1])", 1, key, section))
-    : redis.info(section)
+/** Returns what tells the server that has a slot from the others; the same for all slots where there is one server. */
+export function serverOfSlot(redis: RedisClient, slot: number): string {
+  const cluster = clusterOf(redis)
+  return cluster ? (cluster.slots[slot]?.[0] ?? `of slot ${slot}`) : 'the server'
 }
+
+/** Returns sections of INFO, of the server that has the key and of one moment. One that has lost its cluster refuses. */
+export async function infoOf(redis: RedisClient, key: string, ...sections: string[]): Promise<string> {
+  // Only a command with a key goes to the key's server; and before Redis 7 INFO takes one section.
+  return clusterOf(redis) || sections.length > 1
+    ? String(await redis.eval(INFO_SCRIPT, 1, key, ...sections))
+    : redis.info(sections[0]!)
+}
+
+const INFO_SCRIPT =
+  "local all = '' for _, section in ipairs(ARGV) do all = all .. redis.call('INFO', section) end return all"

@@ -9,7 +9,7 @@ test('one factor scales every time, and none becomes nothing', () => {
 })
 
 test.each([1, 0.1, 0.05])('what depends on each other still holds, times %d', (factor) => {
-  const { turns, jobs, members, record, keeper, filter, doubts } = scaledTimes(factor)
+  const { turns, jobs, members, record, keeper, filter, doubts, shards, seeds } = scaledTimes(factor)
   expect(3 * turns.renewEveryMs).toBeLessThanOrEqual(turns.lockMs)
   expect(turns.sweepMissedMs).toBeLessThan(turns.lockMs)
   expect(turns.sweepEveryMs).toBeLessThan(turns.sweepMissedMs)
@@ -21,4 +21,7 @@ test.each([1, 0.1, 0.05])('what depends on each other still holds, times %d', (f
   // A link in doubt is asked about again before that is a silence.
   expect(doubts.heldMs + filter.heardEveryMs).toBeLessThanOrEqual(filter.silenceMs)
   expect(filter.markKeptMs).toBeGreaterThan(2 * filter.runIdEveryMs)
+  // As long as a master that is cut off takes writes, with min-replicas-max-lag 1 or cluster-node-timeout 3000, and its replica is silent for.
+  for (const keptMs of [filter.markKeptMs, shards.keptMs, seeds.ripeMs])
+    expect(keptMs).toBeGreaterThan(4500 * factor)
 })

@@ -129,7 +129,7 @@ export interface ProtocolTimes {
   readonly seeds: {
     /** How long a message stays with a worker that does not renew it. */
     readonly leaseMs: number
-    /** A Redis that writes to disk every second is a second behind, two at the most. */
+    /** How long a message outlives the queueing of its requests: longer than what a fail-over of the queue's Redis may lose, and than its disk may lack. */
     readonly ripeMs: number
     readonly runIdAgeMs: number
   }
@@ -137,7 +137,7 @@ export interface ProtocolTimes {
   readonly filter: {
     /** The longest that a settled asker waits for a question to travel with. */
     readonly settleWithinMs: number
-    /** How old a mark must be before it is deleted: more than a Redis that writes to disk every second may lose. */
+    /** How old a mark must be before it is deleted: more than a fail-over may lose, and than a Redis that writes to disk every second. */
     readonly markKeptMs: number
     readonly runIdEveryMs: number
     /** How long after its commit a page may run again because the queue's Redis has lost that commit. */
@@ -264,7 +264,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     renewEveryMs: 2000,
     answerMsMax: 2000,
   },
-  seeds: { leaseMs: 10_000, ripeMs: 2000, runIdAgeMs: 1000 },
+  seeds: { leaseMs: 10_000, ripeMs: 5000, runIdAgeMs: 1000 },
   filter: {
     settleWithinMs: 300,
     markKeptMs: 5000,

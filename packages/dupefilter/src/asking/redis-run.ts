@@ -20,11 +20,21 @@ export interface Cleaning {
   readonly before: number
 }
 
+export interface RedisRunOptions {
+  /** Absent: the queue is in this process. */
+  readonly redisRunId?: RedisRunId | undefined
+  /** The same, by which marks may go. Rejects while that Redis could be replaced by one that is older. Default: `redisRunId`. */
+  readonly keptRunId?: RedisRunId | undefined
+  /** Without it no run is ever young. */
+  readonly onQueueBack?: OnQueueBack | undefined
+  readonly times?: ProtocolTimes['filter']
+}
+
 /**
  * Knows the present run of the queue's Redis, and from it which marks may go.
  *
  * A mark may go when the run in which its page was committed still goes on `markKeptMs` later, as the commit is on disk by
- * then. So the run id has to be asked for *after* a time that the filter's Redis has told. A script that is delayed in
+ * then, and on a replica where there are any: a master that is cut off from them answers for longer than that. So the run id has to be asked for *after* a time that the filter's Redis has told. A script that is delayed in
  * between, for instance by a lost connection, must not use its own, later time.
  *
  * A run that is new to this process may have begun with an older state. For a while it counts as `young`: what was settled
@@ -32,6 +42,7 @@ export interface Cleaning {
  */
 export class RedisRun {
   readonly #runId: RedisRunId
+  readonly #keptRunId: RedisRunId
   readonly #onBack: OnQueueBack | undefined
   readonly #times: ProtocolTimes['filter']
   #current = ''
@@ -48,12 +59,12 @@ export class RedisRun {
   #onChange = () => {}
   #isOpen = false
 
-  /** @param onBack without it no run is ever young: the queue is in this process */
-  constructor(runId: RedisRunId | undefined, times = PROTOCOL_TIMES.filter, onBack?: OnQueueBack) {
+  constructor({ redisRunId, keptRunId, onQueueBack, times = PROTOCOL_TIMES.filter }: RedisRunOptions) {
     this.#times = times
-    this.#onBack = onBack
+    this.#onBack = onQueueBack
     const own = randomUUID()
-    this.#runId = runId ?? (() => own)
+    this.#runId = redisRunId ?? (() => own)
+    this.#keptRunId = keptRunId ?? this.#runId
   }
 
   /**
@@ -130,13 +141,13 @@ export class RedisRun {
     if (this.#isAsking || turn === this.#turn) return
     this.#turn = turn
     this.#isAsking = true
-    this.#ask()
+    this.#ask(this.#keptRunId)
       .then(
         (run) => {
           this.#heard(run)
           this.#cleaning = { run, before: now - this.#times.markKeptMs }
         },
-        // The queue's Redis does not answer: marks stay until it does.
+        // The queue's Redis does not answer, or has no replica near: marks stay until it does, and has.
         () => {},
       )
       .finally(() => {
@@ -173,8 +184,8 @@ export class RedisRun {
     this.#onChange()
   }
 
-  async #ask(): Promise<string> {
+  async #ask(runId = this.#runId): Promise<string> {
     // Lua parses it with %S+.
-    return (await this.#runId()).replace(/\s/g, '_') || '-'
+    return (await runId()).replace(/\s/g, '_') || '-'
   }
 }

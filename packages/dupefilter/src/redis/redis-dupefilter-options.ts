@@ -20,6 +20,8 @@ export interface RedisDupeFilterOptions {
    * be remembered over a reconnect. Default, for a queue in this process: an id of this object's own.
    */
   readonly redisRunId?: RedisRunId
+  /** The same, asked for by who deletes: rejects while that Redis could be replaced by one that is older. Default: `redisRunId`. */
+  readonly keptRunId?: RedisRunId
   /** Tells when the queue's Redis is there again. Absent where the queue is in this process. */
   readonly onQueueBack?: OnQueueBack
   /**

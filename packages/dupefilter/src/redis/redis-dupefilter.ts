@@ -125,7 +125,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const { times = PROTOCOL_TIMES } = options
     this.#times = times.filter
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
-    this.#run = new RedisRun(options.redisRunId, this.#times, options.onQueueBack)
+    this.#run = new RedisRun({ ...options, times: this.#times })
     this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
     this.stats = options.stats
     const { redis, keys, logger, stats } = this

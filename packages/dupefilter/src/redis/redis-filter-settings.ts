@@ -20,6 +20,7 @@ export function redisFilterOptionsOf(
     redis: redis('dupefilter', `DUPEFILTER_CLASS is ${shown}`),
     ...(run && { crawl: () => run.name() }),
     ...(run?.redisRunId && { redisRunId: () => run.redisRunId!() }),
+    ...(run?.keptRunId && { keptRunId: () => run.keptRunId!() }),
     ...(run?.onQueueBack && { onQueueBack: (listener: () => void) => run.onQueueBack!(listener) }),
     ...(times && { times }),
     ...(typed !== undefined && { typed }),

@@ -5,10 +5,11 @@ import type { CrawlRun } from '@webloom/core'
  * only those who had asked before it was asked for, as the run may be another one the moment after.
  */
 export function runOfParts(run: CrawlRun): CrawlRun {
-  const { redisRunId, onQueueBack } = run
+  const { redisRunId, keptRunId, onQueueBack } = run
   return {
     name: () => run.name(),
     ...(redisRunId && { redisRunId: askedTogether(() => redisRunId.call(run)) }),
+    ...(keptRunId && { keptRunId: askedTogether(() => keptRunId.call(run)) }),
     ...(onQueueBack && { onQueueBack: heardTogether((listener) => onQueueBack.call(run, listener)) }),
   }
 }

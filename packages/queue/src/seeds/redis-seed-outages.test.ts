@@ -1,5 +1,5 @@
 import { startTcpProxy } from '@webloom/testkit'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { eventually, seedsOfFile, url, urls } from '../../testing/seeds-of-file.ts'
 
 const place = seedsOfFile()
@@ -31,6 +31,22 @@ test('a restart between the hand-out and the acknowledgement counts as well', as
   run = 'run-2'
   await one.queue(seeds)
   expect(await come(one, 1)).toEqual(seeds)
+})
+
+test('a message stays while the queue’s Redis could be replaced by one that has not got its request', async () => {
+  nextKey()
+  await push(url(1))
+  let isKept = false
+  const keptRunId = vi.fn(async () => {
+    if (!isKept) throw new Error('no replica is near')
+    return 'run-1'
+  })
+  const one = await worker({ keptRunId })
+  await one.queue(await one.source.next(9))
+  await vi.waitFor(() => expect(keptRunId.mock.calls.length).toBeGreaterThan(2), { timeout: 5000 })
+  expect(await one.source.pending()).toBe(1)
+  isKept = true
+  await eventually(async () => expect(await one.source.pending()).toBe(0))
 })
 
 test('a queue’s Redis that does not answer keeps the messages where they are', async () => {

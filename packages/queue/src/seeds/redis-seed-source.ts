@@ -6,9 +6,10 @@
  *     hold       while they are worked on, time and again. What is not held any more, because its worker died or
  *                its reply was lost, is handed out again under the same id: the filter and the queue know that asker
  *                and add nothing twice.
- *     settle     when all requests of a message are queued it is removed, but no sooner than two seconds later and only
- *                when the queue's Redis has not been restarted in between. Seeds and queue may be on two servers, and
- *                one that writes to disk every second comes back without its last second. If it was restarted, the
+ *     settle     when all requests of a message are queued it is removed, but no sooner than five seconds later and only
+ *                when the queue's Redis has not been restarted in between, nor could be replaced by one that lacks them. Seeds
+ *                and queue may be on two servers, and one that writes to disk every second comes back without its last
+ *                second, a replica that takes its place without what it took when it was cut off. If it was restarted, the
  *                message is handed out again. What the queue has noted of its requests it keeps until then: however late
  *                the message comes again, none is queued twice.
  *
@@ -51,6 +52,8 @@ export interface RedisSeedSourceOptions {
   readonly makeRequests: (data: string) => readonly Request[] | Promise<readonly Request[]>
   /** The run id of the queue's Redis, as that server says it now. */
   readonly redisRunId: () => Promise<string>
+  /** The same, asked for before messages are removed: rejects while that server could be replaced by one that is older. Default: `redisRunId`. */
+  readonly keptRunId?: () => Promise<string>
   /** `settled` of the queue: the seed's message is removed, so that nobody can queue its request again. */
   readonly settled: (asker: string) => Promise<void>
   readonly logger: Logger
@@ -58,8 +61,8 @@ export interface RedisSeedSourceOptions {
   /** How long a message stays with a worker that does not renew it. Default 10 000; it is renewed five times in that time. */
   readonly leaseMs?: number
   /**
-   * How long a message outlives the queueing of its requests. Default 2000: a Redis that writes to disk every second is
-   * a second behind, two at the most.
+   * How long a message outlives the queueing of its requests. Default 5000: longer than what a fail-over may lose, and than a Redis
+   * that writes to disk every second may lack.
    */
   readonly ripeMs?: number
   /** Default: PROTOCOL_TIMES. */
@@ -182,9 +185,9 @@ export class RedisSeedSource implements SeedSource {
     await this.#askRun()
   }
 
-  async #askRun(): Promise<string> {
+  async #askRun(runId = this.#options.redisRunId): Promise<string> {
     const askedAt = performance.now()
-    this.#run = await this.#options.redisRunId()
+    this.#run = await runId()
     this.#runAskedAt = askedAt
     return this.#run
   }
@@ -236,7 +239,8 @@ export class RedisSeedSource implements SeedSource {
     const ripeBefore = performance.now() - this.#ripeMs
     const ripe = this.#answered.filter(({ isQueued, answeredAt }) => !isQueued || answeredAt <= ripeBefore)
     if (ripe.length === 0) return
-    const run = ripe.some(({ isQueued }) => isQueued) ? await this.#askRun() : this.#run
+    const { redisRunId, keptRunId = redisRunId } = this.#options
+    const run = ripe.some(({ isQueued }) => isQueued) ? await this.#askRun(keptRunId) : this.#run
     const isLost = (message: SeedMessage) => message.isQueued && message.run !== run
     const lost = ripe.filter(isLost)
     if (lost.length > 0) this.#handOutAgain(lost)

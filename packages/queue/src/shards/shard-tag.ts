@@ -4,7 +4,7 @@
  * have neighbouring slots, as many each, until somebody moves them: then each master has as many shards, up to one.
  */
 
-const SLOTS = 16_384
+import { crcOf, SLOTS } from '../redis/key-slot.ts'
 
 /** @param queueName of the home, `{quotes}` */
 export function shardTag(queueName: string, shard: string, shards: number): string {
@@ -29,18 +29,4 @@ function digitsOf(n: number): number[] {
   for (let rest = n; digits.length === 0 || rest > 0; rest = Math.floor(rest / 10))
     digits.unshift(48 + (rest % 10))
   return digits
-}
-
-/** By byte. */
-const CRCS = Uint16Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte << 8
-  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1
-  return crc
-})
-
-/** As Redis Cluster hashes keys: CRC16, XMODEM's. */
-function crcOf(bytes: Iterable<number>, begun = 0): number {
-  let crc = begun
-  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ CRCS[(crc >> 8) ^ byte]!
-  return crc
 }

@@ -11,7 +11,12 @@ export function seedSource(
   {
     queue,
     ...worker
-  }: { workerId: string; redisRunId: () => Promise<string>; queue: Pick<RequestQueue, 'settled'> },
+  }: {
+    workerId: string
+    redisRunId: () => Promise<string>
+    keptRunId?: () => Promise<string>
+    queue: Pick<RequestQueue, 'settled'>
+  },
 ): RedisSeedSource | undefined {
   if (!isRedisSpider(spider)) return undefined
   const options = seedOptionsOf(spider, settings)

@@ -1,19 +1,15 @@
 /** The store of a crawl that is on Redis, where other workers share it. Names concrete queues, as crawl-store.ts does. */
 
-import { hash } from 'node:crypto'
 import {
   type Crawler,
   type CrawlRun,
   crawlKey,
   crawlNameOf,
   type DupeFilter,
-  infoOf,
   type Logger,
   mastersOf,
   type RequestQueue,
   settingsTold,
-  WebloomError,
-  withDeadline,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import {
@@ -34,6 +30,7 @@ import {
   MemoryHostClock,
   noteCrawl,
   PresentWorkers,
+  QueueRun,
   RedisBudgetBook,
   RedisCrawlRecord,
   RedisMemory,
@@ -62,9 +59,6 @@ import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
 import { partsOnOneServer, shardsAsked, shardsOnOneServer } from './store-settings.ts'
 import { newWorkerId } from './worker-id.ts'
 
-/** Longer than a silent connection takes to be noticed, and to be made anew. */
-const RUN_ID_MS_MAX = 10_000
-
 interface RedisStoreParts {
   readonly spider: Spider
   readonly folder: string
@@ -88,10 +82,13 @@ export async function redisStore(
   const shards = shardsAsked(settings)
   const isCluster = servers.targets('queue')[0]!.options.nodes !== undefined
   if (shards > 1 && !isCluster) logger.warn(shardsOnOneServer(shards))
-  const redisRunId = redisRunIdOf(queueRedis, keys, shards)
+  const queueRun = new QueueRun({ redis: queueRedis, keys, shards })
+  const redisRunId = () => queueRun.id()
+  const keptRunId = () => queueRun.keptId()
   const run: CrawlRun = {
     name: () => record.runName,
     redisRunId,
+    keptRunId,
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
   // A crawl that comes back to its pages knows them in its next run.
@@ -180,7 +177,7 @@ export async function redisStore(
     logger,
     ...times,
   })
-  const seeds = seedSource(crawler, { spider, startHosts }, { workerId, redisRunId, queue })
+  const seeds = seedSource(crawler, { spider, startHosts }, { workerId, redisRunId, keptRunId, queue })
   let totalsAtEnd: WholeTotals | undefined
   return {
     workerId,
@@ -275,7 +272,13 @@ export async function withQueueAndFilter<T>(
   runName = () => '',
 ): Promise<T> {
   const shards = await shardsOf({ crawler, redis, keys })
-  const run: CrawlRun = { name: runName, redisRunId: redisRunIdOf(redis, keys, shards) }
+  // An asker is settled for the same run as by the crawl's workers.
+  const queueRun = new QueueRun({ redis, keys, shards })
+  const run: CrawlRun = {
+    name: runName,
+    redisRunId: () => queueRun.id(),
+    keptRunId: () => queueRun.keptId(),
+  }
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const addresses = HostAddresses.fromCrawler(crawler)
   const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
@@ -365,30 +368,4 @@ async function noted(noting: Promise<unknown>, logger: Logger): Promise<void> {
       'this crawl or its settings cannot be noted on Redis, so a dashboard does not find it by itself',
     ),
   )
-}
-
-/** By that an asker is settled: commands that bring requests have the same as the crawl's workers. */
-function redisRunIdOf(redis: Redis, keys: CrawlRedisKeys, shards: number): () => Promise<string> {
-  return () => (shards > 1 ? runIdOfAll(redis) : runIdOf(redis, keys))
-}
-
-/** Another one after each start of that server. Rejects with WL_REDIS_AWAY when it does not answer: it is asked again. */
-async function runIdOf(redis: Redis, { record }: CrawlRedisKeys): Promise<string> {
-  const late = () =>
-    new WebloomError('WL_REDIS_AWAY', `the queue’s Redis has not told its run for ${RUN_ID_MS_MAX} ms`)
-  const info = await withDeadline(RUN_ID_MS_MAX, infoOf(redis, record, 'server'), late)
-  return /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'
-}
-
-/** The same of all servers that have shards: another one after each start of any, and when another one has become a master. */
-async function runIdOfAll(redis: Redis): Promise<string> {
-  const late = () =>
-    new WebloomError('WL_REDIS_AWAY', `the queue’s Redis has not told its runs for ${RUN_ID_MS_MAX} ms`)
-  const infos = await withDeadline(
-    RUN_ID_MS_MAX,
-    Promise.all(mastersOf(redis).map((server) => server.info('server'))),
-    late,
-  )
-  const ids = infos.map((info) => /^run_id:(\S+)/m.exec(info)?.[1] ?? '-')
-  return hash('sha1', ids.sort().join(' '))
 }

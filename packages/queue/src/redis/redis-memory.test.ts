@@ -106,14 +106,14 @@ describe('redisHealth', () => {
     const [master, ...replicas] = trio.servers
     await using redis = connect(master!.url)
     const bounded = await redisHealth(redis)
-    expect(bounded).toMatchObject({ warnings: [], lossMs: 2000 })
+    expect(bounded).toMatchObject({ warnings: [], lossMs: 3000 })
     expect(staleTooSoon(bounded, 10_000)).toBeUndefined()
-    expect(staleTooSoon(bounded, 2000)).toMatch(
-      /is 2 s, and a fail-over may lose the last 2 s: .* Set DUPEFILTER_PENDING_STALE=10$/,
+    expect(staleTooSoon(bounded, 3000)).toMatch(
+      /is 3 s, and a fail-over may lose the last 3 s: .* Set DUPEFILTER_PENDING_STALE=10$/,
     )
     await master!.command('CONFIG', 'SET', 'min-replicas-max-lag', '10')
     expect((await redisHealth(redis)).warnings).toEqual([
-      expect.stringMatching(/the last 11 s is lost .* bridges 5 s.* Set min-replicas-max-lag 1$/),
+      expect.stringMatching(/the last 12 s is lost .* bridges 5 s.* Set min-replicas-max-lag 1$/),
     ])
     await master!.command('ACL', 'SETUSER', 'default', '-config')
     expect((await redisHealth(redis)).warnings).toEqual([
@@ -131,6 +131,30 @@ describe('redisHealth', () => {
     await vi.waitFor(async () =>
       expect((await redisHealth(redis)).warnings).toEqual([expect.stringContaining('takes no writes')]),
     )
+  })
+
+  test('one of a cluster with a replica is told when it may be cut off for longer than a crawl bridges', async () => {
+    await using cluster = await startCluster({ masters: 1, replicas: 1 })
+    const master = (await cluster.masterOf('any'))!
+    await using redis = connect(master.url)
+    expect(await redisHealth(redis)).toMatchObject({ warnings: [], lossMs: 4500 })
+    // Redis's default.
+    await master.command('CONFIG', 'SET', 'cluster-node-timeout', '15000')
+    const health = await redisHealth(redis)
+    expect(health.warnings).toEqual([
+      expect.stringMatching(/the last 22\.5 s is lost .* bridges 5 s.* Set cluster-node-timeout 3000$/),
+    ])
+    expect(staleTooSoon(health, 10_000)).toMatch(/the last 22\.5 s.* Set DUPEFILTER_PENDING_STALE=45$/)
+    await master.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+    await master.command('CONFIG', 'SET', 'min-replicas-max-lag', '1')
+    await vi.waitFor(async () =>
+      expect(await redisHealth(redis)).toMatchObject({ warnings: [], lossMs: 3000 }),
+    )
+    await master.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    await master.command('ACL', 'SETUSER', 'default', '-config')
+    expect((await redisHealth(redis)).warnings).toEqual([
+      expect.stringMatching(/may not ask how soon.* Set cluster-node-timeout 3000$/),
+    ])
   })
 
   test('snapshots alone are told, and where CONFIG is not allowed, what is not known of them', async () => {

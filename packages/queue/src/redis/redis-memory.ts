@@ -81,7 +81,7 @@ function partUsed({
 export interface RedisHealth extends Omit<ServerSeen, 'roles' | 'shown'> {
   /** What the eviction policy may cost a crawl, in words; undefined when Redis evicts nothing. */
   readonly eviction?: string
-  /** What was taken in so many last milliseconds may be lost in a fail-over; undefined when there are no replicas, or it is not known. */
+  /** What was taken in so many last milliseconds may be lost in a fail-over; undefined when there are no replicas, no bound, or it is not known. */
   readonly lossMs?: number
   /** What a fail-over may cost a crawl, or why nothing is written; undefined when that is bounded, or there are no replicas. */
   readonly replication?: string
@@ -91,7 +91,7 @@ export interface RedisHealth extends Omit<ServerSeen, 'roles' | 'shown'> {
 
 export async function redisHealth(redis: Redis): Promise<RedisHealth> {
   const fields = fieldsOf(await redis.info('default'))
-  const lossMs = fields.get('min_slaves_good_slaves') === undefined ? undefined : await lossMsOf(redis)
+  const lossMs = await lossMsOf(redis, fields)
   const health = {
     version: versionOf(fields),
     maxmemoryPolicy: fields.get('maxmemory_policy') ?? 'unknown',
@@ -123,32 +123,56 @@ function evictionOf(policy: string): string | undefined {
   return `maxmemory-policy is ${policy}: when it is full, this Redis deletes queued requests or the right to them. Set maxmemory-policy noeviction`
 }
 
-/** With one replica alone nothing is asked for: after a fail-over the new master has none, and would take no writes. */
+/** With one replica alone min-replicas is not asked for: after a fail-over the new master has none, and would take no writes. */
 function replicationOf(fields: ReadonlyMap<string, string>, lossMs?: number): string | undefined {
   // There only with min-replicas-to-write.
   const good = fields.get('min_slaves_good_slaves')
   if (good === '0')
     return 'this Redis takes no writes, as no replica is near enough (min-replicas-to-write): the crawl waits until one is. Start its replicas, or set min-replicas-to-write 0'
+  const cure = good === undefined ? 'Set cluster-node-timeout 3000' : 'Set min-replicas-max-lag 1'
   if (lossMs !== undefined && lossMs > BRIDGED_MS)
-    return `what this Redis took in the last ${lossMs / 1000} s is lost when a replica takes its place, and a crawl bridges ${BRIDGED_MS / 1000} s: links may be lost. Set min-replicas-max-lag 1`
-  if (good !== undefined && lossMs === undefined)
-    return 'this Redis has replicas, and its user may not ask how old they may be (CONFIG GET): if that is more than 4 s, a fail-over may lose links. Set min-replicas-max-lag 1'
-  if (good !== undefined || Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
+    return `what this Redis took in the last ${lossMs / 1000} s is lost when a replica takes its place, and a crawl bridges ${BRIDGED_MS / 1000} s: links may be lost. ${cure}`
+  if (lossMs !== undefined) return undefined
+  if (good !== undefined)
+    return `this Redis has replicas, and its user may not ask how old they may be (CONFIG GET): if that is more than 3 s, a fail-over may lose links. ${cure}`
+  if (isClusterWithReplicas(fields))
+    return `this Redis has replicas, and its user may not ask how soon one takes its place (CONFIG GET cluster-node-timeout): if that is more than 3.3 s, a fail-over may lose links. ${cure}`
+  if (Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
   return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
 }
 
-/** How long the filter keeps the mark of an asker that has settled, as its page may have to run again. */
-const BRIDGED_MS = PROTOCOL_TIMES.filter.markKeptMs
-/** A master looks once a second how near its replicas are. */
-const LAG_LOOKED_MS = 1000
+function isClusterWithReplicas(fields: ReadonlyMap<string, string>): boolean {
+  return fields.get('cluster_enabled') === '1' && Number(fields.get('connected_slaves') ?? 0) > 0
+}
 
-async function lossMsOf(redis: Redis): Promise<number | undefined> {
-  try {
-    const [, lag] = (await redis.config('GET', 'min-replicas-max-lag')) as string[]
-    return Number(lag) * 1000 + LAG_LOOKED_MS
-  } catch {
-    return undefined
-  }
+/** How long all is kept that would be needed if the queue's Redis came back older: marks of settled askers, outboxes, seeds. */
+const BRIDGED_MS = Math.min(
+  PROTOCOL_TIMES.filter.markKeptMs,
+  PROTOCOL_TIMES.shards.keptMs,
+  PROTOCOL_TIMES.seeds.ripeMs,
+)
+/** A master looks once a second how near its replicas are, and counts in whole seconds. */
+const LAG_LOOKED_MS = 2000
+/** A node asks another one after half of cluster-node-timeout, and waits the whole of it for the answer. Then it may be the only one left, and stops. */
+const NODE_TIMEOUTS = 1.5
+
+/** For how long a master that is cut off from its replicas takes writes; undefined where nothing bounds it, or it is not known. */
+async function lossMsOf(redis: Redis, fields: ReadonlyMap<string, string>): Promise<number | undefined> {
+  const bounds: (number | undefined)[] = await Promise.all([
+    fields.get('min_slaves_good_slaves') === undefined
+      ? undefined
+      : numberOf(redis, 'min-replicas-max-lag').then((lag) => lag * 1000 + LAG_LOOKED_MS),
+    isClusterWithReplicas(fields)
+      ? numberOf(redis, 'cluster-node-timeout').then((ms) => ms * NODE_TIMEOUTS)
+      : undefined,
+  ]).catch(() => [])
+  const known = bounds.filter((bound) => bound !== undefined)
+  return known.length > 0 ? Math.min(...known) : undefined
+}
+
+async function numberOf(redis: Redis, name: string): Promise<number> {
+  const [, value] = (await redis.config('GET', name)) as string[]
+  return Number(value)
 }
 
 /**

@@ -256,9 +256,11 @@ function storageResults(health: RedisHealth, { target, roles, named }: Server): 
       if (warning === replication) {
         const isWaiting = warning.includes('takes no writes')
         const check = 'Redis replicas'
-        return isWaiting
-          ? { check, state: 'fail', found, type: `${cliOf(target.options)} ROLE` }
-          : { check, state: 'warn', found, type: set('min-replicas-to-write', '1 min-replicas-max-lag 1') }
+        if (isWaiting) return { check, state: 'fail', found, type: `${cliOf(target.options)} ROLE` }
+        const type = warning.includes('cluster-node-timeout')
+          ? set('cluster-node-timeout', '3000')
+          : set('min-replicas-to-write', '1 min-replicas-max-lag 1')
+        return { check, state: 'warn', found, type }
       }
       return warning === eviction
         ? {

@@ -116,3 +116,16 @@ test('doctor looks at each master, and its lines to type are for that one', asyn
     type: `redis-cli -h 127.0.0.1 -p ${master.port} --askpass CONFIG SET maxmemory-policy noeviction`,
   })
 })
+
+test('and at how soon a master that is cut off from its replica stops', async () => {
+  await using other = await startCluster({ masters: 1, replicas: 1 })
+  const master = (await other.masterOf('any'))!
+  const look = async () =>
+    (await checkRedisServers(settingsOf(other.url))).find(({ check }) => check === 'Redis replicas')
+  expect(await look()).toBe(undefined)
+  await master.command('CONFIG', 'SET', 'cluster-node-timeout', '15000')
+  expect(await look()).toMatchObject({
+    state: 'warn',
+    type: `redis-cli -h 127.0.0.1 -p ${master.port} CONFIG SET cluster-node-timeout 3000`,
+  })
+})

@@ -7,7 +7,7 @@
 import { PROTOCOL_TIMES } from '@webloom/core'
 import { HOME } from './crawl-shards.ts'
 import { firstLacking } from './outbox-numbers.ts'
-import type { Round, ShardState } from './shard-state.ts'
+import { cannotFallBehind, type Round, type ShardState } from './shard-state.ts'
 
 export class CrawlEndRounds {
   readonly #keptMs: number
@@ -28,7 +28,8 @@ export class CrawlEndRounds {
       this.#first = round
       return 'soon'
     }
-    return isSafe(this.#first, round, this.#keptMs) ? 'over' : 'soon'
+    const isKept = allShards(this.#first, round, (before, now) => cannotFallBehind(before, now, this.#keptMs))
+    return isKept ? 'over' : 'soon'
   }
 }
 
@@ -47,13 +48,6 @@ export function isNothingLeft(round: Round): boolean {
 /** No server has gone back, and nothing has happened that could lead to more. */
 function isSame(first: Round, second: Round): boolean {
   return allShards(first, second, (before, now) => traceOf(before) === traceOf(now))
-}
-
-/** No server can come back with a state from before the first look: a replica has it, or it is on disk. */
-function isSafe(first: Round, second: Round, keptMs: number): boolean {
-  return allShards(first, second, (before, now) =>
-    now.replicaOffset === undefined ? now.nowMs - before.nowMs >= keptMs : now.replicaOffset >= before.offset,
-  )
 }
 
 function allShards(

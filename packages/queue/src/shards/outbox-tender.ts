@@ -7,7 +7,7 @@
 
 import { PROTOCOL_TIMES } from '@webloom/core'
 import { type EntryNumber, firstLacking, isInList, knownUpTo } from './outbox-numbers.ts'
-import type { Round, ShardState } from './shard-state.ts'
+import { cannotFallBehind, type Round, type ShardState } from './shard-state.ts'
 
 /** Entries that are sent again: all from a number on. */
 export interface Resend {
@@ -28,11 +28,9 @@ export interface Tended {
   readonly trims: readonly Trim[]
 }
 
-/** What a receiver knew, when, and in which history of its server. */
-interface Mark {
+/** What a receiver knew, when, and in which history of its server, that had come so far. */
+interface Mark extends Pick<ShardState, 'replid' | 'nowMs' | 'offset'> {
   readonly upTo: EntryNumber
-  readonly replid: string
-  readonly atMs: number
 }
 
 export class OutboxTender {
@@ -63,23 +61,25 @@ export class OutboxTender {
         if (from && before && isBefore(from, before)) resends.push({ sender, receiver, from })
         const mark = this.#marks.get(pair)
         const isKept = mark?.replid === to.replid
-        if (isKept && to.nowMs - mark.atMs >= this.#keptMs) {
+        if (isKept && this.#cannotLose(mark, to)) {
           if (isInList(list, mark.upTo)) trims.push({ sender, receiver, upTo: mark.upTo })
         } else if (isKept) {
           marks.set(pair, mark)
           continue
         }
         const known = knownUpTo(list, applied)
-        if (known) marks.set(pair, { upTo: known, ...momentOf(to) })
+        const { replid, nowMs, offset } = to
+        if (known) marks.set(pair, { upTo: known, replid, nowMs, offset })
       }
     this.#lastSent = lastSent
     this.#marks = marks
     return { resends, trims }
   }
-}
 
-function momentOf({ replid, nowMs }: ShardState): { replid: string; atMs: number } {
-  return { replid, atMs: nowMs }
+  /** A replica may have it sooner, but a server that starts anew by itself has what is on its disk. */
+  #cannotLose(mark: Mark, to: ShardState): boolean {
+    return to.nowMs - mark.nowMs >= this.#keptMs && cannotFallBehind(mark, to, this.#keptMs)
+  }
 }
 
 /** Numbers go on from epoch to epoch; what was there of an epoch before is there of a later one only if nothing was lost. */

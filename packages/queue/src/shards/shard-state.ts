@@ -8,7 +8,7 @@ export interface ShardState {
   readonly nowMs: number
   /** How far its server's history has come. */
   readonly offset: number
-  /** How far a replica has come, of several the first; absent when there is none. */
+  /** How far a replica has come, of several the first; 0 when none is near and one should be, absent when there is none. */
   readonly replicaOffset?: number
   /** The run that it was told of; '' when it knows of none, as its server has lost all. */
   readonly run: string
@@ -25,3 +25,16 @@ export interface ShardState {
 
 /** All shards and the home, by name, as they were read one after the other. */
 export type Round = ReadonlyMap<string, ShardState>
+
+/**
+ * True when a server that still has the same history cannot come back with a state from before a moment: a replica has that, or, where
+ * there is none, it has been on disk for long enough. While its replicas are silent a master may be cut off: it still answers, and
+ * what it had then is lost when one of them takes its place.
+ */
+export function cannotFallBehind(
+  before: Pick<ShardState, 'offset' | 'nowMs'>,
+  { replicaOffset, nowMs }: ShardState,
+  keptMs: number,
+): boolean {
+  return replicaOffset === undefined ? nowMs - before.nowMs >= keptMs : replicaOffset >= before.offset
+}

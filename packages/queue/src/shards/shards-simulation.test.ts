@@ -7,6 +7,8 @@ import type { ShardPart } from '../../testing/simulation/simulated-tending.ts'
 const TROUBLE: ShardsTrouble = { kills: 2, drops: 6, setBacks: 6 }
 /** Servers go back so often that some do as the crawl ends. */
 const FALLING: ShardsTrouble = { kills: 0, drops: 3, setBacks: 14 }
+/** Masters are cut off from their replicas for as long as cluster-node-timeout is by default, and answer all the while. */
+const CUT_OFF: ShardsTrouble = { ...TROUBLE, lagMsMax: 15_000 }
 const SEEDS = [1, 2, 3, 4, 5]
 
 test('nothing goes wrong: no link is lost, none is done twice, and the crawl ends', () => {
@@ -16,6 +18,16 @@ test('nothing goes wrong: no link is lost, none is done twice, and the crawl end
 test.each(SEEDS)('seed %i: the same where shards go back, each by itself, and workers are killed', (seed) => {
   expect(simulateShards({ seed, trouble: TROUBLE }).wentBack).toBeGreaterThan(0)
 })
+
+test.each([2, 4, 6])(
+  'seed %i: the same where a replica is silent for long before it takes its master’s place',
+  (seed) => {
+    expect(() => simulateShards({ seed, trouble: CUT_OFF, without: 'retention by replicas' })).toThrow(
+      'is lost',
+    )
+    expect(simulateShards({ seed, trouble: CUT_OFF }).wentBack).toBeGreaterThan(0)
+  },
+)
 
 test('a seed replays exactly', () => {
   const again = () => simulateShards({ seed: 9, pages: 30, trouble: TROUBLE })

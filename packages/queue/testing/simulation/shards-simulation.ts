@@ -1,6 +1,6 @@
 /**
  * A crawl over several shards in virtual time: for each shard real `FrontierMachine`s against the model of its scripts, and a home.
- * Each shard and the home goes back by itself, to a state up to two seconds older; connections are lost, workers are killed. A seed
+ * Each shard and the home goes back by itself, to a state up to two seconds older, or as old as a trouble says; connections are lost, workers are killed. A seed
  * replays exactly. What must hold:
  *
  * - A page is in one place of its shard: it waits, is held back, is in flight, or is committed. None is done twice in one history.
@@ -25,7 +25,7 @@ import { VirtualWorld } from './virtual-world.ts'
 const LOCK_MS = 6000
 const BUCKETS = 2
 const CHECKED_EVERY = 200
-const LOSS_MS_MAX = 2000
+const LAG_MS_MAX = 2000
 const ENDS_WITHIN_MS = 300_000
 const START_EVERY_MS = 300
 const HOME = 'home'
@@ -34,6 +34,8 @@ export interface ShardsTrouble {
   readonly kills: number
   readonly drops: number
   readonly setBacks: number
+  /** For how long a server's replica lags before it takes the server's place. Default 2000. */
+  readonly lagMsMax?: number
 }
 
 export interface ShardsSimulationOptions {
@@ -326,7 +328,7 @@ class ShardsSimulation {
     if (this.#exposed.has(shard)) return
     this.#exposed.set(shard, this.#world.steps)
     this.#redisOf(shard).takeSnapshot()
-    this.#world.in(this.#chance.next() * LOSS_MS_MAX, () => {
+    this.#world.in(this.#chance.next() * (this.#options.trouble?.lagMsMax ?? LAG_MS_MAX), () => {
       for (const worker of this.#workers) this.#connections(shard, worker).drop()
       this.#goBack(shard)
       this.#exposed.delete(shard)

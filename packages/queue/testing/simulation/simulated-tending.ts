@@ -16,7 +16,15 @@ const READ_MAX = 20
 const GATHER_MS = 20
 
 /** A part of what holds the protocol together. */
-export type ShardPart = 'retention' | 'epochs' | 'ids' | 'looks' | 'second round' | 'replicas' | 'pairs'
+export type ShardPart =
+  | 'retention'
+  | 'retention by replicas'
+  | 'epochs'
+  | 'ids'
+  | 'looks'
+  | 'second round'
+  | 'replicas'
+  | 'pairs'
 
 /** A shard or the home, over a worker's connection. A reply may never come. */
 export interface Reached {
@@ -82,7 +90,9 @@ export class SimulatedTending {
 
   #looked(round: Round): void {
     const { shards, without, finish } = this.#options
-    const { resends, trims } = this.#tender.look(round)
+    const { resends, trims } = this.#tender.look(
+      without === 'retention by replicas' ? asReplicated(round) : round,
+    )
     if (without !== 'looks')
       for (const { sender, receiver, from } of resends)
         shards.get(sender)!.read(receiver, from.number, READ_MAX, (deliveries) => {
@@ -97,13 +107,15 @@ export class SimulatedTending {
   /** The round as it is judged, where a part is left out. */
   #seen(round: Round): Round {
     const { without } = this.#options
-    if (without !== 'pairs' && without !== 'replicas') return round
-    const states = [...round].map(([name, state]): [string, ShardState] => [
-      name,
-      without === 'pairs' ? { ...state, sent: new Map() } : { ...state, replicaOffset: state.offset },
-    ])
-    return new Map(states)
+    if (without === 'replicas') return asReplicated(round)
+    if (without !== 'pairs') return round
+    return new Map([...round].map(([name, state]) => [name, { ...state, sent: new Map() }]))
   }
+}
+
+/** As if each server's replica had all. */
+function asReplicated(round: Round): Round {
+  return new Map([...round].map(([name, state]) => [name, { ...state, replicaOffset: state.offset }]))
 }
 
 /** What may go at once, if no receiver ever went back. */

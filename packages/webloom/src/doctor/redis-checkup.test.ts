@@ -98,6 +98,18 @@ describe('one that cannot be used', () => {
     })
   })
 
+  test('as it ends each connection: TLS is named', async () => {
+    await using ending = createServer((socket) => socket.resetAndDestroy()).listen(0, '127.0.0.1')
+    await once(ending, 'listening')
+    const { port } = ending.address() as AddressInfo
+    expect(await look({ REDIS_URL: `redis://127.0.0.1:${port}` })).toMatchObject([
+      {
+        state: 'fail',
+        found: expect.stringMatching(/ECONNRESET.*; if it speaks TLS alone, write rediss:\/\/$/),
+      },
+    ])
+  })
+
   test('as it takes connections and says nothing: TLS is named, and no Redis is to be started on its port', async () => {
     await using hanging = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
     await once(hanging, 'listening')

@@ -205,8 +205,11 @@ function unusable(error: Error & { code?: string }, server: Server, whose: Right
   const why = cause
     ? cause.message.replace(/\. Please report this\.$/, '') || cause.code
     : `no answer within ${ANSWER_MS_MAX / 1000} s`
+  // A port where TLS alone is spoken ends a connection that begins without.
+  const wantsTls =
+    cause?.code === 'ECONNRESET' && !target.options.tls ? '; if it speaks TLS alone, write rediss://' : ''
   return isAnswering
-    ? fail(`${named} does not answer as a Redis does: ${why}`, explainLine(target))
+    ? fail(`${named} does not answer as a Redis does: ${why}${wantsTls}`, explainLine(target))
     : fail(`${named} does not answer: ${why}`, startLine(target))
 }
 

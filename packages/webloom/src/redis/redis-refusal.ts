@@ -75,6 +75,8 @@ export function sentinelRefusalInWords(
   const { host, port } = sentinels![0]!
   if (/invalid reply: null|No such master/.test(message))
     return `the Sentinels know no master of the name ${name}, which stands behind the hosts in ${setting}. What they know is told by: redis-cli -h ${host} -p ${port} SENTINEL MASTERS`
+  if (IS_NO_SENTINEL.test(message))
+    return `${host}:${port} is a Redis, and no Sentinel (it does not know the command SENTINEL). Sentinels have ports of their own, 26379 unless that is changed; for one server write redis:// in ${setting}`
   const ofTls = tlsRefusalInWords(message.replace(/^.*? because /s, ''), setting)
   if (ofTls !== undefined) return `of a Sentinel: ${ofTls}`
   const [, reply] = /because ((?:NOAUTH|WRONGPASS|ERR invalid password|NOPERM)\b.*)/s.exec(message) ?? []
@@ -86,7 +88,8 @@ export function sentinelRefusalInWords(
 
 /** Redis says it otherwise from release to release, and otherwise again of a command that a script runs. */
 const NO_RIGHT = /^NOPERM|ACL failure in script|executing the script can't (?:run|access)/i
-const NO_COMMAND = /unknown (?:redis )?command/i
+const NO_COMMAND = /unknown (?:redis )?command(?! ['`]?sentinel\b)/i
+const IS_NO_SENTINEL = /unknown command ['`]?sentinel\b/i
 
 /** Comes before `aclLine`. */
 export const RIGHTS_CURE =

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Settings, silentLogger } from '@webloom/core'
-import { type SentinelRedis, startSentinels } from '@webloom/testkit'
+import { type SentinelRedis, startRedis, startSentinels } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisServers } from './redis-servers.ts'
@@ -61,6 +61,16 @@ test('a name that they do not know is told, with the line that asks for those th
   await expect(servers.open()).rejects.toThrow(
     /know no master of the name crowls.*redis-cli -h 127\.0\.0\.1 -p \d+ SENTINEL MASTERS/,
   )
+  servers.close()
+})
+
+test('a Redis that is taken for a Sentinel is named as such', async () => {
+  await using plain = await startRedis()
+  const servers = serversAt(`redis+sentinel://127.0.0.1:${plain.port}/crawls`)
+  await expect(servers.open()).rejects.toMatchObject({
+    code: 'WL_REDIS_REFUSED',
+    message: expect.stringMatching(/is a Redis, and no Sentinel.*26379.*redis:\/\//),
+  })
   servers.close()
 })
 

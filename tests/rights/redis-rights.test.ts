@@ -115,12 +115,17 @@ test.concurrent('a command that Redis refuses ends with exit code 2, without a s
   await redis.command('ACL', 'SETUSER', 'loom', '-eval', '-evalsha')
   const url = redis.url.replace('://', '://loom:pw@')
   await using folder = await ClusterFolder.of(web, { REDIS_URL: url }, SEEDED_PAGES_FILE)
-  const wrong = redis.url.replace('://', '://loom:other@')
-  const [worker, cleared, refused] = await Promise.all([
+  await redis.command('ACL', 'SETUSER', 'blind', 'on', '>pw', 'allkeys', 'allchannels', '+@all', '-info')
+  const [wrong, blind] = ['loom:other', 'blind:pw'].map((as) => redis.url.replace('://', `://${as}@`))
+  const [worker, cleared, refused, notTold] = await Promise.all([
     folder.run('worker', 'pages'),
     folder.run('clear', 'pages'),
     folder.run('status', 'pages', '-s', `REDIS_URL=${wrong}`),
+    folder.run('worker', 'pages', '-s', `REDIS_URL=${blind}`),
   ])
+  expect(notTold.code).toBe(2)
+  expect(notTold.stderr).toMatch(/'info' command.*\[WL_REDIS_REFUSED\]/)
+  expect(notTold.stderr).not.toContain('Skipping the ready check')
   for (const { code, stderr } of [worker, cleared]) {
     expect(code, stderr).toBe(2)
     expect(stderr).toMatch(/~pages:\*.*\[WL_REDIS_REFUSED\]/)
@@ -136,13 +141,14 @@ test('a right that is taken away in mid-crawl is named, with the line that gives
   await servers.seeds.command('RPUSH', 'pages:later:start_urls', ...web.seeds)
   const lines: string[] = []
   const crawling = crawl(SeededPages, {
-    settings: settings({ CRAWL_ID: 'later', CONCURRENT_REQUESTS: 2 }),
+    settings: settings({ CRAWL_ID: 'later', CONCURRENT_REQUESTS_PER_DOMAIN: 16 }),
     logger: keepingLogger(lines),
   })
   await web.waitForHits(10, 20_000)
   await servers.queue.command('ACL', 'SETUSER', 'loom', '-hset')
   expect((await crawling).finishReason).toBe('internal_error')
-  const told = lines.find((line) => line.includes('the crawl cannot go on'))
+  const [told, ...more] = lines.filter((line) => line.includes('the crawl cannot go on'))
+  expect(more).toEqual([])
   expect(told).toMatch(
     /EVAL(?:SHA)? at redis:.*no right to that command.*ACL SETUSER <user>.*~webloom:.*\+hset/,
   )

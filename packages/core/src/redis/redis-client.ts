@@ -1,6 +1,7 @@
 /** The one place where options become a connection: of the crawl's own, and of the thread that keeps locks. */
 
 import { newClusterClient } from './cluster-client.ts'
+import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import type { RedisTls } from './redis-params.ts'
 import { dropWhenUnanswered } from './silent-server.ts'
@@ -31,8 +32,8 @@ export function newRedisClient(
     }),
     ...behaviour,
   })
-  if (!sentinels) return client
-  dropWhenUnanswered(client, options.connectTimeout)
+  quietReadyCheck(client)
+  if (sentinels) dropWhenUnanswered(client, options.connectTimeout)
   const duplicate = (more: ClientBehaviour = {}) =>
     newRedisClient({ Redis, Cluster }, options, { ...behaviour, ...more })
   return Object.assign(client, { duplicate })

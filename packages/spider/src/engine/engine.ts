@@ -347,11 +347,17 @@ export class Engine {
   /** Ends the crawl for an error that is not a page's fault: an output that cannot be written, a broken queue. */
   #fail(error: unknown): void {
     if (isLeaseLost(error)) return
-    // The output itself has reported the error, and a stack would add nothing. All pages in flight meet the same full disk,
-    // so one report is enough.
-    const isTold = isOutputFailure(this.#fatal?.error)
-    if (!isOutputFailure(error)) this.#options.logger.error({ err: error }, 'the crawl cannot go on')
-    else if (!isTold) this.#options.logger.error(`the crawl ends: ${(error as Error).message}`)
+    // The output itself has reported the error, and a stack would add nothing. All pages in flight meet the same full disk, or the same
+    // right that Redis has taken away, so one report is enough.
+    const { logger } = this.#options
+    const told = this.#fatal?.error
+    if (isOutputFailure(error)) {
+      if (!isOutputFailure(told)) logger.error(`the crawl ends: ${(error as Error).message}`)
+    } else {
+      const isTold = told !== undefined && (told as Error).message === (error as Error).message
+      if (isTold) logger.debug({ err: error }, 'what ends the crawl was met once more')
+      else logger.error({ err: error }, 'the crawl cannot go on')
+    }
     this.#fatal ??= { error }
     this.stop(isOutputFailure(error) ? 'output_failed' : 'internal_error')
   }

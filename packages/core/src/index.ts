@@ -91,11 +91,11 @@ export type {
 export { highest } from './crawl/highest.ts'
 export { type HostListSource, HostListSources } from './crawl/host-list-sources.ts'
 export {
+  ANSWERING_HOSTS_MAX,
   type AnsweringHost,
   boundedHostLists,
   type FailingHost,
   type GivenUpHost,
-  ANSWERING_HOSTS_MAX,
   HOST_ERRORS_MAX,
   HOST_LIST_MAX,
   HOST_LISTS_BYTES_MAX,

@@ -1,5 +1,12 @@
 import { newRedisClient } from '@webloom/core'
-import { MachineLag, type RedisServer, startCluster, startRedis, startSentinels, startTcpProxy } from '@webloom/testkit'
+import {
+  MachineLag,
+  type RedisServer,
+  startCluster,
+  startRedis,
+  startSentinels,
+  startTcpProxy,
+} from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import { until } from '../../testing/crawl-bench.ts'

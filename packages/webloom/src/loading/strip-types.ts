@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { strippedOnce } from './stripped-cache.ts'
+import { strippedOnce } from './stripped/stripped-cache.ts'
 import { stripProblem } from './syntax-problem.ts'
 
 /** Whether we load it: `.cts` is Node's, for it is CommonJS by name. */

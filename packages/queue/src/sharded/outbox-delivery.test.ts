@@ -40,7 +40,7 @@ test('links gather for 100 ms while all have enough to do, and go soon when a wo
       applied.push(deliveries.length)
       return { woken: [], raised: [], lost: 0 }
     },
-    onStirred: () => {},
+    onJobChanges: () => {},
   })
   const gather = () => delivery.gather(new Map([['00', [{ sender: '01', epoch: 'e.1', entries: ['x'] }]]]))
   gather()

@@ -29,13 +29,13 @@ export class ChangingWeb implements AsyncDisposable {
   readonly #gone = new Set<string>()
   readonly #redirects = new Map<string, string>()
   #log: Asked[] = []
-  /** Called at each request. */
-  onAsked: (() => void) | undefined
+  /** Called at each request, which is answered when that is done. */
+  onAsked: (() => void | Promise<void>) | undefined
   #sent = 0
 
   private constructor(options: ChangingWebOptions) {
     this.#options = { validators: 'honest', ...options }
-    this.#server = createServer((request, response) => this.#answer(request, response))
+    this.#server = createServer((request, response) => void this.#answer(request, response))
   }
 
   static async start(options: ChangingWebOptions): Promise<ChangingWeb> {
@@ -89,7 +89,7 @@ export class ChangingWeb implements AsyncDisposable {
     return this.#versions.get(path) ?? 0
   }
 
-  #answer({ url: path = '/', headers }: IncomingMessage, response: ServerResponse): void {
+  async #answer({ url: path = '/', headers }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { validators } = this.#options
     const tag = `"${path.length}-${validators === 'same tags' ? 0 : this.#versionOf(path)}"`
     const asked = headers['if-none-match']
@@ -98,7 +98,7 @@ export class ChangingWeb implements AsyncDisposable {
     const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
     const body = status !== 200 ? '' : path === SITEMAP ? this.#sitemap() : this.#page(path)
     this.#log.push({ path, status, bytes: body.length, atMs: performance.now() })
-    this.onAsked?.()
+    await this.onAsked?.()
     response.writeHead(status, {
       ...(target !== undefined && { location: target }),
       ...(status === 200 && { 'content-type': path === SITEMAP ? 'application/xml' : 'text/html' }),

@@ -3,7 +3,7 @@
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { vi } from 'vitest'
 import { type CrawlResult, crawl, type Response, type SettingsInput, Spider } from 'webloom'
-import { listeningLogger } from '../crawls/crawl-web.ts'
+import { listeningTo } from '../crawls/listening.ts'
 import { ChangingWeb, type ChangingWebOptions } from './changing-web.ts'
 
 const HOUR = 3_600_000
@@ -38,7 +38,9 @@ export class Days implements AsyncDisposable {
   readonly #dir: TempDir
   readonly items: Item[] = []
   /** Lines of the log of the latest run. */
-  said: readonly string[] = []
+  said: string[] = []
+  /** Called for each of them. */
+  onSaid: ((message: string) => void) | undefined
 
   private constructor(web: ChangingWeb, dir: TempDir) {
     this.web = web
@@ -62,7 +64,7 @@ export class Days implements AsyncDisposable {
       override startUrls = [`${origin}/`]
     }
     this.items.length = 0
-    const { logger, lines } = listeningLogger()
+    this.said = []
     const result = await crawl(Here, {
       settings: {
         RECRAWL: 'fixed',
@@ -70,10 +72,12 @@ export class Days implements AsyncDisposable {
         ...(settings.REDIS_URL === undefined && { JOBDIR: this.#dir.join('job') }),
         ...settings,
       },
-      logger,
+      logger: listeningTo(({ message }) => {
+        this.said.push(message)
+        this.onSaid?.(message)
+      }),
       onItem: (item) => void this.items.push(item as Item),
     })
-    this.said = lines.map(({ message }) => message)
     return result
   }
 

@@ -59,6 +59,26 @@ test('a filter that has lost what it knew brings no page a second visit', async 
   expect(pathsOf(days.web.asked())).toEqual(first)
 })
 
+test('a Redis that refuses even reads for a while does not end a crawl that asks it which pages were visited', async () => {
+  await using days = await Days.of({ pages: 3 })
+  await using filter = await startRedis()
+  await using queue = await startRedis({ config: { 'replica-serve-stale-data': 'no' } })
+  days.web.onAsked = async () => {
+    days.web.onAsked = undefined
+    // As after a fail-over: what was the master is a replica now. No server listens on port 1.
+    await queue.command('REPLICAOF', '127.0.0.1', '1')
+  }
+  const asking = 'asking which pages were visited'
+  days.onSaid = (message) => {
+    if (message.startsWith(`${asking} must wait`)) void queue.command('REPLICAOF', 'NO', 'ONE')
+  }
+  const urls = { REDIS_URL: queue.url, DUPEFILTER_REDIS_URL: filter.url }
+  const { reason } = await days.run(0, { ...urls, CRAWL_ID: 'refusing' })
+  expect(reason).toBe('finished')
+  expect(days.items).toHaveLength(3)
+  expect(days.said).toContain(`${asking} goes on: Redis accepts it again`)
+})
+
 test('a run without RECRAWL that would take queued pages out of their schedule is refused, also one that begins anew', async () => {
   await using days = await Days.of({ pages: 9 })
   const settings = { REDIS_URL: server.url, CRAWL_ID: 'stopped', CONCURRENT_REQUESTS: 1 }

@@ -5,6 +5,7 @@ import {
   isInALine,
   type RedisScript,
   type Request,
+  redisError,
   type ScriptRunner,
   type Visit,
   type VisitedPage,
@@ -12,6 +13,7 @@ import {
   type VisitTotals,
   visitFromBytes,
   visitToBytes,
+  withRedisCodes,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -140,20 +142,22 @@ export class RedisVisits implements VisitStore {
   }
 
   async sample(max: number): Promise<readonly Visit[]> {
-    const kept = await this.#redis.hvalsBuffer(`${this.#base}:sample`)
+    const kept = await withRedisCodes(this.#redis.hvalsBuffer(`${this.#base}:sample`))
     return kept.slice(0, max).map((page) => visitFromBytes(page.subarray(FINGERPRINT_BYTES)))
   }
 
   async totals(): Promise<VisitTotals> {
-    const [pages, asked] = await this.#redis.hmget(`${this.#base}:counts`, 'pages', 'asked')
+    const [pages, asked] = await withRedisCodes(this.#redis.hmget(`${this.#base}:counts`, 'pages', 'asked'))
     return { pages: Number(pages ?? 0), perHour: Number(asked ?? 0) / COUNTED_PER_VISIT }
   }
 
   async *waiting(): AsyncGenerator<readonly VisitedPage[]> {
-    for (const span of await this.#redis.zrange(`${this.#base}:spans`, '0', '-1')) {
+    for (const span of await this.#spans()) {
       for (let from = 0; ; from += ENTRIES_PER_READ) {
         const list = `${this.#base}:due:${span}`
-        const entries = await this.#redis.lrangeBuffer(list, from, from + ENTRIES_PER_READ - 1)
+        const entries = await withRedisCodes(
+          this.#redis.lrangeBuffer(list, from, from + ENTRIES_PER_READ - 1),
+        )
         if (entries.length === 0) break
         const { pages } = await this.#pagesOf(entries, Number(span))
         // A page that was visited twice in its span stands there twice.
@@ -183,34 +187,13 @@ export class RedisVisits implements VisitStore {
     return { entries: asked, pages }
   }
 
-  async #recordsOf(names: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
-    const pipeline = this.#redis.pipeline()
-    for (const name of names) {
-      const { bucket, field } = placeOf(name)
-      pipeline.hgetBuffer(`${this.#base}:of:${bucket}`, field)
-    }
-    return ((await pipeline.exec()) ?? []).map(([error, record]) => {
-      if (error) throw error
-      return (record as Buffer | null) ?? undefined
-    })
-  }
-
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
-    if (names.length === 0) return []
-    const pipeline = this.#redis.pipeline()
-    for (const name of names) pipeline.hget(...this.#placeOfNote(name))
-    const answers = (await pipeline.exec()) ?? []
-    return answers.map(([error, text]) => {
-      if (error) throw error
-      return (text as string | null) ?? undefined
-    })
+    const texts = await this.#pipelined(names.map((name) => ['hget', ...this.#placeOfNote(name)]))
+    return texts.map((text) => (text as string | null) ?? undefined)
   }
 
   async note(notes: ReadonlyMap<string, string>): Promise<void> {
-    if (notes.size === 0) return
-    const pipeline = this.#redis.pipeline()
-    for (const [name, text] of notes) pipeline.hset(...this.#placeOfNote(name), text)
-    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
+    await this.#pipelined([...notes].map(([name, text]) => ['hset', ...this.#placeOfNote(name), text]))
   }
 
   /** A broad crawl has notes of as many hosts as it has pages: they lie as records do. */
@@ -220,7 +203,7 @@ export class RedisVisits implements VisitStore {
   }
 
   async clear(): Promise<void> {
-    const spans = await this.#redis.zrange(`${this.#base}:spans`, '0', '-1')
+    const spans = await this.#spans()
     if (spans.length === 0 && (await this.totals()).pages === 0) return
     await this.#unlink(spans.map((span) => `due:${span}`))
     await this.#unlink(Array.from({ length: BUCKETS }, (_, n) => `of:${n}`))
@@ -232,10 +215,32 @@ export class RedisVisits implements VisitStore {
     return (await script.run(this.#bytes, [this.#base], args)) as Buffer[]
   }
 
+  /** Resolves to the replies. Rejects as a script does, with a code when the same commands may succeed later. */
+  async #pipelined(commands: readonly (readonly (string | Buffer)[])[]): Promise<unknown[]> {
+    if (commands.length === 0) return []
+    const replies = await withRedisCodes(this.#redis.pipeline(commands.map((one) => [...one])).exec())
+    return (replies ?? []).map(([error, reply]) => {
+      if (error) throw redisError(error)
+      return reply
+    })
+  }
+
+  async #recordsOf(names: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+    const commands = names.map((name) => {
+      const { bucket, field } = placeOf(name)
+      return ['hgetBuffer', `${this.#base}:of:${bucket}`, field]
+    })
+    return (await this.#pipelined(commands)).map((record) => (record as Buffer | null) ?? undefined)
+  }
+
+  #spans(): Promise<string[]> {
+    return withRedisCodes(this.#redis.zrange(`${this.#base}:spans`, '0', '-1'))
+  }
+
   async #unlink(names: readonly string[]): Promise<void> {
     for (let at = 0; at < names.length; at += MAX_KEYS_PER_CLEAR)
-      await this.#redis.unlink(
-        names.slice(at, at + MAX_KEYS_PER_CLEAR).map((name) => `${this.#base}:${name}`),
+      await withRedisCodes(
+        this.#redis.unlink(names.slice(at, at + MAX_KEYS_PER_CLEAR).map((name) => `${this.#base}:${name}`)),
       )
   }
 
@@ -245,7 +250,7 @@ export class RedisVisits implements VisitStore {
     )
     if (unknown.size === 0) return
     const names = [...unknown.values()]
-    const texts = await this.#redis.hmget(`${this.#base}:names`, ...names)
+    const texts = await withRedisCodes(this.#redis.hmget(`${this.#base}:names`, ...names))
     names.forEach((name, n) => {
       const text = texts[n]
       if (text !== null && text !== undefined) this.#asking.learn(name, text)

@@ -21,6 +21,7 @@ import {
   type KeptVisits,
   type KnownHosts,
   type Lease,
+  PROTOCOL_TIMES,
   pageHost,
   putUnderRules,
   type Request,
@@ -29,7 +30,7 @@ import {
   type VisitsUnderWay,
   waitAtMost,
 } from '@webloom/core'
-import { isPassing } from '../patience.ts'
+import { isPassing, patiently } from '../patience.ts'
 import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed } from './due-pages.ts'
@@ -129,10 +130,10 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   override async enqueueStart(request: Request, asker: string): Promise<number> {
-    const known = (await this.#known([request])).get(request)
+    const known = (await this.#surelyKnown([request])).get(request)
     if (!known) return super.enqueueStart(request, asker)
     const { fingerprint } = known
-    if (request.dontFilter) await this.#options.visits.hurry([{ fingerprint, request }], Date.now())
+    if (request.dontFilter) await this.#hurry([{ fingerprint, request }], Date.now())
     return 0
   }
 
@@ -150,11 +151,12 @@ export class RevisitingScheduler extends Scheduler {
     requests: readonly Request[],
     options: Parameters<Scheduler['commit']>[2] = {},
   ): Promise<void> {
-    const visit = await this.#options.underWay.take(lease)
     await this.#readDates(requests)
     const links = requests.some(({ dontFilter }) => dontFilter)
-      ? await this.#carrying(requests, options.marksAll ?? false)
+      ? await this.#carrying(requests, { isRedirect: options.marksAll ?? false, signal: lease.signal })
       : requests
+    // Whoever takes the visit has it alone: nothing that may fail stands between it and its commit.
+    const visit = await this.#options.underWay.take(lease)
     await super.commit(lease, links, visit ? { ...options, visit } : options)
   }
 
@@ -175,10 +177,10 @@ export class RevisitingScheduler extends Scheduler {
 
   /** Leaves out start requests of pages that were visited, and are due at their hour or are in a line. */
   async #withoutKnown(batch: readonly (Request | undefined)[]): Promise<readonly (Request | undefined)[]> {
-    const known = await this.#known(batch.filter((request) => request !== undefined))
+    const known = await this.#surelyKnown(batch.filter((request) => request !== undefined))
     const left = batch.map((request) => (request && known.has(request) ? undefined : request))
     if (known.size === 0) return left
-    const { stats, visits, planner } = this.#options
+    const { stats, planner } = this.#options
     stats.inc('recrawl/start_known_count', known.size)
     const now = Date.now()
     this.#tellOfTimesToCome(known, now)
@@ -187,7 +189,7 @@ export class RevisitingScheduler extends Scheduler {
         visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit),
     )
     if (late.length > 0)
-      await visits.hurry(
+      await this.#hurry(
         late.map(([request, { fingerprint }]) => ({ fingerprint, request })),
         now,
       )
@@ -211,8 +213,14 @@ export class RevisitingScheduler extends Scheduler {
    * Links that go past the filter carry their pages' last visits. The target of a redirect is not such a link: its page comes when it is
    * due, unless the redirects go in a circle.
    */
-  async #carrying(requests: readonly Request[], isRedirect: boolean): Promise<readonly Request[]> {
-    const known = await this.#known(requests.filter(({ dontFilter }) => dontFilter))
+  async #carrying(
+    requests: readonly Request[],
+    { isRedirect, signal }: { readonly isRedirect: boolean; readonly signal: AbortSignal },
+  ): Promise<readonly Request[]> {
+    const known = await this.#surelyKnown(
+      requests.filter(({ dontFilter }) => dontFilter),
+      signal,
+    )
     for (const [request, { fingerprint, visit }] of known) carryVisit(request, fingerprint, visit)
     if (!isRedirect) return requests
     return requests.filter((request) => !known.has(request) || cameFrom(request).includes(request.url))
@@ -257,6 +265,26 @@ export class RevisitingScheduler extends Scheduler {
   /** The last visits of those that were visited. */
   #known(requests: readonly Request[]) {
     return knownAmong(requests, this.#options)
+  }
+
+  /** The same, and waits for a server that is away. */
+  #surelyKnown(requests: readonly Request[], signal?: AbortSignal) {
+    return this.#waiting('asking which pages were visited', () => this.#known(requests), signal)
+  }
+
+  async #hurry(pages: readonly AskedPage[], at: number): Promise<void> {
+    await this.#waiting('making visited pages due', () => this.#options.visits.hurry(pages, at))
+  }
+
+  /** Waits with the step for a server that is away or full. A lease that was lost meanwhile is lost, whatever the server said last. */
+  async #waiting<T>(what: string, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { logger, times = PROTOCOL_TIMES } = this.#options
+    try {
+      return await patiently(step, { logger, times: times.scheduler, what, signal })
+    } catch (error) {
+      if (isPassing(error)) signal?.throwIfAborted()
+      throw error
+    }
   }
 
   /** Pages that are due may wait for a server that is away, as all others do. */

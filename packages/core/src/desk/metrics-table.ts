@@ -228,7 +228,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events('httpcache/', 'retrieve_error', 'store_error', 'errorrecovery'),
       ...events('httpcompression/', 'response_count', 'response_bytes'),
       ...events('retry/', 'host_count'),
-      ...events('budgets/', 'waited'),
+      ...events('budgets/', 'waited', 'unanswered'),
       ...events('host_backoff/', 'pauses'),
       ...events('failed/', 'trimmed'),
       ...events('scheduler/', 'redelivered', 'stalled', 'refused'),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BudgetAsk,
   type BudgetBook,
@@ -11,6 +12,7 @@ import {
   type Response,
   RetryLater,
   type StatsCollector,
+  storeTrouble,
 } from '@webloom/core'
 import { type BudgetPlan, budgetPlanOf } from '../budgets/budget-plan.ts'
 import { BudgetRefusal } from '../budgets/budget-refusal.ts'
@@ -34,6 +36,9 @@ export interface BudgetsOptions {
 
 /** Bytes that have come are told by then, if no request asks before. */
 const TELL_BYTES_MS = 500
+
+/** A request that the book could not be asked about goes back after so long. */
+const AWAY_MS = 1000
 
 /** Clocks of several machines differ by that. */
 const AFTER_MIDNIGHT_MS = 1000
@@ -85,7 +90,15 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   async processRequest(request: Request): Promise<RetryLater | undefined> {
     const { isPage = () => true } = this.#options
     const isForPage = isPage(request)
-    const spent = await this.#mayLeave(request, isForPage)
+    let spent: BudgetSpent | undefined
+    try {
+      spent = await this.#mayLeave(request, isForPage)
+    } catch (error) {
+      if (!storeTrouble(error)) throw error
+      await this.#unanswered(request, error)
+      if (isForPage) return backLater(request)
+      throw new BudgetRefusal(backLater)
+    }
     if (spent && isForPage) return this.#refused(request, spent)
     if (spent) throw new BudgetRefusal((page) => this.#refused(page, spent))
     this.#left.add(request)
@@ -110,8 +123,12 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       await this.#options.book.spend(asks)
     } catch (error) {
       this.#options.logger.debug({ err: error }, 'the budgets cannot be told of bytes now')
-      for (const { host, bytes } of asks) this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
+      this.#tellLater(asks)
     }
+  }
+
+  #tellLater(asks: readonly BudgetAsk[]): void {
+    for (const { host, bytes } of asks) this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
   }
 
   #came(request: Request, bodyBytes: number): void {
@@ -142,6 +159,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       const answers = await this.#options.book.spend([...bytes, ...asked.map(({ ask }) => ask)])
       for (const [n, { resolve }] of asked.entries()) resolve(answers[bytes.length + n])
     } catch (error) {
+      this.#tellLater(bytes)
       for (const { reject } of asked) reject(error)
     }
   }
@@ -153,6 +171,14 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     const asks = [...this.#untold].map(([host, bytes]) => ({ host, day, pages: 0 as const, bytes }))
     this.#untold = new Map()
     return asks
+  }
+
+  /** The book's server is away: nothing is sent, and no page is given up for it. Pages that were spent and not answered are spent twice. */
+  async #unanswered({ url }: Request, error: unknown): Promise<void> {
+    const { stats, logger } = this.#options
+    stats.inc('budgets/unanswered')
+    logger.debug({ err: error, url }, 'the budgets cannot be asked now: the request goes back')
+    await sleep(AWAY_MS)
   }
 
   #refused(request: Request, spent: BudgetSpent): RetryLater {
@@ -207,6 +233,10 @@ const WORDS = {
   host: (host: string) => `the budget of ${host}`,
   hostDay: (host: string) => `the budget of ${host} for the day`,
 } as const
+
+function backLater(page: Request): RetryLater {
+  return new RetryLater(page, 'first')
+}
 
 function hostnameOf({ url }: Request): string {
   return URL.parse(url)?.hostname ?? ''

@@ -252,7 +252,14 @@ export const STAT_METRICS: readonly StatMetric[] = [
         'unchanged_count',
         'not_modified_count',
       ),
-      ...events('recrawl/', 'failed_count', 'gone_count', 'gone_error_count', 'items_unchanged_count'),
+      ...events(
+        'recrawl/',
+        'failed_count',
+        'unreadable_count',
+        'gone_count',
+        'gone_error_count',
+        'items_unchanged_count',
+      ),
       ...events(
         'recrawl/',
         'start_known_count',

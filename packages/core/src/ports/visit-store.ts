@@ -58,6 +58,8 @@ export interface DuePages {
   readonly pages: readonly VisitedPage[]
   /** How many entries were read, those included that turned out to be outdated. 0: nothing is due. */
   readonly read: number
+  /** Why some of these entries cannot be read. They come into no line, and go with the others. */
+  readonly unreadable?: readonly unknown[]
   /** What the store needs to find them again. */
   readonly token: string
 }

@@ -19,13 +19,18 @@ const NAME_BYTES = 6
 const TIMES_MET_MIN = 4
 // Some megabytes for each worker. What is met past that is counted anew.
 const TEXTS_MAX = 16_384
-// The hash of names is never emptied while its crawl lives: 65 536 of some 100 bytes.
+// What names stand for is kept on Redis while the crawl lives: some 100 bytes for each host, or form, of which a worker has met several pages.
 const FORM_LENGTH_MAX = 512
 
 export class PackedAsking {
   #met = new Map<string, number>()
-  /** Names that this process has sent or read; what they stand for. */
+  /** Names that this process has sent or read; what they stand for. It saves questions: any of them may be gone the next moment. */
   readonly #texts = new Map<string, string>()
+  readonly #textsMax: number
+
+  constructor({ textsMax = TEXTS_MAX }: { readonly textsMax?: number } = {}) {
+    this.#textsMax = textsMax
+  }
 
   /** @param names gets the short names that the store may not know */
   pack(request: Request, names: Map<string, string>): Buffer {
@@ -43,34 +48,23 @@ export class PackedAsking {
     ])
   }
 
-  /** Returns the short names in it that this process does not know. */
-  unknownNames(packed: Buffer): Buffer[] {
-    const [origin, form] = partsOf(packed)
-    return [origin, form].flatMap(({ name }) =>
-      name && !this.#texts.has(name.toString('latin1')) ? [name] : [],
-    )
+  /** Returns the short names in these, with what they stand for; undefined for one that this process does not know. */
+  namesIn(packed: readonly Buffer[]): Map<string, string | undefined> {
+    const names = new Map<string, string | undefined>()
+    for (const one of packed) {
+      const [origin, form] = partsOf(one)
+      for (const { name } of [origin, form]) if (name) names.set(keyOf(name), this.#texts.get(keyOf(name)))
+    }
+    return names
   }
 
-  learn(name: Buffer, text: string): void {
-    this.#remember(name.toString('latin1'), text)
-  }
-
-  /** Throws when a short name is not known. */
-  unpack(packed: Buffer): Request {
-    const [origin, form, rest] = partsOf(packed)
-    const json = JSON.parse(this.#textOf(form)) as Omit<RequestJson, 'url'>
-    return requestFromJson({ ...json, url: this.#textOf(origin) + rest })
-  }
-
-  #textOf({ name, text }: Part): string {
-    const known = name ? this.#texts.get(name.toString('latin1')) : text
-    if (known === undefined) throw new Error(`nothing is known of the short name ${name?.toString('hex')}`)
-    return known
+  learn(name: string, text: string): void {
+    this.#remember(name, text)
   }
 
   #nameOf(text: string, names: Map<string, string>): Buffer | undefined {
     const name = Buffer.from(hash('sha1', text), 'hex').subarray(0, NAME_BYTES)
-    const key = name.toString('latin1')
+    const key = keyOf(name)
     const known = this.#texts.get(key)
     if (known !== undefined) {
       if (known !== text) return undefined
@@ -79,7 +73,7 @@ export class PackedAsking {
     }
     const times = (this.#met.get(text) ?? 0) + 1
     if (times < TIMES_MET_MIN) {
-      if (this.#met.size >= TEXTS_MAX) this.#met = new Map()
+      if (this.#met.size >= this.#textsMax) this.#met = new Map()
       this.#met.set(text, times)
       return undefined
     }
@@ -90,9 +84,30 @@ export class PackedAsking {
   }
 
   #remember(key: string, text: string): void {
-    if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
+    if (this.#texts.size >= this.#textsMax) this.#texts.clear()
     this.#texts.set(key, text)
   }
+}
+
+/**
+ * Returns how to ask for the page. Throws for what no such packing is, or when a short name in it is not known.
+ *
+ * @param names what short names in it stand for
+ */
+export function unpackAsking(packed: Buffer, names: ReadonlyMap<string, string | undefined>): Request {
+  const [origin, form, rest] = partsOf(packed)
+  const json = JSON.parse(textOf(form, names)) as Omit<RequestJson, 'url'>
+  return requestFromJson({ ...json, url: textOf(origin, names) + rest })
+}
+
+function textOf({ name, text }: Part, names: ReadonlyMap<string, string | undefined>): string {
+  const known = name ? names.get(keyOf(name)) : text
+  if (known === undefined) throw new Error(`nothing is known of the short name ${name?.toString('hex')}`)
+  return known
+}
+
+function keyOf(name: Buffer): string {
+  return name.toString('latin1')
 }
 
 interface Part {

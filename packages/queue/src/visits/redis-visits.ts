@@ -18,7 +18,7 @@ import {
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { PackedAsking } from './packed-asking.ts'
+import { PackedAsking, unpackAsking } from './packed-asking.ts'
 import { entryArguments, type ReadEntry, readIn, tokenOf } from './read-entries.ts'
 
 const recordScript = luaScript(
@@ -38,6 +38,8 @@ const FINGERPRINT_BYTES = 8
 // A hash of more than 512 pages is no packed block any more: that comes with some 60 million. Fewer buckets save little, and searching longer ones takes longer.
 const BUCKETS = 2 ** 17
 const NOTE_BUCKETS = 2 ** 15
+/** In place of the fingerprint's bytes of a page that nobody can read. */
+const NO_PAGE = Buffer.alloc(FINGERPRINT_BYTES)
 const SHA1_HEX = /^[0-9a-f]{40}$/
 // Visits an hour are counted in thousand millionths, see visits/wheel.lua.
 const COUNTED_PER_VISIT = 1e9
@@ -52,6 +54,8 @@ export interface RedisVisitsOptions {
   readonly keys: Pick<CrawlRedisKeys, 'visits'>
   /** As the crawl makes fingerprints: only a part of one is kept. */
   readonly fingerprint: (request: Request) => string
+  /** Of how many short names this worker remembers what they stand for. Tests give their own. */
+  readonly namesMax?: number
 }
 
 /**
@@ -64,11 +68,11 @@ export class RedisVisits implements VisitStore {
   readonly #redis: Redis
   readonly #base: string
   readonly #fingerprint: (request: Request) => string
-  readonly #asking = new PackedAsking()
+  readonly #asking: PackedAsking
   /** Replies as bytes: records are no text. */
   readonly #bytes: ScriptRunner
 
-  constructor({ redis, keys, fingerprint }: RedisVisitsOptions) {
+  constructor({ redis, keys, fingerprint, namesMax }: RedisVisitsOptions) {
     this.#redis = redis
     this.#bytes = {
       evalsha: (...args) => redis.callBuffer('evalsha', ...args),
@@ -76,6 +80,7 @@ export class RedisVisits implements VisitStore {
     }
     this.#base = keys.visits
     this.#fingerprint = fingerprint
+    this.#asking = new PackedAsking(namesMax === undefined ? {} : { textsMax: namesMax })
   }
 
   async record(pages: readonly VisitedPage[]): Promise<void> {
@@ -105,8 +110,12 @@ export class RedisVisits implements VisitStore {
   async due(now: number, max: number): Promise<DuePages> {
     const [span, ...packed] = await this.#run(dueScript, [Math.floor(now / 1000), max])
     if (span === undefined) return { pages: [], read: 0, token: '' }
-    const { pages, entries } = await this.#pagesOf(packed, Number(span))
-    return { pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) }
+    const unreadable: unknown[] = []
+    const { pages, entries } = await this.#pagesOf(packed, Number(span), (error) => unreadable.push(error))
+    return {
+      ...{ pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) },
+      ...(unreadable.length > 0 && { unreadable }),
+    }
   }
 
   async moved({ pages, token }: DuePages): Promise<readonly string[]> {
@@ -166,25 +175,28 @@ export class RedisVisits implements VisitStore {
     }
   }
 
-  /** Reads entries of a span. An entry counts only while its page's record names that time. */
+  /**
+   * Reads entries of a span. An entry counts only while its page's record names that time; of one that cannot be read, `onUnreadable` is told
+   * why, and it is taken off with the others.
+   */
   async #pagesOf(
     packed: readonly Buffer[],
     span: number,
+    onUnreadable?: (error: unknown) => void,
   ): Promise<{ readonly entries: readonly ReadEntry[]; readonly pages: readonly VisitedPage[] }> {
-    await this.#learnNames(packed)
-    const asked = packed.map((one) => {
-      const request = this.#asking.unpack(one)
-      const fingerprint = this.#fingerprint(request)
-      return { packed: one, request, fingerprint, name: nameOf(fingerprint) }
-    })
-    const records = await this.#recordsOf(asked.map(({ name }) => name))
-    const pages = asked.flatMap(({ request, fingerprint }, n) => {
+    const asked = await this.#unpacked(packed, onUnreadable)
+    const entries = asked.map((page, n) => ({
+      packed: packed[n]!,
+      name: page ? nameOf(page.fingerprint) : NO_PAGE,
+    }))
+    const records = await this.#recordsOf(entries.map(({ name }) => name))
+    const pages = asked.flatMap((page, n) => {
       const record = records[n]
-      if (!record || isInALine(record)) return []
+      if (!page || !record || isInALine(record)) return []
       const visit = visitFromBytes(record)
-      return Math.floor(visit.dueAt / SPAN_MS) === span ? [{ fingerprint, request, visit }] : []
+      return Math.floor(visit.dueAt / SPAN_MS) === span ? [{ ...page, visit }] : []
     })
-    return { entries: asked, pages }
+    return { entries, pages }
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
@@ -244,17 +256,37 @@ export class RedisVisits implements VisitStore {
       )
   }
 
-  async #learnNames(packed: readonly Buffer[]): Promise<void> {
-    const unknown = new Map(
-      packed.flatMap((one) => this.#asking.unknownNames(one).map((name) => [name.toString('latin1'), name])),
-    )
-    if (unknown.size === 0) return
-    const names = [...unknown.values()]
-    const texts = await withRedisCodes(this.#redis.hmget(`${this.#base}:names`, ...names))
-    names.forEach((name, n) => {
-      const text = texts[n]
-      if (text !== null && text !== undefined) this.#asking.learn(name, text)
+  /** Resolves to how to ask for these pages; undefined for one that cannot be told, and `onUnreadable` is told why. */
+  async #unpacked(
+    packed: readonly Buffer[],
+    onUnreadable: (error: unknown) => void = () => {},
+  ): Promise<(AskedPage | undefined)[]> {
+    const names = await this.#namesIn(packed)
+    return packed.map((one) => {
+      try {
+        const request = unpackAsking(one, names)
+        return { fingerprint: this.#fingerprint(request), request }
+      } catch (error) {
+        onUnreadable(error)
+        return undefined
+      }
     })
+  }
+
+  /** What the short names of one read stand for: what this worker knows otherwise may be gone before the read is over. */
+  async #namesIn(packed: readonly Buffer[]): Promise<ReadonlyMap<string, string | undefined>> {
+    const names = this.#asking.namesIn(packed)
+    const unknown = [...names].flatMap(([name, text]) => (text === undefined ? [name] : []))
+    if (unknown.length === 0) return names
+    const fields = unknown.map((name) => Buffer.from(name, 'latin1'))
+    const texts = await withRedisCodes(this.#redis.hmget(`${this.#base}:names`, ...fields))
+    for (const [n, name] of unknown.entries()) {
+      const text = texts[n]
+      if (text === null || text === undefined) continue
+      names.set(name, text)
+      this.#asking.learn(name, text)
+    }
+    return names
   }
 }
 

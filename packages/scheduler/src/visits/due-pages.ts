@@ -5,11 +5,12 @@
  * brought all the same, as pages of one slow host may wait for hours.
  */
 
-import type { KeptVisits, StatsCollector } from '@webloom/core'
+import type { KeptVisits, Logger, StatsCollector } from '@webloom/core'
 
 export interface DuePagesFeedOptions {
   readonly visits: KeptVisits
   readonly stats: StatsCollector
+  readonly logger: Logger
   /** How many requests wait in the queue. */
   readonly waiting: () => Promise<number>
   /** While fewer wait, pages are brought whenever they are due. */
@@ -44,9 +45,17 @@ export class DuePagesFeed {
 
   /** Brings what is due, one step of it. Resolves to false when nothing is. */
   async bring(): Promise<boolean> {
-    const { visits, stats, earlyMs } = this.#options
+    const { visits, stats, logger, earlyMs } = this.#options
     const due = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
     if (due.read === 0) return false
+    const { unreadable = [] } = due
+    if (unreadable.length > 0) {
+      stats.inc('recrawl/unreadable_count', unreadable.length)
+      logger.error(
+        { err: unreadable[0], pages: unreadable.length },
+        'pages are due, and how to ask for them cannot be read: they are not visited again, unless they are given as seeds',
+      )
+    }
     const brought = await visits.queueDue(due)
     if (brought > 0) stats.inc('recrawl/due_count', brought)
     this.#broughtMs = performance.now()

@@ -71,11 +71,11 @@ export class RevisitingScheduler extends Scheduler {
       comingBack: async (requests) => new Set((await knownAmong(requests, options)).keys()),
     })
     this.#options = options
-    const { visits, stats, lowWater, planner, ends } = options
+    const { visits, stats, logger, lowWater, planner, ends } = options
     // A run each day is never a minute too early for a page. No page is due so soon after its visit: none is visited twice for that.
     this.#earlyMs = ends ? Math.min(HOUR_MS, planner.shortestMs / 10) : 0
     const waiting = async () => (await options.queue.counts()).waiting
-    this.#feed = new DuePagesFeed({ visits, stats, waiting, lowWater, earlyMs: this.#earlyMs })
+    this.#feed = new DuePagesFeed({ visits, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs })
   }
 
   static override fromCrawler(

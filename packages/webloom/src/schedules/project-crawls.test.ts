@@ -1,8 +1,9 @@
-import { keyPrefixesOf, Settings, silentLogger } from '@webloom/core'
-import { beginRun, crawlRedisKeys, noteCrawl } from '@webloom/queue'
+import { spawnSync } from 'node:child_process'
+import { keyPrefixesOf, type Logger, Settings, silentLogger } from '@webloom/core'
+import { beginRun, CrawlSchedules, crawlRedisKeys, noteCrawl } from '@webloom/queue'
 import { Spider } from '@webloom/spider'
 import { InUse, type RedisServer, startRedis } from '@webloom/testkit'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { ProjectCrawls } from './project-crawls.ts'
 import type { SchedulePlace } from './schedule-places.ts'
@@ -82,4 +83,90 @@ test('a server that hangs holds up the crawls on it alone, and what it said last
     ['spider1', []],
   ])
   await servers[1]!.resume()
+})
+
+const SENT_AT_ONCE = `const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1')
+socket.end(process.argv[2] + '\\r\\n').resume()`
+
+/** Sends a command to a server before anything else happens in this process. */
+function atOnce({ port }: RedisServer, command: string): void {
+  spawnSync(process.execPath, ['-e', SENT_AT_ONCE, String(port), command])
+}
+
+/** A project whose spider has a run that is due: what is called when its spider is made for it, and at each line of the log. */
+async function dueOf(
+  used: InUse,
+  server: RedisServer,
+  { onSpider = () => {}, onLine = () => {} }: { onSpider?: () => void; onLine?: (line: string) => void },
+) {
+  const lines: string[] = []
+  const log = (first: object | string, text = '') => {
+    const line = typeof first === 'string' ? first : text
+    lines.push(line)
+    onLine(line)
+  }
+  const logger: Logger = { debug() {}, info: log, warn: log, error: log, child: () => logger }
+  class Due extends Spider {
+    override name = 'due'
+    constructor(args: Readonly<Record<string, string>> = {}) {
+      super(args)
+      if (args.by === 'schedule') onSpider()
+    }
+    override async *parse() {}
+  }
+  const settings = Settings.fromLayers({ command: { REDIS_URL: server.url } })
+  const servers = new RedisServers(settings, silentLogger)
+  used.use({ [Symbol.asyncDispose]: async () => servers.close() })
+  await servers.open({ forWriting: true })
+  const redis = servers.connection('queue')!
+  const prefixes = keyPrefixesOf(settings)
+  const schedules = new CrawlSchedules(redis, prefixes)
+  const schedule = { name: 'daily', spider: 'due', crawlId: null, cron: '0 6 * * *', tz: 'UTC' }
+  await schedules.set({ ...schedule, flags: { argument: ['by=schedule'] } })
+  await schedules.runNow('daily')
+  const place: SchedulePlace = {
+    ...{ servers, redis, prefixes, shown: server.url, spiders: [{ name: 'due', Class: Due }] },
+    anew: () => place,
+  }
+  const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: {} }
+  const crawls = new ProjectCrawls({ flags: {}, config, logger })
+  used.use({ [Symbol.asyncDispose]: () => crawls.close() })
+  await crawls.add(place)
+  const lastFire = async () => (await schedules.all())[0]!.last
+  const lookedUntil = (says: string) =>
+    vi.waitFor(async () => {
+      await crawls.look()
+      expect(lines.join('\n')).toContain(says)
+    }, 20_000)
+  return { crawls, lines, lastFire, lookedUntil }
+}
+
+const NOT_BEGUN = 'a run of due was due, and could not be begun'
+
+test('a Redis that is full when a run has just begun does not make it one that could not be begun', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const { crawls, lines, lastFire, lookedUntil } = await dueOf(used, server, {
+    onLine: (line) => line.startsWith('begun by its schedule') && atOnce(server, 'CONFIG SET maxmemory 1'),
+  })
+  await lookedUntil('cannot be told now')
+  await server.command('CONFIG', 'SET', 'maxmemory', '0')
+  await lookedUntil('can be told again')
+  expect(lines).not.toContain(NOT_BEGUN)
+  expect((await crawls.look()).map(({ spider }) => spider)).toEqual(['due'])
+  expect((await lastFire())?.outcome).not.toBe('failed')
+})
+
+test('a Redis that refuses writes when a run is about to begin does not take it from its schedule', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const { lines, lastFire, lookedUntil } = await dueOf(used, server, {
+    // As after a fail-over: what was the master is a replica now. No server listens on port 1.
+    onSpider: () => atOnce(server, 'REPLICAOF 127.0.0.1 1'),
+  })
+  await lookedUntil('cannot be told now')
+  await server.command('REPLICAOF', 'NO', 'ONE')
+  await lookedUntil('can be told again')
+  expect(lines).not.toContain(NOT_BEGUN)
+  expect(await lastFire()).toBe(undefined)
 })

@@ -6,7 +6,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CrawlName, crawlNameOf, type Logger, type Settings } from '@webloom/core'
+import { type CrawlName, crawlNameOf, type Logger, redisError, type Settings, storeTrouble } from '@webloom/core'
 import {
   beginRun,
   crawlRedisKeys,
@@ -176,32 +176,39 @@ class SpiderCrawls {
   }
 
   async #begin(due: DueRun): Promise<void> {
-    const { name, flags } = due.schedule
+    const { name } = due.schedule
     const logger = this.#logger
     let outcome: FireOutcome
     try {
-      const { settings } = this.#with(flags)
-      const crawl = crawlNameOf(settings, this.#name)
-      const keys = crawlRedisKeys(crawl)
-      outcome = await beginRun({
-        ...{ redis: this.#place.redis, keys, fire: due.fire, schedule: name, flags },
-        persists: settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off',
-        flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
-        shards: shardsAsked(settings),
-      })
-      this.#readAt = Number.NEGATIVE_INFINITY
-      if (outcome === 'going')
-        logger.warn(
-          { schedule: name },
-          `a run of ${crawlShown(keys)} was due, and none is begun: the one before has not ended`,
-        )
-      else if (outcome !== 'done') logger.info({ schedule: name }, `${OUTCOMES[outcome]} ${crawlShown(keys)}`)
-      const why = outcome === 'going' ? 'the run before had not ended' : undefined
-      await due.settled(outcome, why)
+      outcome = await this.#begun(due)
     } catch (error) {
+      // It is taken again, by whoever asks when its lock has ended.
+      if (storeTrouble(redisError(error))) throw error
       logger.error({ schedule: name, err: error }, `a run of ${this.#name} was due, and could not be begun`)
-      await due.settled('failed', (error as Error).message)
+      return due.settled('failed', (error as Error).message)
     }
+    // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
+    await due.settled(outcome, outcome === 'going' ? 'the run before had not ended' : undefined)
+  }
+
+  async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<FireOutcome> {
+    const logger = this.#logger
+    const { settings } = this.#with(flags)
+    const keys = crawlRedisKeys(crawlNameOf(settings, this.#name))
+    const outcome = await beginRun({
+      ...{ redis: this.#place.redis, keys, fire, schedule: name, flags },
+      persists: settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off',
+      flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+      shards: shardsAsked(settings),
+    })
+    this.#readAt = Number.NEGATIVE_INFINITY
+    if (outcome === 'going')
+      logger.warn(
+        { schedule: name },
+        `a run of ${crawlShown(keys)} was due, and none is begun: the one before has not ended`,
+      )
+    else if (outcome !== 'done') logger.info({ schedule: name }, `${OUTCOMES[outcome]} ${crawlShown(keys)}`)
+    return outcome
   }
 
   async #readSchedules(): Promise<void> {

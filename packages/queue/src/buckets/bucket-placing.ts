@@ -86,7 +86,7 @@ export class BucketPlacing {
     const lines = new Map<string, DueGroup & { requests: { name: Buffer; text: string }[] }>()
     for (const { name, ...queued } of batch) {
       const line = this.#lineOf(queued.request, queued.id)
-      const lineName = `${line.priority}:${line.slot}`
+      const lineName = `${line.priority}:${line.slot}:${line.bucket}`
       const known = lines.get(lineName) ?? { ...line, requests: [] }
       lines.set(lineName, known)
       known.requests.push({ name, text: packRequest(queued) })

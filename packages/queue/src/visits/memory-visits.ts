@@ -14,7 +14,7 @@ export class MemoryVisits implements LocalVisits {
   readonly #pages = new Map<string, KnownPage>()
   readonly #notes = new Map<string, string>()
   readonly #wheel = new TimeHeap<VisitedPage>()
-  /** Entries whose moment has come, in order. */
+  /** Entries that were handed out as due, in order: a few, whatever the number of those whose moment has come. */
   #come: VisitedPage[] = []
 
   async record(pages: readonly VisitedPage[]): Promise<void> {
@@ -34,8 +34,12 @@ export class MemoryVisits implements LocalVisits {
   }
 
   async due(now: number, max: number): Promise<DuePages> {
-    for (let page = this.#wheel.takeDue(now); page; page = this.#wheel.takeDue(now)) this.#come.push(page)
     this.#come = this.#come.filter((page) => this.#isDue(page))
+    while (this.#come.length < max) {
+      const page = this.#wheel.takeDue(now)
+      if (!page) break
+      if (this.#isDue(page)) this.#come.push(page)
+    }
     const pages = this.#come.slice(0, max)
     return { pages, read: pages.length, token: '' }
   }

@@ -6,7 +6,14 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CrawlName, crawlNameOf, type Logger, redisError, type Settings, storeTrouble } from '@webloom/core'
+import {
+  type CrawlName,
+  crawlNameOf,
+  type Logger,
+  redisError,
+  type Settings,
+  storeTrouble,
+} from '@webloom/core'
 import {
   beginRun,
   crawlRedisKeys,

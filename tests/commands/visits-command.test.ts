@@ -56,6 +56,20 @@ function visitInTheFuture(file: string): void {
   }
   database.close()
 }
+/** Its page is due so many minutes from now. */
+function dueIn(minutes: number, file: string): void {
+  const database = new DatabaseSync(file)
+  const { fingerprint, visit } = database
+    .prepare("SELECT fingerprint, visit FROM visits WHERE request LIKE '%/p/2\"%'")
+    .get()!
+  const bytes = Buffer.from(visit as Uint8Array)
+  const dueS = Math.floor(Date.now() / 1000) + minutes * 60
+  bytes.writeUInt32BE(dueS, 5)
+  database
+    .prepare('UPDATE visits SET visit = ?, due_s = ? WHERE fingerprint = ?')
+    .run(bytes, dueS, fingerprint!)
+  database.close()
+}
 const JOBDIR = ['-s', 'JOBDIR=job']
 interface Listed {
   readonly url: string
@@ -81,6 +95,11 @@ test('what is due is made due, told and forgotten', async () => {
   expect(await webloom('visits', 'list', 'shop', ...JOBDIR)).toMatch(/ failed once {3}.*\/p\/0$/m)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 0 pages/)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '/p/1')).toMatch(/^due now: 1 pages/)
+  expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])
+  // A daily run does not leave a page for tomorrow that is due within the hour.
+  dueIn(50, folder.join('job', 'webloom.sqlite'))
+  expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1', '/p/2'])
+  dueIn(70, folder.join('job', 'webloom.sqlite'))
   expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])
   visitInTheFuture(folder.join('job', 'webloom.sqlite'))
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 4 pages/)

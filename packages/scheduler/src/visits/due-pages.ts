@@ -24,6 +24,20 @@ const LOOK_EVERY_MS = 1000
 /** Into lines that are long, a step each so many milliseconds. */
 const CROWDED_EVERY_MS = 10_000
 
+/** How much earlier than at its hour a page may be visited by a crawl that ends when nothing is due. */
+const EARLY_MS_MAX = 3_600_000
+const EARLY_SHARE = 0.1
+
+/**
+ * Returns how much earlier than at its hour such a crawl visits a page: a run each day is never a minute too early for one. No page is due
+ * so soon after its visit, so none is visited twice for that.
+ *
+ * @param shortestMs the shortest time between two visits of a page
+ */
+export function earlyMsOf(shortestMs: number): number {
+  return Math.min(EARLY_MS_MAX, shortestMs * EARLY_SHARE)
+}
+
 export class DuePagesFeed {
   readonly #options: DuePagesFeedOptions
   #nextLookMs = 0

@@ -33,7 +33,7 @@ import {
 import { isPassing, patiently } from '../patience.ts'
 import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
-import { DuePagesFeed } from './due-pages.ts'
+import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
 import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
@@ -51,10 +51,9 @@ export interface RevisitingSchedulerOptions extends SchedulerOptions, Revisiting
   readonly lowWater: number
 }
 
-const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 /** Clocks of several machines differ by less. */
-const AHEAD_MS_MAX = HOUR_MS
+const AHEAD_MS_MAX = 60 * MINUTE_MS
 /** A worker that leaves waits no longer for what it has learned to be noted. */
 const NOTED_MS_MAX = 2000
 
@@ -72,8 +71,7 @@ export class RevisitingScheduler extends Scheduler {
     })
     this.#options = options
     const { visits, stats, logger, lowWater, planner, ends } = options
-    // A run each day is never a minute too early for a page. No page is due so soon after its visit: none is visited twice for that.
-    this.#earlyMs = ends ? Math.min(HOUR_MS, planner.shortestMs / 10) : 0
+    this.#earlyMs = ends ? earlyMsOf(planner.shortestMs) : 0
     const waiting = async () => (await options.queue.counts()).waiting
     this.#feed = new DuePagesFeed({ visits, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs })
   }

@@ -38,7 +38,7 @@ export const visits = group(
     ),
     command<VisitListFlags, [name: string]>(
       'due <spider>',
-      'print the pages that are due',
+      'print the pages that a run would visit now: those that are due, or so soon that they are not left for the next run',
       { ...OPTIONS, ...MATCH, ...LIMIT },
       async (flags, [name]) => (await act()).visitsDue(await namedSpider(name, flags), flags),
       [

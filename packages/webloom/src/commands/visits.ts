@@ -28,7 +28,7 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 /** Prints what is known of each URL. */
 export async function visitsShow(place: Place, urls: readonly string[], flags: OutsideFlags): Promise<void> {
   const requests = await requestsOfUrls(urls)
-  await withVisits(place, flags, async (visits, fingerprint) => {
+  await withVisits(place, flags, async ({ visits, fingerprint }) => {
     const found = await visits.find(requests.map(fingerprint))
     const pages = requests.map(({ url }, n) => ({ url, visit: found[n] }))
     if (flags.json) return console.log(visibleJson(JSON.stringify(pages.map(told))))
@@ -43,21 +43,21 @@ export async function visitsList(place: Place, flags: VisitListFlags): Promise<v
   await listed(place, flags, () => true)
 }
 
-/** Prints the pages that are due now. */
+/** Prints the pages that a run would visit now. */
 export async function visitsDue(place: Place, flags: VisitListFlags): Promise<void> {
   const now = Date.now()
-  await listed(place, flags, ({ visit }) => visit.dueAt <= now)
+  await listed(place, flags, ({ visit }, earlyMs) => visit.dueAt <= now + earlyMs)
 }
 
 async function listed(
   place: Place,
   flags: VisitListFlags,
-  isListed: (page: VisitedPage) => boolean,
+  isListed: (page: VisitedPage, earlyMs: number) => boolean,
 ): Promise<void> {
   const max = limitOf(flags.limit)
-  await withVisits(place, flags, async (visits) => {
-    const all = await chosen(visits, flags.match, isListed)
-    const pages = all.sort((a, b) => a.visit.dueAt - b.visit.dueAt).slice(0, max)
+  await withVisits(place, flags, async ({ visits, earlyMs }) => {
+    const parts = chosen(visits, flags.match, (page) => isListed(page, earlyMs))
+    const { pages, count } = await firstDue(parts, max)
     if (flags.json)
       return console.log(
         visibleJson(JSON.stringify(pages.map(({ request: { url }, visit }) => told({ url, visit })))),
@@ -68,10 +68,28 @@ async function listed(
           `due ${momentOf(visit.dueAt)}   visited ${momentOf(visit.visitedAt)}   ${inShort(visit)}   ${request.url}`,
         ),
       )
-    if (all.length > pages.length)
-      console.log(`… of ${grouped(all.length)}; --limit ${all.length} prints all`)
-    else if (all.length === 0) console.log('no page')
+    if (count > pages.length) console.log(`… of ${grouped(count)}; --limit ${count} prints all`)
+    else if (count === 0) console.log('no page')
   })
+}
+
+/** Resolves to the pages that are due first, `max` at the most, and to how many there are. Keeps few more than these. */
+async function firstDue(
+  parts: AsyncIterable<readonly VisitedPage[]>,
+  max: number,
+): Promise<{ readonly pages: readonly VisitedPage[]; readonly count: number }> {
+  let count = 0
+  let first: VisitedPage[] = []
+  const cut = () => {
+    first = first.sort((a, b) => a.visit.dueAt - b.visit.dueAt).slice(0, max)
+  }
+  for await (const part of parts) {
+    count += part.length
+    for (const page of part) first.push(page)
+    if (first.length > 2 * max + PAGES_PER_STEP) cut()
+  }
+  cut()
+  return { pages: first, count }
 }
 
 /** Forgets when pages were visited: they are not visited again, unless they are met anew. */
@@ -79,41 +97,43 @@ export async function visitsForget(place: Place, urls: readonly string[], flags:
   if ((urls.length === 0) === (flags.match === undefined))
     throw new UsageError('WL_USAGE', 'give URLs, or --match <text> for those that contain it')
   const requests = await requestsOfUrls(urls)
-  await withVisits(place, flags, async (visits, fingerprint) => {
-    const fingerprints =
-      flags.match === undefined
-        ? requests.map(fingerprint)
-        : (await chosen(visits, flags.match, () => true)).map((page) => page.fingerprint)
+  await withVisits(place, flags, async ({ visits, fingerprint }) => {
     let forgotten = 0
-    for (const some of partsOf(fingerprints)) forgotten += (await visits.forget(some)).length
+    const forget = async (fingerprints: readonly string[]) => {
+      for (const some of partsOf(fingerprints)) forgotten += (await visits.forget(some)).length
+    }
+    if (flags.match === undefined) await forget(requests.map(fingerprint))
+    else
+      for await (const part of chosen(visits, flags.match)) await forget(part.map((page) => page.fingerprint))
     print(flags, { forgotten }, `forgotten: ${grouped(forgotten)} pages`)
   })
 }
 
 /** Makes pages due now. */
 export async function refresh(place: Place, flags: RefreshFlags): Promise<void> {
-  const now = Date.now()
+  const now = Math.floor(Date.now() / 1000) * 1000
   const before = flags.older === undefined ? now : now - spanOf(flags.older)
   // A clock that was ahead has noted visits that are to come: nobody knows how old these are.
   const isOld = ({ visit: { visitedAt } }: VisitedPage) => visitedAt <= before || visitedAt > now
-  await withVisits(place, flags, async (visits) => {
-    const pages = await chosen(visits, flags.match, isOld)
+  // A page that is made due now comes once more among those of this time.
+  const met = ({ visit: { dueAt } }: VisitedPage) => dueAt === now
+  await withVisits(place, flags, async ({ visits }) => {
     let due = 0
-    for (const some of partsOf(pages)) due += (await visits.hurry(some, now)).length
+    for await (const part of chosen(visits, flags.match, (page) => isOld(page) && !met(page)))
+      for (const some of partsOf(part)) due += (await visits.hurry(some, now)).length
     print(flags, { due }, `due now: ${grouped(due)} pages; the crawl visits them when it runs`)
   })
 }
 
-async function chosen(
+/** Yields the pages that wait for their hours, as they are read: a crawl may have ten million. */
+async function* chosen(
   visits: VisitStore,
   match: string | undefined,
-  isChosen: (page: VisitedPage) => boolean,
-): Promise<VisitedPage[]> {
+  isChosen: (page: VisitedPage) => boolean = () => true,
+): AsyncGenerator<readonly VisitedPage[]> {
   const fits = matcherOf(match)
-  const pages: VisitedPage[] = []
   for await (const some of visits.waiting())
-    pages.push(...some.filter((page) => fits(page.request.url) && isChosen(page)))
-  return pages
+    yield some.filter((page) => fits(page.request.url) && isChosen(page))
 }
 
 function told({ url, visit }: { readonly url: string; readonly visit: Visit | undefined }): object {

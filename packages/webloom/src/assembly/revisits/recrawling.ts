@@ -19,6 +19,7 @@ import {
   RevisitingDownloader,
   type Spider,
 } from '@webloom/spider'
+import { visitHoursOf } from './visit-hours.ts'
 
 export interface Recrawling {
   readonly pages: PageVisits
@@ -52,9 +53,8 @@ export function recrawling(
     throw new SettingsError([
       `RECRAWL is ${kind}, and a crawl with QUEUE_MODE=job keeps no visits of its pages. Set QUEUE_MODE=turns, or RECRAWL=off`,
     ])
-  const meanHours = settings.getFloat('RECRAWL_INTERVAL')
-  const minHours =
-    kind === 'fixed' ? meanHours : Math.min(meanHours, settings.getFloat('RECRAWL_INTERVAL_MIN'))
+  const visitHours = visitHoursOf(settings)
+  const { minHours } = visitHours
   if (minHours < REDIS_HOURS_MIN && isOnRedis)
     throw new SettingsError([
       `RECRAWL_INTERVAL${kind === 'fixed' ? '' : '_MIN'} is ${minHours} hours; on Redis ${REDIS_HOURS_MIN} is the least, as a page is due up to ten minutes before its hour there`,
@@ -74,9 +74,7 @@ export function recrawling(
     store: visits,
     hosts,
     kind,
-    meanHours,
-    minHours,
-    maxHours: Math.max(meanHours, settings.getFloat('RECRAWL_INTERVAL_MAX')),
+    ...visitHours,
   })
   const validation = new HostValidation({
     hosts,

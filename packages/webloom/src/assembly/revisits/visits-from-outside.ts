@@ -2,9 +2,13 @@
 
 import { fingerprinterOf, type Request, UsageError, type VisitStore } from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
+import { earlyMsOf } from '@webloom/scheduler'
 import type { SpiderClass } from '@webloom/spider'
 import type { LoadedConfig } from '../../loading/config.ts'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../crawl-from-outside.ts'
+import { visitHoursOf } from './visit-hours.ts'
+
+const HOUR_MS = 3_600_000
 
 /** Where the command runs. */
 export interface VisitsPlace {
@@ -12,23 +16,32 @@ export interface VisitsPlace {
   readonly config: LoadedConfig
 }
 
+export interface VisitsFromOutside {
+  readonly visits: VisitStore
+  readonly fingerprint: (request: Request) => string
+  /** How much earlier than at its hour a run visits a page, by the settings of this project. */
+  readonly earlyMs: number
+}
+
 /** Opens the visits for as long as `act` takes. Throws WL_JOBDIR_LOCKED for a JOBDIR in use. */
 export async function withVisits(
   { Class, config }: VisitsPlace,
   flags: OutsideFlags,
-  act: (visits: VisitStore, fingerprint: (request: Request) => string) => Promise<void>,
+  act: (outside: VisitsFromOutside) => Promise<void>,
 ): Promise<void> {
   const crawler = await crawlerFromOutside(Class, flags, config)
   const fingerprinter = fingerprinterOf(crawler.settings, 'scrapy')
   const fingerprint = (request: Request) => fingerprinter.fingerprint(request)
+  const earlyMs = earlyMsOf(visitHoursOf(crawler.settings).minHours * HOUR_MS)
   const jobDir = JobDir.fromCrawler(crawler)
   try {
     if (jobDir) {
       jobDir.openFrontier()
-      await act(jobDir.visits, fingerprint)
+      await act({ visits: jobDir.visits, fingerprint, earlyMs })
     } else if (crawler.servers.connection('queue')) {
       await crawler.servers.open()
-      await act(new RedisVisits({ ...crawlFromOutside(crawler, config.folder), fingerprint }), fingerprint)
+      const visits = new RedisVisits({ ...crawlFromOutside(crawler, config.folder), fingerprint })
+      await act({ visits, fingerprint, earlyMs })
     } else
       throw new UsageError(
         'WL_USAGE',

@@ -240,6 +240,7 @@ export type {
   AskedPage,
   ChangeEvidence,
   DuePages,
+  FoundVisit,
   KeptVisits,
   Visit,
   VisitedPage,
@@ -258,7 +259,13 @@ export {
   type RunLook,
   type RunState,
 } from './runs/run-log.ts'
-export { carriedVisit, carryVisit, doubtingVisit, isVisitDoubted } from './visits/carried-visit.ts'
+export {
+  carriedVisit,
+  carryVisit,
+  doubtingVisit,
+  isVisitDoubted,
+  withoutVisit,
+} from './visits/carried-visit.ts'
 export {
   type DateRecord,
   type HostRecord,

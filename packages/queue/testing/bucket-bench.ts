@@ -30,6 +30,8 @@ export interface TurnQueueUnderTest {
   readonly times?: ProtocolTimes
   readonly logger?: Logger
   readonly mayDoubt?: () => boolean
+  /** Of a crawl that comes back to its pages. */
+  readonly visits?: { readonly fingerprint: (request: Request) => string }
   readonly onPoint?: (name: BucketPoint) => void
   /** Of a command, which brings requests and takes none. */
   readonly isOutside?: boolean

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { fingerprint } from '../fingerprints/fingerprint.ts'
-import type { Visit, VisitedPage, VisitStore } from '../ports/visit-store.ts'
+import type { FoundVisit, Visit, VisitedPage, VisitStore } from '../ports/visit-store.ts'
 import { Request } from '../requests/request.ts'
 import { requestToJson } from '../requests/request-json.ts'
 import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
@@ -43,9 +43,9 @@ function pageOf(path: string, about: Partial<Visit> = {}): VisitedPage {
 const paths = ({ pages }: { readonly pages: readonly VisitedPage[] }): string[] =>
   pages.map(({ request }) => new URL(request.url).pathname)
 
-function assertNear(actual: Visit | undefined, expected: Visit): void {
+function assertNear(actual: Visit | FoundVisit | undefined, expected: Visit): void {
   assert.ok(actual)
-  const { evidence, ...rest } = actual
+  const { evidence, isInALine, ...rest } = { isInALine: false, ...actual }
   const { evidence: expectedEvidence, ...expectedRest } = expected
   assert.deepEqual(rest, expectedRest)
   for (const [name, value] of Object.entries(expectedEvidence))
@@ -109,7 +109,9 @@ const TESTS: ContractTests<SharedVisits> = {
     const due = await other.due(START + HOUR, 10)
     assert.deepEqual(await other.moved(due), [page.fingerprint])
     assert.equal((await one.due(START + 100 * HOUR, 10)).read, 0)
-    assertNear((await one.find([page.fingerprint]))[0], page.visit)
+    const [found] = await one.find([page.fingerprint])
+    assertNear(found, page.visit)
+    assert.equal(found?.isInALine, true)
   },
   'two workers that read the same pages move each once': async ({ one, other }) => {
     const pages = Array.from({ length: 20 }, (_, n) => pageOf(`/${n}`))
@@ -128,6 +130,7 @@ const TESTS: ContractTests<SharedVisits> = {
     await one.record([pageOf('/a')])
     await one.moved(await one.due(START + HOUR, 10))
     await one.record([pageOf('/a', { visitedAt: START + HOUR, dueAt: START + 3 * HOUR, visits: 5 })])
+    assert.equal((await one.find([pageOf('/a').fingerprint]))[0]?.isInALine, false)
     assert.equal((await one.due(START + 2 * HOUR, 10)).read, 0)
     assert.deepEqual(paths(await one.due(START + 3 * HOUR, 10)), ['/a'])
   },

@@ -46,6 +46,12 @@ export interface Visit {
   readonly isOutdated: boolean
 }
 
+/** A page's last visit, as the store has it. */
+export interface FoundVisit extends Visit {
+  /** The page waits in a line, is under way or in quarantine: it is due at no hour. */
+  readonly isInALine: boolean
+}
+
 /** A page with its visit, and how to ask for it again. */
 export interface VisitedPage {
   readonly fingerprint: string
@@ -84,7 +90,7 @@ export interface VisitStore {
    */
   record(pages: readonly VisitedPage[]): Promise<void>
   /** Resolves to the last visit of each; undefined for a page that is not known. */
-  find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]>
+  find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]>
   /** Resolves to pages that are due at `now`, the most overdue first, `max` entries at the most. They stay due until they are moved. */
   due(now: number, max: number): Promise<DuePages>
   /**

@@ -25,6 +25,12 @@ export function carriedVisit(request: Request, fingerprint: string): Visit | und
   return visitFromBytes(Buffer.from(carried.slice(page.length), 'base64url'))
 }
 
+/** Returns the same request without the visit that it carries. */
+export function withoutVisit(request: Request): Request {
+  const { last_visit, ...meta } = request.meta
+  return request.replace({ meta })
+}
+
 /** Returns the same request with word that a 304 to its page's validators is in doubt: it asks for the page whole. */
 export function doubtingVisit(request: Request): Request {
   return request.replace({ meta: { ...request.meta, last_visit: `${request.meta.last_visit}${DOUBTED}` } })

@@ -24,6 +24,8 @@ import type {
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
+import { backOnSchedule } from '../visits/back-on-schedule.ts'
+import { RedisVisits } from '../visits/redis-visits.ts'
 import {
   failedRequest,
   isQuarantined,
@@ -171,8 +173,14 @@ export class RedisFailures implements FailureLedger {
     const gone: string[] = []
     const keys = [this.#base, this.#keys.quarantine]
     for (let at = 0; at < entries.length; at += MAX_ENTRIES_PER_STEP) {
-      const some = entries.slice(at, at + MAX_ENTRIES_PER_STEP).flatMap(({ id, key }) => [id, key])
-      gone.push(...((await dropScript.run(this.#redis, keys, some)) as string[]))
+      const some = entries.slice(at, at + MAX_ENTRIES_PER_STEP)
+      // What was given up was visited as it ended; what is in quarantine has not ended.
+      await backOnSchedule(
+        this.#visits,
+        some.filter(({ reason }) => reason === 'quarantined'),
+      )
+      const named = some.flatMap(({ id, key }) => [id, key])
+      gone.push(...((await dropScript.run(this.#redis, keys, named)) as string[]))
     }
     return gone
   }
@@ -186,6 +194,11 @@ export class RedisFailures implements FailureLedger {
   async clear(): Promise<void> {
     const { failures, quarantine } = this.#keys
     await clearScript.run(this.#redis, [failures, quarantine, `${quarantine}:history`], [])
+  }
+
+  /** Where pages are found by the ids of their requests: no fingerprint is made. */
+  get #visits(): RedisVisits {
+    return new RedisVisits({ redis: this.#redis, keys: this.#keys, fingerprint: () => '' })
   }
 
   /** What scripts put before the names of keys. */

@@ -1,6 +1,7 @@
 import {
   type AskedPage,
   type DuePages,
+  type FoundVisit,
   requestFromJson,
   requestToJson,
   type Visit,
@@ -59,14 +60,14 @@ export class SqliteVisits implements LocalVisits {
     })
   }
 
-  async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
+  async find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
     this.#makeTable()
     return fingerprints.map((fingerprint) => {
-      const row = this.#database.get<VisitRow>(
-        'SELECT visit FROM visits WHERE fingerprint = ?',
+      const row = this.#database.get<VisitRow & { readonly inLine: number }>(
+        'SELECT visit, in_line AS inLine FROM visits WHERE fingerprint = ?',
         keyOf(fingerprint),
       )
-      return row && visitFromBytes(Buffer.from(row.visit))
+      return row && { ...visitFromBytes(Buffer.from(row.visit)), isInALine: row.inLine === 1 }
     })
   }
 

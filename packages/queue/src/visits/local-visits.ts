@@ -2,6 +2,7 @@ import {
   type AskedPage,
   carryVisit,
   type DuePages,
+  type FoundVisit,
   type KeptVisits,
   type QueuedRequest,
   type Visit,
@@ -49,7 +50,7 @@ export class KeptLocalVisits implements KeptVisits {
     return this.#visits.record(pages)
   }
 
-  find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
+  find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
     return this.#visits.find(fingerprints)
   }
 

@@ -1,4 +1,4 @@
-import type { AskedPage, DuePages, Visit, VisitedPage, VisitTotals } from '@webloom/core'
+import type { AskedPage, DuePages, FoundVisit, Visit, VisitedPage, VisitTotals } from '@webloom/core'
 import { TimeHeap } from '../structures/time-heap.ts'
 import type { LocalVisits } from './local-visits.ts'
 
@@ -29,8 +29,11 @@ export class MemoryVisits implements LocalVisits {
     }
   }
 
-  async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
-    return fingerprints.map((fingerprint) => this.#pages.get(fingerprint)?.visit)
+  async find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
+    return fingerprints.map((fingerprint) => {
+      const page = this.#pages.get(fingerprint)
+      return page && { ...page.visit, isInALine: page.isInALine }
+    })
   }
 
   async due(now: number, max: number): Promise<DuePages> {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import {
   type AskedPage,
   type DuePages,
+  type FoundVisit,
   isInALine,
   type RedisScript,
   type Request,
@@ -102,9 +103,9 @@ export class RedisVisits implements VisitStore {
     return [nameOf(fingerprint), visitToBytes(visit), packed, ...told]
   }
 
-  async find(fingerprints: readonly string[]): Promise<readonly (Visit | undefined)[]> {
+  async find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
     const records = await this.#recordsOf(fingerprints.map(nameOf))
-    return records.map((record) => record && visitFromBytes(record))
+    return records.map((record) => record && { ...visitFromBytes(record), isInALine: isInALine(record) })
   }
 
   async due(now: number, max: number): Promise<DuePages> {

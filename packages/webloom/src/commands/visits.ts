@@ -1,6 +1,6 @@
 /** `webloom visits` and `webloom refresh`: when the pages of a crawl were visited and are due again (RECRAWL). */
 
-import { UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
+import { type FoundVisit, UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { type VisitsPlace as Place, withVisits } from '../assembly/revisits/visits-from-outside.ts'
 import { grouped } from '../terminal/figures.ts'
@@ -136,25 +136,32 @@ async function* chosen(
     yield some.filter((page) => fits(page.request.url) && isChosen(page))
 }
 
-function told({ url, visit }: { readonly url: string; readonly visit: Visit | undefined }): object {
+function told({
+  url,
+  visit,
+}: {
+  readonly url: string
+  readonly visit: Visit | FoundVisit | undefined
+}): object {
   if (!visit) return { url, visited: null }
+  const isInALine = 'isInALine' in visit && visit.isInALine
   const { visitedAt, dueAt, visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
   return {
     url,
     visited: new Date(visitedAt).toISOString(),
-    due: new Date(dueAt).toISOString(),
+    due: isInALine ? null : new Date(dueAt).toISOString(),
     ...{ visits, changes, failures, goneAnswers },
     ...(etag !== undefined && { etag }),
     ...(lastModifiedAt !== undefined && { lastModified: new Date(lastModifiedAt).toISOString() }),
   }
 }
 
-function wholeOf(visit: Visit): string[] {
+function wholeOf(visit: FoundVisit): string[] {
   const { visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
   return [
     `  visited       ${momentOf(visit.visitedAt)}, ${visits === 0 ? 'in vain' : times(visits)}`,
     `  changed       ${times(changes)}`,
-    `  due           ${momentOf(visit.dueAt)}`,
+    `  due           ${visit.isInALine ? 'it is in a line, under way or in quarantine' : momentOf(visit.dueAt)}`,
     ...(failures > 0 ? [`  failed        the last ${counted(failures, 'time')}`] : []),
     ...(goneAnswers > 0 ? [`  gone          by its last ${counted(goneAnswers, 'answer')}`] : []),
     ...(etag === undefined ? [] : [`  ETag          ${etag}`]),

@@ -13,9 +13,9 @@ import { hash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { Request, type Visit, type VisitedPage } from '@webloom/core'
 import { Redis } from 'ioredis'
+import { BucketQueue } from '../packages/queue/src/buckets/bucket-queue.ts'
 import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
 import { PackedAsking } from '../packages/queue/src/visits/packed-asking.ts'
-import { RedisVisits } from '../packages/queue/src/visits/redis-visits.ts'
 import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 
 const { values } = parseArgs({
@@ -97,11 +97,14 @@ const cpuUs = async () => {
 }
 const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 
-const visits = new RedisVisits({
+const queue = new BucketQueue({
   redis,
   keys: crawlRedisKeys({ spider: 'bench', crawlId: null }),
-  fingerprint,
+  workerId: 'bench:1:x',
+  hosts: { pace: () => ({ delayMs: 0, concurrency: 0, randomize: false }) },
+  visits: { fingerprint },
 })
+const visits = queue.visits!
 const asking = new PackedAsking()
 const [before, cpuBefore] = [await used(), await cpuUs()]
 let askingBytes = 0
@@ -117,16 +120,16 @@ console.log(
 )
 
 const cpuDue = await cpuUs()
-let [moved, scripts, longestMs] = [0, 0, 0]
-while (moved < Math.min(pages, 100_000)) {
+let [queued, scripts, longestMs] = [0, 0, 0]
+while (queued < Math.min(pages, 100_000)) {
   const begun = performance.now()
   const due = await visits.due(START + 1000 * HOUR, 300)
-  moved += (await visits.moved(due)).length
+  queued += await visits.queueDue(due)
   longestMs = Math.max(longestMs, performance.now() - begun)
   scripts += 2
 }
 console.log(
-  `noting a visit took Redis ${(noting / pages).toFixed(1)} µs; moving a page that is due ${(((await cpuUs()) - cpuDue) / moved).toFixed(1)} µs, ${scripts} scripts, the longest round ${longestMs.toFixed(0)} ms`,
+  `noting a visit took Redis ${(noting / pages).toFixed(1)} µs; queueing a page that is due ${(((await cpuUs()) - cpuDue) / queued).toFixed(1)} µs, ${scripts} scripts, the longest round ${longestMs.toFixed(0)} ms`,
 )
 await redis.quit()
 await server.stop()

@@ -91,13 +91,8 @@ export interface VisitStore {
   record(pages: readonly VisitedPage[]): Promise<void>
   /** Resolves to the last visit of each; undefined for a page that is not known. */
   find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]>
-  /** Resolves to pages that are due at `now`, the most overdue first, `max` entries at the most. They stay due until they are moved. */
+  /** Resolves to pages that are due at `now`, the most overdue first, `max` entries at the most. They stay due until they are queued. */
   due(now: number, max: number): Promise<DuePages>
-  /**
-   * Marks pages as in a line. Resolves to the fingerprints of those that were due until now: of two workers that have read the same
-   * pages, one gets them.
-   */
-  moved(due: DuePages): Promise<readonly string[]>
   /**
    * Makes pages due at `at`, sooner or later than at their hour; they are asked for as the requests say from then on. Resolves to the fingerprints of
    * those that are known. A page that is in a line stays there.

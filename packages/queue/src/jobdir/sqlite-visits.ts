@@ -82,11 +82,7 @@ export class SqliteVisits implements LocalVisits {
     return { pages, read: pages.length, token: '' }
   }
 
-  async moved(due: DuePages): Promise<readonly string[]> {
-    return this.movedNow(due)
-  }
-
-  movedNow({ pages }: DuePages): readonly string[] {
+  takeDue({ pages }: DuePages): readonly string[] {
     this.#makeTable()
     return this.#database.atomically(() =>
       pages

@@ -15,8 +15,8 @@ import {
 export interface LocalVisits extends VisitStore {
   /** As `record`, in the present step. */
   recordNow(pages: readonly VisitedPage[]): void
-  /** As `moved`, in the present step. */
-  movedNow(due: DuePages): readonly string[]
+  /** Marks pages as in a line, in the present step. Returns the fingerprints of those that were due until now. */
+  takeDue(due: DuePages): readonly string[]
 }
 
 /** Queues requests in one step, as far as `isTaken` says of their ids, called in that step, that they are to be queued. */
@@ -38,10 +38,10 @@ export class KeptLocalVisits implements KeptVisits {
   async queueDue(due: DuePages): Promise<number> {
     for (const { request, fingerprint, visit } of due.pages) carryVisit(request, fingerprint, visit)
     const queued = due.pages.map(({ request, fingerprint }) => ({ id: fingerprint, request }))
-    let moved: Set<string> | undefined
+    let taken: Set<string> | undefined
     const isTaken = (id: string) => {
-      moved ??= new Set(this.#visits.movedNow(due))
-      return moved.has(id)
+      taken ??= new Set(this.#visits.takeDue(due))
+      return taken.has(id)
     }
     return (await this.#queue(queued, isTaken)).length
   }
@@ -56,10 +56,6 @@ export class KeptLocalVisits implements KeptVisits {
 
   due(now: number, max: number): Promise<DuePages> {
     return this.#visits.due(now, max)
-  }
-
-  moved(due: DuePages): Promise<readonly string[]> {
-    return this.#visits.moved(due)
   }
 
   hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {

@@ -47,14 +47,10 @@ export class MemoryVisits implements LocalVisits {
     return { pages, read: pages.length, token: '' }
   }
 
-  async moved(due: DuePages): Promise<readonly string[]> {
-    return this.movedNow(due)
-  }
-
-  movedNow({ pages }: DuePages): readonly string[] {
-    const moved = pages.filter((page) => this.#isDue(page))
-    for (const page of moved) this.#pages.set(page.fingerprint, { ...page, isInALine: true })
-    return moved.map(({ fingerprint }) => fingerprint)
+  takeDue({ pages }: DuePages): readonly string[] {
+    const taken = pages.filter((page) => this.#isDue(page))
+    for (const page of taken) this.#pages.set(page.fingerprint, { ...page, isInALine: true })
+    return taken.map(({ fingerprint }) => fingerprint)
   }
 
   async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {

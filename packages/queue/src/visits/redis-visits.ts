@@ -20,7 +20,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { PackedAsking, unpackAsking } from './packed-asking.ts'
-import { entryArguments, type ReadEntry, readIn, tokenOf } from './read-entries.ts'
+import { type ReadEntry, tokenOf } from './read-entries.ts'
 
 const recordScript = luaScript(
   'redis/args.lua',
@@ -30,7 +30,6 @@ const recordScript = luaScript(
   'visits/record.lua',
 )
 const dueScript = luaScript('visits/wheel.lua', 'visits/due.lua')
-const movedScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/take-off.lua', 'visits/moved.lua')
 const hurryScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-on.lua', 'visits/hurry.lua')
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
@@ -117,17 +116,6 @@ export class RedisVisits implements VisitStore {
       ...{ pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) },
       ...(unreadable.length > 0 && { unreadable }),
     }
-  }
-
-  async moved({ pages, token }: DuePages): Promise<readonly string[]> {
-    if (token === '') return []
-    const { span, entries } = readIn(token)
-    const moved = await this.#run(movedScript, ['', span, ...entryArguments(entries)])
-    const isMoved = new Set(moved.map((name) => name.toString('latin1')))
-    // Of a page that stands twice in what was read, one entry counts.
-    return pages
-      .map(({ fingerprint }) => fingerprint)
-      .filter((fingerprint) => isMoved.delete(nameOf(fingerprint).toString('latin1')))
   }
 
   async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {

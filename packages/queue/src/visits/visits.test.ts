@@ -2,37 +2,47 @@ import { fingerprint, Request, type Visit, visitFromBytes, visitToBytes } from '
 import { visitStoreContract } from '@webloom/core/contract'
 import { tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RedisBench } from '../../testing/redis-bench.ts'
+import { BucketBench } from '../../testing/bucket-bench.ts'
 import { JobDatabase } from '../jobdir/job-database.ts'
+import { JobDir } from '../jobdir/job-dir.ts'
 import { SqliteVisits } from '../jobdir/sqlite-visits.ts'
+import { MemoryRequestQueue } from '../local/memory-request-queue.ts'
+import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { MemoryVisits } from './memory-visits.ts'
 import { RedisVisits } from './redis-visits.ts'
 
-const bench = new RedisBench()
+const bench = new BucketBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
+
+const clockOf = () => new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } })
 
 visitStoreContract(
   { describe, test },
   {
-    name: 'MemoryVisits',
+    name: 'a queue in memory',
     create: async () => {
-      const visits = new MemoryVisits()
-      return { one: visits, other: visits, dispose: async () => {} }
+      const queue = new MemoryRequestQueue({ clock: clockOf(), visits: new MemoryVisits() })
+      const visits = queue.visits!
+      return { one: visits, other: visits, dispose: () => queue.close() }
     },
   },
 )
 visitStoreContract(
   { describe, test },
   {
-    name: 'SqliteVisits',
+    name: 'a JOBDIR',
     create: async () => {
       const dir = await tempDir()
-      const database = new JobDatabase({ folder: dir.path, spiderName: 's' })
-      database.open()
-      const visits = new SqliteVisits({ database })
+      const { record, queue } = new JobDir({
+        ...{ folder: dir.path, spiderName: 's', clock: clockOf(), recrawls: true },
+      })
+      await record.open()
+      await queue.open()
+      const visits = queue.visits!
       const dispose = async () => {
-        database.close()
+        await queue.close()
+        await record.close()
         await dir.remove()
       }
       return { one: visits, other: visits, dispose }
@@ -42,11 +52,13 @@ visitStoreContract(
 visitStoreContract(
   { describe, test },
   {
-    name: 'RedisVisits',
+    name: 'queues of two workers on Redis',
     create: async () => {
       const keys = bench.nextKeys()
-      const [one, other] = [1, 2].map(() => new RedisVisits({ redis: bench.connect(), keys, fingerprint }))
-      return { one: one!, other: other!, dispose: async () => {} }
+      const [one, other] = await Promise.all(
+        [1, 2].map(() => bench.queue({ keys, visits: { fingerprint }, isOutside: true })),
+      )
+      return { one: one!.visits!, other: other!.visits!, dispose: async () => {} }
     },
   },
 )

@@ -29,9 +29,13 @@ test('maxmemory is reached in mid-crawl: what was learned of hosts waits, too, a
     )
     await server.command('CONFIG', 'SET', 'maxmemory', '0')
   }
-  const { reason } = await days.run(24, { ...settings, DOWNLOAD_DELAY: 0.2, RANDOMIZE_DOWNLOAD_DELAY: false })
+  const { finishReason } = await days.run(24, {
+    ...settings,
+    DOWNLOAD_DELAY: 0.2,
+    RANDOMIZE_DOWNLOAD_DELAY: false,
+  })
   await refilled
   expect(asked).toBeGreaterThan(10)
-  expect(reason).toBe('finished')
+  expect(finishReason).toBe('finished')
   expect(pathsOf(days.web.asked())).toEqual(first)
 })

@@ -73,10 +73,22 @@ test('a Redis that refuses even reads for a while does not end a crawl that asks
     if (message.startsWith(`${asking} must wait`)) void queue.command('REPLICAOF', 'NO', 'ONE')
   }
   const urls = { REDIS_URL: queue.url, DUPEFILTER_REDIS_URL: filter.url }
-  const { reason } = await days.run(0, { ...urls, CRAWL_ID: 'refusing' })
-  expect(reason).toBe('finished')
+  const { finishReason } = await days.run(0, { ...urls, CRAWL_ID: 'refusing' })
+  expect(finishReason).toBe('finished')
   expect(days.items).toHaveLength(3)
   expect(days.said).toContain(`${asking} goes on: Redis accepts it again`)
+})
+
+test('a run that would find no page, as their fingerprints are others now, is refused', async () => {
+  await using days = await Days.of({ pages: 3 })
+  const settings = { REDIS_URL: server.url, CRAWL_ID: 'other-fingerprints' }
+  await days.run(0, settings)
+  const first = pathsOf(days.web.asked())
+  await redis.del('shop:other-fingerprints:dupefilter')
+  const run = days.run(24, { ...settings, FINGERPRINTER: ({ url }: Request) => `page ${url}` })
+  await expect(run).rejects.toThrow('kept under other fingerprints')
+  await days.run(0, settings)
+  expect(pathsOf(days.web.asked())).toEqual(first)
 })
 
 test('a run without RECRAWL that would take queued pages out of their schedule is refused, also one that begins anew', async () => {

@@ -34,6 +34,7 @@ import { isPassing, patiently } from '../patience.ts'
 import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
+import { checkFingerprints } from './same-fingerprints.ts'
 import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
@@ -95,7 +96,18 @@ export class RevisitingScheduler extends Scheduler {
 
   override async open(signal?: AbortSignal): Promise<void> {
     await super.open(signal)
-    await this.#unlessAway(() => this.#options.planner.balance())
+    const { visits, fingerprinter, spider, planner } = this.#options
+    try {
+      await this.#waiting(
+        'opening visits',
+        () => checkFingerprints(visits, fingerprinter, spider.name),
+        signal,
+      )
+    } catch (error) {
+      if (signal?.aborted) return
+      throw error
+    }
+    await this.#unlessAway(() => planner.balance())
   }
 
   override async next(max: number, signal?: AbortSignal): Promise<Lease[]> {

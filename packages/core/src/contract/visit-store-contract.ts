@@ -196,7 +196,7 @@ const TESTS: ContractTests<SharedVisits> = {
     await other.forget([page.fingerprint])
     assert.equal(await one.queueDue(due), 0)
   },
-  'a page that is hurried is due at once, as it is asked for now; one in a line stays there': async ({
+  'a page that is put at another moment is due then, as it is asked for now; one in a line stays there': async ({
     one,
     other,
   }) => {
@@ -208,7 +208,7 @@ const TESTS: ContractTests<SharedVisits> = {
       fingerprint: b.fingerprint,
       request: new Request(b.request.url, { callback: 'parseNow' }),
     }
-    assert.deepEqual(await other.hurry([a, asked, c], START + 2 * HOUR), [a.fingerprint, b.fingerprint])
+    assert.deepEqual(await other.reschedule([a, asked, c], START + 2 * HOUR), [a.fingerprint, b.fingerprint])
     const due = await one.due(START + 2 * HOUR, 10)
     assert.deepEqual(paths(due), ['/b'])
     assert.equal(due.pages[0]!.request.callback, 'parseNow')

@@ -97,7 +97,7 @@ export interface VisitStore {
    * Makes pages due at `at`, sooner or later than at their hour; they are asked for as the requests say from then on. Resolves to the fingerprints of
    * those that are known. A page that is in a line stays there.
    */
-  hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]>
+  reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]>
   /** Forgets pages. Resolves to those that were known. */
   forget(fingerprints: readonly string[]): Promise<readonly string[]>
   /**

@@ -98,7 +98,7 @@ export class SqliteVisits implements LocalVisits {
     )
   }
 
-  async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+  async reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
     this.#makeTable()
     return this.#database.atomically(() => {
       const known: string[] = []

@@ -58,8 +58,8 @@ export class KeptLocalVisits implements KeptVisits {
     return this.#visits.due(now, max)
   }
 
-  hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
-    return this.#visits.hurry(pages, at)
+  reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+    return this.#visits.reschedule(pages, at)
   }
 
   forget(fingerprints: readonly string[]): Promise<readonly string[]> {

@@ -53,7 +53,7 @@ export class MemoryVisits implements LocalVisits {
     return taken.map(({ fingerprint }) => fingerprint)
   }
 
-  async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+  async reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
     const known = pages.filter(({ fingerprint }) => this.#pages.has(fingerprint))
     for (const { fingerprint, request } of known) {
       const page = this.#pages.get(fingerprint)!

@@ -30,7 +30,7 @@ const recordScript = luaScript(
   'visits/record.lua',
 )
 const dueScript = luaScript('visits/wheel.lua', 'visits/due.lua')
-const hurryScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-on.lua', 'visits/hurry.lua')
+const rescheduleScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-on.lua', 'visits/reschedule.lua')
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
 // Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
@@ -118,14 +118,14 @@ export class RedisVisits implements VisitStore {
     }
   }
 
-  async hurry(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+  async reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
     const names = new Map<string, string>()
     const packed = pages.flatMap(({ fingerprint, request }) => [
       nameOf(fingerprint),
       this.#asking.pack(request, names),
     ])
     const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
-    const known = (await hurryScript.run(
+    const known = (await rescheduleScript.run(
       this.#redis,
       [this.#base],
       ['', Math.floor(at / 1000), names.size, ...told, pages.length, ...packed],

@@ -143,7 +143,7 @@ export class RevisitingScheduler extends Scheduler {
     const known = (await this.#surelyKnown([request])).get(request)
     if (!known) return super.enqueueStart(request, asker)
     const { fingerprint } = known
-    if (request.dontFilter) await this.#hurry([{ fingerprint, request }], Date.now())
+    if (request.dontFilter) await this.#reschedule([{ fingerprint, request }], Date.now())
     return 0
   }
 
@@ -199,7 +199,7 @@ export class RevisitingScheduler extends Scheduler {
         visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit),
     )
     if (late.length > 0)
-      await this.#hurry(
+      await this.#reschedule(
         late.map(([request, { fingerprint }]) => ({ fingerprint, request })),
         now,
       )
@@ -269,7 +269,7 @@ export class RevisitingScheduler extends Scheduler {
     if (sooner > 0) stats.inc('recrawl/lastmod_sooner_count', sooner)
     if (sooner < pages.length) stats.inc('recrawl/lastmod_later_count', pages.length - sooner)
     const byMinute = Map.groupBy(pages, ({ dueAt }) => Math.ceil(dueAt / MINUTE_MS))
-    for (const [minute, some] of byMinute) await visits.hurry(some, minute * MINUTE_MS)
+    for (const [minute, some] of byMinute) await visits.reschedule(some, minute * MINUTE_MS)
   }
 
   /** The last visits of those that were visited. */
@@ -282,8 +282,8 @@ export class RevisitingScheduler extends Scheduler {
     return this.#waiting('asking which pages were visited', () => this.#known(requests), signal)
   }
 
-  async #hurry(pages: readonly AskedPage[], at: number): Promise<void> {
-    await this.#waiting('making visited pages due', () => this.#options.visits.hurry(pages, at))
+  async #reschedule(pages: readonly AskedPage[], at: number): Promise<void> {
+    await this.#waiting('making visited pages due', () => this.#options.visits.reschedule(pages, at))
   }
 
   /** Waits with the step for a server that is away or full. A lease that was lost meanwhile is lost, whatever the server said last. */

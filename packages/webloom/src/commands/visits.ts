@@ -120,7 +120,7 @@ export async function refresh(place: Place, flags: RefreshFlags): Promise<void> 
   await withVisits(place, flags, async ({ visits }) => {
     let due = 0
     for await (const part of chosen(visits, flags.match, (page) => isOld(page) && !met(page)))
-      for (const some of partsOf(part)) due += (await visits.hurry(some, now)).length
+      for (const some of partsOf(part)) due += (await visits.reschedule(some, now)).length
     print(flags, { due }, `due now: ${grouped(due)} pages; the crawl visits them when it runs`)
   })
 }

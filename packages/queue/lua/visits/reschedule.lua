@@ -1,4 +1,4 @@
--- Makes pages due at a moment, in place of their hour. A page that is in a line stays there.
+-- Puts pages at a moment, sooner or later, in place of their hour. A page that is in a line stays there.
 --
 -- Input    placeOf, timesOf, keepName, putOnWheel; KEYS[1] base; ARGV[2…] the moment (s); names: of each short name and what it stands for; pages: of
 --          each 8 bytes of its fingerprint, how to ask again

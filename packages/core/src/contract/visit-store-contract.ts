@@ -196,25 +196,26 @@ const TESTS: ContractTests<SharedVisits> = {
     await other.forget([page.fingerprint])
     assert.equal(await one.queueDue(due), 0)
   },
-  'a page that is put at another moment is due then, as it is asked for now; one in a line stays there': async ({
-    one,
-    other,
-  }) => {
-    const [a, b, c] = [pageOf('/a'), pageOf('/b', { dueAt: START + 30 * HOUR }), pageOf('/c')]
-    await one.record([a])
-    await one.queueDue(await one.due(START + HOUR, 10))
-    await one.record([b])
-    const asked = {
-      fingerprint: b.fingerprint,
-      request: new Request(b.request.url, { callback: 'parseNow' }),
-    }
-    assert.deepEqual(await other.reschedule([a, asked, c], START + 2 * HOUR), [a.fingerprint, b.fingerprint])
-    const due = await one.due(START + 2 * HOUR, 10)
-    assert.deepEqual(paths(due), ['/b'])
-    assert.equal(due.pages[0]!.request.callback, 'parseNow')
-    assert.equal(await one.queueDue(due), 1)
-    assert.equal((await one.due(START + 50 * HOUR, 10)).pages.length, 0)
-  },
+  'a page that is put at another moment is due then, as it is asked for now; one in a line stays there':
+    async ({ one, other }) => {
+      const [a, b, c] = [pageOf('/a'), pageOf('/b', { dueAt: START + 30 * HOUR }), pageOf('/c')]
+      await one.record([a])
+      await one.queueDue(await one.due(START + HOUR, 10))
+      await one.record([b])
+      const asked = {
+        fingerprint: b.fingerprint,
+        request: new Request(b.request.url, { callback: 'parseNow' }),
+      }
+      assert.deepEqual(await other.reschedule([a, asked, c], START + 2 * HOUR), [
+        a.fingerprint,
+        b.fingerprint,
+      ])
+      const due = await one.due(START + 2 * HOUR, 10)
+      assert.deepEqual(paths(due), ['/b'])
+      assert.equal(due.pages[0]!.request.callback, 'parseNow')
+      assert.equal(await one.queueDue(due), 1)
+      assert.equal((await one.due(START + 50 * HOUR, 10)).pages.length, 0)
+    },
   'the pages that wait for their hours can be listed, each once': async ({ one, other }) => {
     await one.record(
       Array.from({ length: 700 }, (_, n) => pageOf(`/${n}`, { dueAt: START + (1 + (n % 7)) * HOUR })),

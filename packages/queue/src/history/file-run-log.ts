@@ -31,6 +31,7 @@ import {
   silentLogger,
   summedFigures,
 } from '@webloom/core'
+import { RUNS_MAX } from './run-records.ts'
 
 export interface FileRunLogOptions {
   /** Where the spider's runs are kept; absent: nowhere. */
@@ -50,8 +51,6 @@ interface StoredRun extends Omit<RunSeen, 'alerts'> {
 }
 
 const FORM = 1
-/** As on Redis. */
-const RUNS_MAX = 50
 const WRITE_EVERY_MS = 10_000
 /** A process that has not written its run for so long is not there any more. */
 const SILENT_MS_MAX = 60_000

@@ -24,7 +24,7 @@ interface StoredRun extends Omit<RunRecord, 'begunAt' | 'endedAt'> {
 
 const FORM = 1
 /** Weeks of a crawl that runs each night; those that began before these are dropped. */
-const RUNS_MAX = 50
+export const RUNS_MAX = 50
 
 /** Writes down how the run that the crawl is in has come along. */
 export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlView): Promise<void> {

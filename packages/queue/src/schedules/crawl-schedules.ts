@@ -10,6 +10,7 @@ import {
   JOB_OPTIONS,
   type LastFire,
   lastKey,
+  MAX_SCHEDULES_PER_SPIDER,
   openScheduleQueue,
   type Schedule,
   scheduleKeys,
@@ -29,7 +30,6 @@ export interface ScheduleSeen extends Schedule {
 }
 
 const NAME = /^[\w@.-]{1,64}$/
-const MAX_SCHEDULES_PER_SPIDER = 1000
 
 export class CrawlSchedules {
   readonly #redis: Redis
@@ -53,11 +53,17 @@ export class CrawlSchedules {
         `a schedule cannot be called ${JSON.stringify(name)}: expected at most 64 letters, digits, and - _ . @.  Name it:  --name <name>`,
       )
     checkCron(cron, tz)
-    const [before] = (await this.all()).filter((one) => one.name === name)
+    const all = await this.all()
+    const before = all.find((one) => one.name === name)
     if (before && before.spider !== spider)
       throw new UsageError(
         'WL_USAGE',
         `there is a schedule ${JSON.stringify(name)} of spider ${before.spider}. Give this one another name:  --name <name>`,
+      )
+    if (!before && all.filter((one) => one.spider === spider).length >= MAX_SCHEDULES_PER_SPIDER)
+      throw new UsageError(
+        'WL_USAGE',
+        `spider ${spider} has ${MAX_SCHEDULES_PER_SPIDER} schedules, which is the most. Remove one that is not needed:  webloom schedule rm <name>`,
       )
     await this.#redis.sadd(scheduledSpidersKey(this.#prefixes), spider)
     await this.#with(spider, (queue) =>

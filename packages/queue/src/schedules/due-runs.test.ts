@@ -5,7 +5,15 @@ import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { beginRun, crawlWanted } from './begin-run.ts'
 import { CrawlSchedules } from './crawl-schedules.ts'
 import { DueRuns } from './due-runs.ts'
-import { openScheduleQueue, type Schedule, scheduleKeys, servedKey } from './schedule-queue.ts'
+import {
+  JOB_OPTIONS,
+  MAX_SCHEDULES_PER_SPIDER,
+  openScheduleQueue,
+  type Schedule,
+  scheduleKeys,
+  servedKey,
+  storedSchedule,
+} from './schedule-queue.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -195,4 +203,26 @@ test.each(['constructor', '__proto__'])('a schedule may be called %s', async (na
   expect(seen).toMatchObject({ name })
   expect(seen!.last).toBeUndefined()
   expect((await schedules.remove(name)).name).toBe(name)
+})
+
+test('a spider has so many schedules at the most: one more would never begin, and is refused', async () => {
+  const { schedule, schedules } = ofOneSpider()
+  const queue = await openScheduleQueue(bench.redis, scheduleKeys(schedule))
+  await schedules.set(schedule)
+  const data = storedSchedule(schedule)
+  for (let from = 1; from < MAX_SCHEDULES_PER_SPIDER; from += 111)
+    await Promise.all(
+      Array.from({ length: Math.min(111, MAX_SCHEDULES_PER_SPIDER - from) }, (_, n) =>
+        queue.upsertJobScheduler(
+          `more-${from + n}`,
+          { pattern: '0 6 * * *', tz: 'UTC' },
+          { name: 'run', data: { ...data, name: `more-${from + n}` }, opts: JOB_OPTIONS },
+        ),
+      ),
+    )
+  await queue.close()
+  await expect(schedules.set({ ...schedule, name: `${schedule.name}-1001` })).rejects.toThrow(
+    'has 1000 schedules, which is the most',
+  )
+  expect((await schedules.set({ ...schedule, cron: '0 7 * * *' })).replaced).toBe(true)
 })

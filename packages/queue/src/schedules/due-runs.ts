@@ -22,6 +22,7 @@ import {
   type FireOutcome,
   type LastFire,
   lastKey,
+  MAX_SCHEDULES_PER_SPIDER,
   openScheduleQueue,
   type Schedule,
   SERVED_KEPT_MS,
@@ -36,7 +37,6 @@ const LOCK_MS = 10_000
 const LOOK_FOR_LOST_EVERY_MS = 3000
 /** BullMQ would give a job up that was lost so often. */
 const LOST_MAX = 1_000_000
-const SCHEDULES_MAX = 1000
 
 export interface DueRun {
   readonly schedule: Schedule
@@ -110,7 +110,7 @@ export class DueRuns {
 
   /** Resolves to the schedules of the spider. */
   async schedules(): Promise<Schedule[]> {
-    const kept = await this.#queue!.getJobSchedulers(0, SCHEDULES_MAX - 1, true)
+    const kept = await this.#queue!.getJobSchedulers(0, MAX_SCHEDULES_PER_SPIDER - 1, true)
     return kept.flatMap(({ template }) => scheduleOf(template?.data) ?? [])
   }
 

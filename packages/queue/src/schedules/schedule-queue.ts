@@ -57,6 +57,9 @@ export const SERVED_KEPT_MS = 15_000
 /** Raised when what is kept of a schedule changes so that an earlier release cannot read it. */
 const FORM = 1
 
+/** They are read as a whole. */
+export const MAX_SCHEDULES_PER_SPIDER = 1000
+
 const QUEUE = 'schedules'
 const EVENTS_MAX = 100
 

@@ -30,7 +30,12 @@ const recordScript = luaScript(
   'visits/record.lua',
 )
 const dueScript = luaScript('visits/wheel.lua', 'visits/due.lua')
-const rescheduleScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-on.lua', 'visits/reschedule.lua')
+const rescheduleScript = luaScript(
+  'redis/args.lua',
+  'visits/wheel.lua',
+  'visits/put-on.lua',
+  'visits/reschedule.lua',
+)
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
 // Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.

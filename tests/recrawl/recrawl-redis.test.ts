@@ -72,7 +72,7 @@ test('a Redis that refuses even reads for a while does not end a crawl that asks
   days.onSaid = (message) => {
     if (message.startsWith(`${asking} must wait`)) void queue.command('REPLICAOF', 'NO', 'ONE')
   }
-  const urls = { REDIS_URL: queue.url, DUPEFILTER_REDIS_URL: filter.url }
+  const urls = { REDIS_URL: queue.url, DUPEFILTER_REDIS_URL: [filter.url] }
   const { finishReason } = await days.run(0, { ...urls, CRAWL_ID: 'refusing' })
   expect(finishReason).toBe('finished')
   expect(days.items).toHaveLength(3)

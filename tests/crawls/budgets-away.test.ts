@@ -51,9 +51,9 @@ const all = ['/', ...Array.from({ length: PAGES }, (_, n) => `/p/${n}`)].sort()
 test('a Redis that refuses writes for a while: pages go back, and are fetched when it takes them again', async () => {
   const { finishReason, stats, asked } = await crawledThrough(
     {
-      // As after a fail-over: what was the master is a replica now. No server listens on port 1.
-      begin: (server) => server.command('REPLICAOF', '127.0.0.1', '1'),
-      end: (server) => server.command('REPLICAOF', 'NO', 'ONE'),
+      // As while a fail-over is under way: a master that has lost its replicas takes no writes.
+      begin: (server) => server.command('CONFIG', 'SET', 'min-replicas-to-write', '1'),
+      end: (server) => server.command('CONFIG', 'SET', 'min-replicas-to-write', '0'),
     },
     ({ message }) => message.startsWith('the budgets cannot be asked now'),
   )

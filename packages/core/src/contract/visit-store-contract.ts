@@ -227,6 +227,19 @@ const TESTS: ContractTests<SharedVisits> = {
     assert.equal(listed.length, 690)
     assert.equal(new Set(listed).size, 690)
   },
+  'a page that is put at another moment while all are listed is listed once': async ({ one, other }) => {
+    const hours = [1, 2, 3, 4, 5]
+    await one.record(
+      Array.from({ length: 1100 }, (_, n) => pageOf(`/${n}`, { dueAt: START + hours[n % 5]! * HOUR })),
+    )
+    let listed = 0
+    for await (const pages of one.waiting()) {
+      listed += pages.length
+      await other.reschedule(pages, START + 3 * HOUR)
+    }
+    assert.equal(listed, 1100)
+    assert.equal(await queuedWhileDue(one, START + 3 * HOUR, 500), 1100)
+  },
   'a note is kept until another takes its place': async ({ one, other }) => {
     assert.deepEqual(await one.notes(['plan']), [undefined])
     await one.note(new Map([['plan', '1']]))

@@ -106,7 +106,10 @@ export interface VisitStore {
    */
   sample(max: number): Promise<readonly Visit[]>
   totals(): Promise<VisitTotals>
-  /** Yields all pages that wait for their hours, some hundred at a time; not those in a line. */
+  /**
+   * Yields all pages that wait for their hours, some hundred at a time; not those in a line. A page that is put at another moment
+   * meanwhile comes once.
+   */
   waiting(): AsyncIterable<readonly VisitedPage[]>
   /** Resolves to what workers have noted of the crawl or of a host under these names; undefined for a name without a note. */
   notes(names: readonly string[]): Promise<readonly (string | undefined)[]>

@@ -40,11 +40,11 @@ const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/for
 
 // Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
 const FINGERPRINT_BYTES = 8
+/** Of an entry that cannot be read: no page has it. */
+const NO_NAME = Buffer.alloc(FINGERPRINT_BYTES)
 // A hash of more than 512 pages is no packed block any more: that comes with some 60 million. Fewer buckets save little, and searching longer ones takes longer.
 const BUCKETS = 2 ** 17
 const NOTE_BUCKETS = 2 ** 15
-/** In place of the fingerprint's bytes of a page that nobody can read. */
-const NO_PAGE = Buffer.alloc(FINGERPRINT_BYTES)
 const SHA1_HEX = /^[0-9a-f]{40}$/
 // Visits an hour are counted in thousand millionths, see visits/wheel.lua.
 const COUNTED_PER_VISIT = 1e9
@@ -115,8 +115,7 @@ export class RedisVisits implements VisitStore {
   async due(now: number, max: number): Promise<DuePages> {
     const [span, ...packed] = await this.#run(dueScript, [Math.floor(now / 1000), max])
     if (span === undefined) return { pages: [], read: 0, token: '' }
-    const unreadable: unknown[] = []
-    const { pages, entries } = await this.#pagesOf(packed, Number(span), (error) => unreadable.push(error))
+    const { pages, entries, unreadable } = await this.#pagesOf(packed, Number(span))
     return {
       ...{ pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) },
       ...(unreadable.length > 0 && { unreadable }),
@@ -155,11 +154,17 @@ export class RedisVisits implements VisitStore {
   }
 
   async *waiting(): AsyncGenerator<readonly VisitedPage[]> {
-    for (const span of await this.#spans()) {
-      for (let from = 0; ; from += ENTRIES_PER_READ) {
+    const spans = await this.#spans()
+    // A page that is put at another moment meanwhile has a new entry, behind these.
+    const lengths = (await this.#pipelined(
+      spans.map((span) => ['llen', `${this.#base}:due:${span}`]),
+    )) as number[]
+    for (const [n, span] of spans.entries()) {
+      const length = lengths[n]!
+      for (let from = 0; from < length; from += ENTRIES_PER_READ) {
         const list = `${this.#base}:due:${span}`
         const entries = await withRedisCodes(
-          this.#redis.lrangeBuffer(list, from, from + ENTRIES_PER_READ - 1),
+          this.#redis.lrangeBuffer(list, from, Math.min(from + ENTRIES_PER_READ, length) - 1),
         )
         if (entries.length === 0) break
         const { pages } = await this.#pagesOf(entries, Number(span))
@@ -169,19 +174,20 @@ export class RedisVisits implements VisitStore {
     }
   }
 
-  /**
-   * Reads entries of a span. An entry counts only while its page's record names that time; of one that cannot be read, `onUnreadable` is told
-   * why, and it is taken off with the others.
-   */
+  /** Reads entries of a span. An entry counts only while its page's record names that time. */
   async #pagesOf(
     packed: readonly Buffer[],
     span: number,
-    onUnreadable?: (error: unknown) => void,
-  ): Promise<{ readonly entries: readonly ReadEntry[]; readonly pages: readonly VisitedPage[] }> {
-    const asked = await this.#unpacked(packed, onUnreadable)
+  ): Promise<{
+    readonly entries: readonly ReadEntry[]
+    readonly pages: readonly VisitedPage[]
+    readonly unreadable: readonly unknown[]
+  }> {
+    const unreadable: unknown[] = []
+    const asked = await this.#unpacked(packed, (error) => unreadable.push(error))
     const entries = asked.map((page, n) => ({
       packed: packed[n]!,
-      name: page ? nameOf(page.fingerprint) : NO_PAGE,
+      name: page ? nameOf(page.fingerprint) : NO_NAME,
     }))
     const records = await this.#recordsOf(entries.map(({ name }) => name))
     const pages = asked.flatMap((page, n) => {
@@ -190,7 +196,7 @@ export class RedisVisits implements VisitStore {
       const visit = visitFromBytes(record)
       return Math.floor(visit.dueAt / SPAN_MS) === span ? [{ ...page, visit }] : []
     })
-    return { entries, pages }
+    return { pages, entries, unreadable }
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
@@ -253,7 +259,7 @@ export class RedisVisits implements VisitStore {
   /** Resolves to how to ask for these pages; undefined for one that cannot be told, and `onUnreadable` is told why. */
   async #unpacked(
     packed: readonly Buffer[],
-    onUnreadable: (error: unknown) => void = () => {},
+    onUnreadable: (error: unknown) => void,
   ): Promise<(AskedPage | undefined)[]> {
     const names = await this.#namesIn(packed)
     return packed.map((one) => {

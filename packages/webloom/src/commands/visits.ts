@@ -111,15 +111,13 @@ export async function visitsForget(place: Place, urls: readonly string[], flags:
 
 /** Makes pages due now. */
 export async function refresh(place: Place, flags: RefreshFlags): Promise<void> {
-  const now = Math.floor(Date.now() / 1000) * 1000
+  const now = Date.now()
   const before = flags.older === undefined ? now : now - spanOf(flags.older)
   // A clock that was ahead has noted visits that are to come: nobody knows how old these are.
   const isOld = ({ visit: { visitedAt } }: VisitedPage) => visitedAt <= before || visitedAt > now
-  // A page that is made due now comes once more among those of this time.
-  const met = ({ visit: { dueAt } }: VisitedPage) => dueAt === now
   await withVisits(place, flags, async ({ visits }) => {
     let due = 0
-    for await (const part of chosen(visits, flags.match, (page) => isOld(page) && !met(page)))
+    for await (const part of chosen(visits, flags.match, isOld))
       for (const some of partsOf(part)) due += (await visits.reschedule(some, now)).length
     print(flags, { due }, `due now: ${grouped(due)} pages; the crawl visits them when it runs`)
   })

@@ -108,6 +108,7 @@ async function dueOf(
   const logger: Logger = { debug() {}, info: log, warn: log, error: log, child: () => logger }
   class Due extends Spider {
     override name = 'due'
+    by?: string
     constructor(args: Readonly<Record<string, string>> = {}) {
       super(args)
       if (args.by === 'schedule') onSpider()
@@ -161,11 +162,11 @@ test('a Redis that refuses writes when a run is about to begin does not take it 
   await using used = new InUse()
   const server = used.use(await startRedis())
   const { lines, lastFire, lookedUntil } = await dueOf(used, server, {
-    // As after a fail-over: what was the master is a replica now. No server listens on port 1.
-    onSpider: () => atOnce(server, 'REPLICAOF 127.0.0.1 1'),
+    // As while a fail-over is under way: a master that has lost its replicas takes no writes.
+    onSpider: () => atOnce(server, 'CONFIG SET min-replicas-to-write 1'),
   })
   await lookedUntil('cannot be told now')
-  await server.command('REPLICAOF', 'NO', 'ONE')
+  await server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
   await lookedUntil('can be told again')
   expect(lines).not.toContain(NOT_BEGUN)
   expect(await lastFire()).toBe(undefined)

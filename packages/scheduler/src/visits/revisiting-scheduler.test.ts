@@ -58,6 +58,7 @@ test('start requests, and links past the filter, wait for visits that are away, 
     ...{ queue, visits, fingerprinter, hosts, ends: true, lowWater: 10 },
     planner: new VisitPlanner({ store: visits, hosts, kind: 'fixed', ...hours }),
     underWay: {
+      leased: () => {},
       take: async ({ request }) => {
         events.push('taken')
         return { fingerprint: fingerprinter.fingerprint(request), request, visit: VISIT }

@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { runProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cutsOff, type Fault, type Topology } from './cutting-off.ts'
+import { cutsOffSeeds } from './cutting-off-seeds.ts'
 import { isInside, prepareNamespace } from './namespace.ts'
 
 const SELECTION: readonly (readonly [Topology, 'turns' | 'job', string, Fault])[] = [
@@ -21,6 +22,8 @@ const SELECTION: readonly (readonly [Topology, 'turns' | 'job', string, Fault])[
   ['sentinels', 'job', 'redis-set', 'cut off'],
   ['cluster', 'turns', 'redis-bloom', 'cut off'],
   ['sentinels', 'turns', 'redis-key', 'cut off'],
+  ['sentinels', 'turns', 'redis-set', 'cut off for long'],
+  ['cluster', 'job', 'redis-bloom', 'cut off for long'],
   ['cluster', 'turns', 'redis-set', 'the filter alone'],
   ['sentinels', 'job', 'redis-bloom', 'the filter alone'],
   ['cluster', 'job', 'redis-key', 'the filter alone'],
@@ -55,3 +58,13 @@ describe.runIf(isInside).each(SELECTION)('%s, %s, %s, %s', (topology, mode, filt
     cutsOff({ topology, mode, filter, fault, seed }),
   )
 })
+
+describe.runIf(isInside).each<Topology>(['sentinels', 'cluster'])(
+  '%s, seeds are elsewhere, cut off',
+  (topology) => {
+    test.each(Array.from({ length: ROUNDS }, (_, n) => n + 1))(
+      'round %i: the page of every seed is crawled',
+      (seed) => cutsOffSeeds({ topology, seed }),
+    )
+  },
+)

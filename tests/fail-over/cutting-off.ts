@@ -16,10 +16,10 @@ import { CONCURRENCY, GOES_ON_MS_MAX, mayRepeat } from './failing-over.ts'
 import { cutOff, heal, SIDE } from './namespace.ts'
 
 export type Topology = 'sentinels' | 'cluster'
-export type Fault = 'killed' | 'stopped' | 'cut off' | 'the filter alone'
+export type Fault = 'killed' | 'stopped' | 'cut off' | 'cut off for long' | 'the filter alone'
 
 /** A Redis with spares, as one that loses a master. */
-interface Spared {
+export interface Spared {
   readonly url: string
   masterOf(key: string): Promise<RedisServer>
   /** Resolves when another one than the master takes writes of the key. */
@@ -30,9 +30,9 @@ interface Spared {
   stop(): Promise<void>
 }
 
-async function start(topology: Topology): Promise<Spared> {
+export async function startSpared(topology: Topology, goneAfterMs: number): Promise<Spared> {
   if (topology === 'sentinels') {
-    const redis = await startSentinels()
+    const redis = await startSentinels({ downAfterMs: goneAfterMs })
     return {
       url: redis.url,
       masterOf: () => redis.untilWritable(),
@@ -43,7 +43,7 @@ async function start(topology: Topology): Promise<Spared> {
       stop: () => redis.stop(),
     }
   }
-  const redis = await startCluster({ replicas: 1 })
+  const redis = await startCluster({ replicas: 1, nodeTimeoutMs: goneAfterMs })
   const portsOf = async (node: RedisServer) => {
     const [, bus] = (await node.command('CONFIG', 'GET', 'cluster-port')) as string[]
     return [node.port, Number(bus)]
@@ -70,11 +70,14 @@ export interface Cut {
 
 /** What is cut off or stopped comes back so long after pages are fetched again. */
 const BACK_AFTER_MS = 6000
+/** How long a master is silent when it counts as gone: of `cut off for long` longer than anything is kept by the clock alone. */
+const goneAfterMs = (fault: Fault) => (fault === 'cut off for long' ? 9000 : 3000)
+const isCutOff = (fault: Fault) => fault === 'cut off' || fault === 'cut off for long'
 
 export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Promise<void> {
   await using used = new InUse()
   const begun = async () => {
-    const redis = await start(topology)
+    const redis = await startSpared(topology, goneAfterMs(fault))
     used.use({ [Symbol.asyncDispose]: () => redis.stop() })
     return redis
   }
@@ -85,7 +88,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
     await startFakeWebProcess({ seed, hosts: 4, pagesPerHost: 150, crossHostLinks: 0.2, latencyMs: [0, 40] }),
   )
   const { crawlId, key, other } = await placed(redis, filterRedis, { fault, mode, filter })
-  const spider = `if (process.argv.includes('items-a.jsonl') && ${fault === 'cut off'}) process.setgid(${SIDE})\n`
+  const spider = `if (process.argv.includes('items-a.jsonl') && ${isCutOff(fault)}) process.setgid(${SIDE})\n`
   const settings = {
     REDIS_URL: redis.url,
     DUPEFILTER_REDIS_URL: [filterRedis.url],
@@ -97,7 +100,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
     LOG_FORMAT: 'json',
   }
   const folder = used.use(await ClusterFolder.of(web, settings, spider + followingSpider(web)))
-  if (fault === 'cut off') used.use({ [Symbol.asyncDispose]: async () => heal() })
+  if (isCutOff(fault)) used.use({ [Symbol.asyncDispose]: async () => heal() })
   const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
   await web.waitForHits(Math.round((0.05 + ((seed * 0.37) % 0.8)) * web.linked().size), 120_000)
   const master = await other.masterOf(key)
@@ -107,7 +110,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   const servesAtMs = performance.now()
   using lag = new MachineLag()
   const back = sleep(BACK_AFTER_MS).then(async () => {
-    if (fault === 'cut off') heal()
+    if (isCutOff(fault)) heal()
     if (fault === 'stopped') await master.resume()
   })
   const ended = await Promise.all(workers.map(({ exited }) => exited))
@@ -124,9 +127,9 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   await expectComplete(web, folder, { more: mayRepeat(hits, { goneAtMs, untilMs: servesAtMs }, web) })
 }
 
-async function fail(fault: Fault, master: RedisServer, redis: Spared): Promise<void> {
+export async function fail(fault: Fault, master: RedisServer, redis: Spared): Promise<void> {
   if (fault === 'stopped') return master.pause()
-  if (fault !== 'cut off') return master.kill()
+  if (!isCutOff(fault)) return master.kill()
   cutOff(master, await redis.portsOf(master), await redis.portsWithout(master))
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, type ProtocolTimes, storeTrouble } from '@webloom/core'
+import { type Lease, type Logger, type ProtocolTimes, storeTrouble } from '@webloom/core'
 
 /** How often a wait that lasts is logged. */
 export const TELL_EVERY_MS = 30_000
@@ -47,4 +47,10 @@ const FULL_TEXT =
 /** Returns true when the same step may succeed later. */
 export function isPassing(error: unknown): boolean {
   return storeTrouble(error) !== undefined
+}
+
+/** Throws that a lease is lost, where it was while a server was waited for: that counts, whatever the server said last. */
+export function throwLostOr(error: unknown, { signal }: Pick<Lease, 'signal'>): never {
+  if (isPassing(error)) signal.throwIfAborted()
+  throw error
 }

@@ -307,6 +307,23 @@ test('whose links a queue has lost, as it came back older, is told to the filter
   await scheduler.close()
 })
 
+test('a page without links ends once its Redis takes it, as one with links does', async () => {
+  let tries = 0
+  class FailingOver extends MemoryRequestQueue {
+    override async commit(...args: Parameters<MemoryRequestQueue['commit']>): Promise<void> {
+      if (++tries === 1) throw new WebloomError('WL_REDIS_AWAY', 'NOREPLICAS')
+      await super.commit(...args)
+    }
+  }
+  const queue = new FailingOver({ clock: unpacedClock() })
+  const { scheduler } = schedulerOf({ queue, times: SHORT_TIMES })
+  await scheduler.enqueue([page(0)], 'seed/1')
+  const [lease] = (await scheduler.next(1)) as [Lease]
+  await scheduler.commit(lease, [])
+  expect(tries).toBe(2)
+  expect(await queue.isEmpty()).toBe(true)
+})
+
 test('that a start request or a seed has settled is told to the queue until its Redis takes it', async () => {
   let tries = 0
   class FailingOver extends MemoryRequestQueue {

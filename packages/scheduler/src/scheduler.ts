@@ -69,7 +69,7 @@ import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt, pushOnce } from './links-in-doubt.ts'
 import { openFilter } from './open-filter.ts'
 import { PageForgetting, START_PAGE } from './page-forgetting.ts'
-import { isPassing, type Patience, patiently } from './patience.ts'
+import { isPassing, type Patience, patiently, throwLostOr } from './patience.ts'
 import { tellLost } from './queue-losses.ts'
 import type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
 
@@ -274,15 +274,16 @@ export class Scheduler {
   ): Promise<void> {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
-    if (requests.length === 0) return this.#queue.commit(lease, options)
+    if (requests.length === 0)
+      return this.#patiently('ending a page', () => this.#queue.commit(lease, options), lease).catch(
+        (error: unknown) => throwLostOr(error, lease),
+      )
     const others = this.#handingOn.begin(lease)
     if (others) await others
     try {
       await this.#commitWithLinks(lease, requests, { marksAll, ...options })
     } catch (error) {
-      // A lease that was lost while a full server was waited for is lost, whatever the server said last.
-      if (isPassing(error)) lease.signal.throwIfAborted()
-      throw error
+      throwLostOr(error, lease)
     } finally {
       this.#handingOn.end(lease)
     }

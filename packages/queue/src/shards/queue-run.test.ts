@@ -5,6 +5,7 @@ import { startCluster, startRedis, startSentinels } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { expect, test, vi } from 'vitest'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { slotOf } from '../redis/key-slot.ts'
 import { QueueRun } from './queue-run.ts'
 
 const KEYS = crawlRedisKeys({ spider: 'quotes', crawlId: null })
@@ -48,21 +49,24 @@ test('one whose replica is silent goes on with its run, and keeps nothing until 
 })
 
 test('each server that has a shard is asked by a key of its own: none that has lost its cluster tells its run', async () => {
-  await using cluster = await startCluster({ masters: 1 })
-  const [node] = cluster.nodes
-  using redis = connect([node!.port], true)
-  const run = new QueueRun({ redis, keys: KEYS, shards: 6 })
+  await using cluster = await startCluster()
+  const ports = cluster.nodes.map(({ port }) => port)
+  using redis = connect(ports, true)
+  const run = new QueueRun({ redis, keys: KEYS, shards: 12 })
   const id = await run.keptId()
+  for (const node of cluster.nodes) await node.command('CONFIG', 'RESETSTAT')
   expect(await run.id()).toBe(id)
-  const asked = Number(
-    /cmdstat_eval:calls=(\d+)/.exec(String(await node!.command('INFO', 'commandstats')))![1],
-  )
-  expect(asked, 'once a question, however many shards it has').toBe(2)
-  await node!.command('CLUSTER', 'DELSLOTS', '0')
-  await expect(node!.command('GET', 'quotes')).rejects.toThrow('CLUSTERDOWN')
+  expect(await run.keptId()).toBe(id)
+  for (const node of cluster.nodes) {
+    const stats = String(await node.command('INFO', 'commandstats'))
+    expect(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1], 'once a question, whatever shards it has').toBe('2')
+  }
+  const node = (await cluster.masterOf(KEYS.record))!
+  await node.command('CLUSTER', 'DELSLOTS', String(slotOf(KEYS.record)))
+  await expect(node.command('GET', KEYS.record)).rejects.toThrow('CLUSTERDOWN')
   const isTold = vi.fn()
   for (const one of [run.id(), run.keptId()]) one.then(isTold, () => {})
   // It tells about itself all the while.
-  for (let n = 0; n < 20; n++) expect(await node!.command('INFO', 'server')).toContain('run_id:')
+  for (let n = 0; n < 20; n++) expect(await node.command('INFO', 'server')).toContain('run_id:')
   expect(isTold).not.toHaveBeenCalled()
 })

@@ -46,8 +46,9 @@ export class QueueRun {
   }
 
   #idIn(infos: readonly string[]): string {
-    const ids = infos.map((info) => /^run_id:(\S+)/m.exec(info)?.[1] ?? '-')
-    return this.#keys.length === 1 ? ids[0]! : hash('sha1', ids.sort().join(' '))
+    // Until it is known which slots a server has, it is asked by several keys.
+    const ids = new Set(infos.map((info) => /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'))
+    return this.#keys.length === 1 ? [...ids][0]! : hash('sha1', [...ids].sort().join(' '))
   }
 
   /** Asks each server by a key: one that has lost its cluster would answer without. */

@@ -123,11 +123,13 @@ export class RedisCluster {
     const until = performance.now() + READY_MS_MAX
     while (performance.now() < until) {
       const master = await this.masterOf(key, but)
-      const isWritten = await master?.command('DEL', key).then(
+      // That one may be cut off, and its answer be long in coming.
+      const other = master === but ? undefined : master
+      const isWritten = await other?.command('DEL', key).then(
         () => true,
         () => false,
       )
-      if (master && master !== but && isWritten) return master
+      if (other && isWritten) return other
       await sleep(POLL_MS) // No node tells of all that must be.
     }
     throw new Error(`no master took writes to ${key} for ${READY_MS_MAX} ms`)

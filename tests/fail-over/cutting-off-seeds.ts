@@ -1,0 +1,61 @@
+/** Seeds of another Redis that are queued at a master just when it is cut off: it answers for longer than what it took is there. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InUse, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { expect } from 'vitest'
+import { ClusterFolder, freshCrawlId } from '../cluster/cluster-crawl.ts'
+import { fail, startSpared, type Topology } from './cutting-off.ts'
+import { heal, SIDE } from './namespace.ts'
+
+/** Longer than seeds are kept by the clock alone. */
+const GONE_AFTER_MS = 7000
+const BACK_AFTER_MS = 6000
+
+/** Follows nothing, so that a page is crawled by its seed alone. The worker is on the side of the master that is cut off. */
+const SPIDER = `import { RedisSpider } from 'webloom'
+if (process.argv.includes('items-a.jsonl')) process.setgid(${SIDE})
+
+export default class Pages extends RedisSpider {
+  name = 'pages'
+  maxIdleTime = 30
+  async *parse(response) {
+    yield { url: response.url }
+  }
+}
+`
+
+export async function cutsOffSeeds({ topology, seed }: { topology: Topology; seed: number }): Promise<void> {
+  await using used = new InUse()
+  const redis = await startSpared(topology, GONE_AFTER_MS)
+  used.use({ [Symbol.asyncDispose]: () => redis.stop() })
+  const seeds = used.use(await startRedis({ appendonly: 'always' }))
+  // So slow that most of what is queued in the last moments is not fetched in them.
+  const web = used.use(await startFakeWebProcess({ seed, hosts: 4, pagesPerHost: 40, latencyMs: [400, 600] }))
+  const crawlId = freshCrawlId('cut-off-seeds')
+  const settings = {
+    REDIS_URL: redis.url,
+    SEEDS_REDIS_URL: seeds.url,
+    CRAWL_ID: crawlId,
+    CONCURRENT_REQUESTS: 4,
+    REDIS_START_URLS_BATCH_SIZE: 40,
+    LOG_FORMAT: 'json',
+  }
+  const folder = used.use(await ClusterFolder.of(web, settings, SPIDER))
+  used.use({ [Symbol.asyncDispose]: async () => heal() })
+  const worker = folder.worker('a')
+  const urls = [...web.reachable()]
+  const push = (some: readonly string[]) => seeds.command('RPUSH', `pages:${crawlId}:start_urls`, ...some)
+  await push(urls.slice(0, 20))
+  await web.waitForHits(10, 120_000)
+  const key = `webloom:{pages@${crawlId}}:record`
+  const master = await redis.masterOf(key)
+  await fail('cut off', master, redis)
+  await push(urls.slice(20))
+  await redis.untilOther(key, master)
+  await sleep(BACK_AFTER_MS)
+  heal()
+  const { code, stderr } = await worker.exited
+  expect(code, stderr).toBe(0)
+  const crawled = new Set(folder.itemUrls())
+  expect(urls.filter((url) => !crawled.has(url))).toEqual([])
+}

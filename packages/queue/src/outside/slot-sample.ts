@@ -13,8 +13,10 @@ const HOT_MAX = 100
 
 /** Some of the slots of which something waits. */
 export interface SlotSample {
-  /** All hot ones, up to a hundred: what is queued of a few large hosts may be most of a crawl. */
+  /** All hot ones, or the hundred of them with the most that waits: what is queued of a few large hosts may be most of a crawl. */
   readonly hot: readonly SlotView[]
+  /** How many hot ones there are for each of these. */
+  readonly hotWeight: number
   /** The other slots of some buckets, which chance has chosen. */
   readonly others: readonly SlotView[]
   /** How many others there are for each of these. */
@@ -30,20 +32,28 @@ export async function sampleSlots(redis: Redis, home: CrawlRedisKeys): Promise<S
   ])
   const others = parts.flatMap((part) => part.others)
   const otherCount = Math.max(others.length, totals.withLine - totals.hot)
-  const hot = parts.flatMap((part) => part.hot)
-  return { hot, others, weight: others.length === 0 ? 0 : otherCount / others.length }
+  const hot = parts
+    .flatMap((part) => part.hot)
+    .sort((a, b) => b.waiting - a.waiting)
+    .slice(0, HOT_MAX)
+  const hotCount = Math.max(hot.length, totals.hot)
+  return { hot, others, hotWeight: weightOf(hotCount, hot), weight: weightOf(otherCount, others) }
 }
 
-/** Of several shards each has about as many slots. */
+function weightOf(count: number, sample: readonly SlotView[]): number {
+  return sample.length === 0 ? 0 : count / sample.length
+}
+
+/** Of several shards each has about as many slots that are not hot; the hot ones may all be in one. */
 async function samplePart(
   redis: Redis,
   keys: CrawlRedisKeys,
   shards: number,
-): Promise<Omit<SlotSample, 'weight'>> {
+): Promise<Pick<SlotSample, 'hot' | 'others'>> {
   const scripts = new SlotScripts(redis, keys)
   const max = Math.ceil(SLOTS_MAX / shards)
   const units = await scripts.units()
-  const hotNames = units.filter((unit) => !isBucket(unit)).slice(0, Math.ceil(HOT_MAX / shards))
+  const hotNames = units.filter((unit) => !isBucket(unit)).slice(0, HOT_MAX)
   const { slots: hot } = await scripts.slots('', '0', 0, hotNames)
   const others = new Map<string, SlotView>()
   for (const bucket of inAnyOrder(units.filter(isBucket))) {

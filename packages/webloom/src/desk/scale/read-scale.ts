@@ -12,7 +12,7 @@ export async function readScale(crawl: CrawlFromOutside, status: CrawlStatus): P
 }
 
 async function slotsOf(crawl: CrawlFromOutside) {
-  const [{ hot, others, weight }, orders] = await Promise.all([
+  const [{ hot, hotWeight, others, weight }, orders] = await Promise.all([
     sampleSlots(crawl.redis, crawl.keys),
     readHostOrders(crawl),
   ])
@@ -23,7 +23,7 @@ async function slotsOf(crawl: CrawlFromOutside) {
     return { ...slot, delayMs: holds, concurrency }
   }
   return [
-    ...hot.map((slot) => ({ slot: paced(slot), weight: 1 })),
+    ...hot.map((slot) => ({ slot: paced(slot), weight: hotWeight })),
     ...others.map((slot) => ({ slot: paced(slot), weight })),
   ]
 }

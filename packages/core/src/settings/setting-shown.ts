@@ -53,7 +53,7 @@ export function withoutUrlSecrets(text: string): string {
 
 const USER_IN_URL = /([a-z][a-z0-9+.-]{0,30}:\/\/)[^/?#\s"'@]*(?:@[^/?#\s"'@]*)*@/gi
 const SECRET_WORDS =
-  'pass(?:word|wd|phrase)?|pwd|secret|token|signature|credential|api_?key|access_?key|private_?key'
+  'pass(?:word|wd|phrase)?|pwd|secret|token|signature|credential|(?:api|access|private|subscription)[-_]?key|jwt'
 // `sig` is what Azure calls a signature.
 const SECRET_IN_QUERY = new RegExp(
   `([?&](?:sig|[\\w.-]{0,40}?(?:${SECRET_WORDS})[\\w.-]{0,40})=)[^&#\\s"']*`,
@@ -64,8 +64,10 @@ const SECRET_IN_TEXT = new RegExp(
   `((?:${SECRET_WORDS}|authorization|cookie)["']?\\s{0,9}[:=]\\s{0,9}["']?)[^;,&\n"']+`,
   'gi',
 )
+/** The scheme of an Authorization header, whatever the name before it. */
+const SECRET_BY_SCHEME = /\b((?:Bearer|Basic)\s)[\w.~+/=-]{6,}/gi
 // Names of TLS options and of authentication, which are written without an addition.
-const SECRET_NAME_WHOLE = /^(?:auth|key|pfx|pass|pw)$/i
+const SECRET_NAME_WHOLE = /^(?:CUSTOM_(?:\w+_)?)?(?:auth|key|pfx|pass|pw)$/i
 // Names of settings and options that hold no secret though they mention one.
 const NO_SECRET = /_(?:ENABLED|MAX|MAXSIZE|DEBUG|SHARED|DOMAIN|ENCODING)$|^(?:tokenizer|keyPrefix)$/
 
@@ -79,7 +81,7 @@ function isSecretName(name: string): boolean {
 
 /** Of headers and connection strings that are written as text: `Authorization: Bearer …`, `Server=db;Password=…`. */
 function withoutTextSecrets(text: string): string {
-  return withoutUrlSecrets(text).replace(SECRET_IN_TEXT, `$1${HIDDEN}`)
+  return withoutUrlSecrets(text).replace(SECRET_IN_TEXT, `$1${HIDDEN}`).replace(SECRET_BY_SCHEME, `$1${HIDDEN}`)
 }
 
 function cleared(value: unknown, isSecret: boolean, depth: number): unknown {

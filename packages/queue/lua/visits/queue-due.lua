@@ -6,22 +6,30 @@
 if hasEnded(KEYS[7]) then
   return -1
 end
-local span, isDueNow, queued = arg(), {}, 0
-for _, name in ipairs(takeOffWheel(KEYS[6] .. 'visits', span, readEntries())) do
+local span, entries, groups, isAsked = arg(), readEntries(), {}, {}
+for i = 1, number() do
+  local group = { bucket = arg(), slot = arg(), priority = arg() }
+  for n = 1, number() do
+    group[n] = { name = arg(), text = arg() }
+    isAsked[group[n].name] = true
+  end
+  groups[i] = group
+end
+local isDueNow, queued = {}, 0
+for _, name in ipairs(takeOffWheel(KEYS[6] .. 'visits', span, entries, isAsked)) do
   isDueNow[name] = true
 end
-for _ = 1, number() do
-  local bucket, slot, priority, texts = arg(), arg(), arg(), {}
-  for _ = 1, number() do
-    local name, text = arg(), arg()
+for _, group in ipairs(groups) do
+  local texts = {}
+  for _, request in ipairs(group) do
     -- Of a page that stands twice in what was read, one entry counts.
-    if isDueNow[name] then
-      isDueNow[name] = nil
-      texts[#texts + 1] = text
+    if isDueNow[request.name] then
+      isDueNow[request.name] = nil
+      texts[#texts + 1] = request.text
     end
   end
   if #texts > 0 then
-    append(bucket, slot, priority, texts)
+    append(group.bucket, group.slot, group.priority, texts)
     queued = queued + #texts
   end
 end

@@ -116,4 +116,28 @@ describe('the plan of a crawl', () => {
     await after.balance(BEGUN + 41 * STEP_MS)
     expect(hoursUnder(after)).not.toBeCloseTo(before, 0)
   })
+
+  test('workers whose clocks are hours apart make no more steps than one', async () => {
+    const [ahead, behind] = [newPlanner(), newPlanner()]
+    for (let n = 0; n <= 20; n++) {
+      await ahead.balance(BEGUN + 5 * 3_600_000 + n * STEP_MS)
+      await behind.balance(BEGUN + n * STEP_MS)
+    }
+    expect(store.notesWritten).toBeLessThanOrEqual(21)
+  })
+
+  test.each([
+    '',
+    'null',
+    '{',
+    '{"price":1e999,"at":1,"mix":[]}',
+    '{"price":"5","at":1}',
+    '{"price":5,"at":1,"mix":["1"]}',
+  ])('a note that nobody can read, %j, is learned anew', async (text) => {
+    await store.note(new Map([['plan', text]]))
+    const planner = newPlanner()
+    await planner.balance(BEGUN)
+    expect(hoursUnder(planner)).toBeGreaterThan(1)
+    expect(hoursUnder(planner)).toBeLessThan(1440)
+  })
 })

@@ -40,6 +40,8 @@ const SAMPLE_MAX = 1024
 /** The plan is balanced so often in the time in which each page is visited once. */
 export const BALANCES_PER_ROUND = 50
 const BALANCE_MS_MIN = 10_000
+/** Clocks of several machines differ by less. */
+const AHEAD_MS_MAX = 24 * HOUR_MS
 /** Of a crawl that did not run meanwhile, no more are made up: the pages' intervals do not follow before they are visited. */
 const MAX_BALANCES_PER_LOOK = 10
 /** How often pages change is learned with each so many of them, as a change of intervals shows later than that. */
@@ -94,8 +96,8 @@ export class VisitPlanner implements VisitRules {
     const [text] = await store.notes([PLAN_NOTE])
     const note = noteFrom(text)
     if (note) adaptive.goOnWith(note)
-    // The last step of a clock that was ahead would keep all others from theirs.
-    const last = note && note.at <= now + everyMs ? note.at : now - everyMs
+    // A worker whose clock is ahead makes the steps, and the others none. But a clock that is wrong by days would keep all from theirs.
+    const last = note && note.at <= now + AHEAD_MS_MAX ? note.at : now - everyMs
     const due = Math.floor((now - last) / everyMs)
     if (due < 1) return
     const [sample, { pages, perHour }] = await Promise.all([store.sample(SAMPLE_MAX), store.totals()])
@@ -156,11 +158,23 @@ export function makeSteps(plan: AdaptivePlan, { due, sample, pages, perHour }: S
 
 /** Undefined where there is none, or one that nobody can read: the plan is then learned anew. */
 function noteFrom(text: string | undefined): (PlanState & { readonly at: number }) | undefined {
-  if (text === undefined) return undefined
-  const { price, mix, at } = JSON.parse(text) as Record<string, unknown>
-  if (typeof price !== 'number' || !(price > 0) || typeof at !== 'number') return undefined
-  const isMix = Array.isArray(mix) && mix.length === RATES.length && mix.every((share) => share > 0)
+  const { price, mix, at } = fieldsOf(text)
+  if (!isAmount(price) || !isAmount(at)) return undefined
+  const isMix = Array.isArray(mix) && mix.length === RATES.length && mix.every(isAmount)
   return { price, at, mix: isMix ? (mix as number[]) : EVEN_SHARES }
+}
+
+function fieldsOf(text = ''): Readonly<Record<string, unknown>> {
+  try {
+    const note: unknown = JSON.parse(text)
+    return typeof note === 'object' && note !== null ? { ...note } : {}
+  } catch {
+    return {}
+  }
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0
 }
 
 function shortly(share: number): number {

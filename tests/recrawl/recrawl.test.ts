@@ -85,6 +85,40 @@ describe('a crawl that is run each day', () => {
     expect(pathsOf(days.web.asked())).toEqual(['/', '/p/0'])
   })
 
+  test('a page whose meta a middleware or a callback has replaced keeps its schedule', async () => {
+    await using days = await Days.of({ pages: 2 })
+    class Replaces {
+      processResponse(request: Request, response: Response): Response {
+        request.meta = { mine: 1 }
+        response.request.meta = { mine: 1 }
+        return response
+      }
+    }
+    const settings: SettingsInput = { DOWNLOADER_MIDDLEWARES: [[Replaces, 10]] }
+    await days.run(0, settings)
+    const first = pathsOf(days.web.asked())
+    for (const _ of [1, 2]) {
+      const { stats } = await days.run(24, settings)
+      expect(pathsOf(days.web.asked())).toEqual(first)
+      expect(stats).toMatchObject({ 'recrawl/unchanged_count': 3 })
+    }
+  })
+
+  test('the target of a redirect is visited again also where its headers are part of its fingerprint', async () => {
+    await using days = await Days.of({ pages: 1 })
+    class Entrance extends Shop {
+      override *start() {
+        yield new Request(`${days.web.origin}/old`, { headers: { 'x-kind': 'a' } })
+      }
+    }
+    days.web.redirect('/old', '/')
+    const settings: SettingsInput = { FINGERPRINT_INCLUDE_HEADERS: ['x-kind'] }
+    for (const hours of [0, 24, 24]) {
+      await days.run(hours, settings, Entrance)
+      expect(pathsOf(days.web.asked())).toEqual(['/', '/old', '/p/0'])
+    }
+  })
+
   test('tells of a page that is gone once it has said so twice, and only then', async () => {
     await using days = await Days.of({ pages: 3 })
     const told: string[] = []

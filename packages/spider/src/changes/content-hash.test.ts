@@ -65,6 +65,27 @@ describe('has a page changed?', () => {
       'td',
       (price: string) => `<table><tr><td class="ads">x</table>${price}`,
     ],
+    [
+      'a paragraph in a cell',
+      'p',
+      (price: string) => `<table><tr><td><p class="ads">Sale!</td><td>${price}</table>`,
+    ],
+    [
+      'a paragraph in a cell that has none either',
+      'p',
+      (price: string) => `<table><tr><td><p class="ads">Sale!<td>${price}</table>`,
+    ],
+    ['a paragraph in an item', 'p', (price: string) => `<ul><li><p class="ads">Sale!<li>${price}</ul>`],
+    ['a paragraph in a definition', 'p', (price: string) => `<dl><dd><p class="ads">Sale!<dt>${price}</dl>`],
+    [
+      'a block in a cell',
+      'div',
+      (price: string) => `<table><tr><td><div class="ads">x</td><td>${price}</table>`,
+    ],
+    ['a block in a section', 'div', (price: string) => `<section><div class="ads">x</section>${price}`],
+    ['what stands beside', 'aside', (price: string) => `<section><aside>x</section>${price}`],
+    ['navigation', 'nav', (price: string) => `<div><nav><ul><li>x</ul></div>${price}`],
+    ['what is for searching', 'a', (price: string) => `<div><a role="search">x</div>${price}`],
     ['an item of a list', 'li', (price: string) => `<ul><li role="search">Find<li>${price}</ul>`],
     ['a picture that a slash ends', 'svg', (price: string) => `<svg viewBox="0 0 1 1"/><p>${price}</p>`],
   ])('%s that is left out and has no end tag hides nothing behind it', (_, tag, html) => {

@@ -13,7 +13,7 @@
  */
 
 import { MarkupReader } from '@webloom/selectors'
-import { IMPLIED_ENDS } from './implied-ends.ts'
+import { LeftOutElement } from './left-out-element.ts'
 import { masked } from './masked-text.ts'
 
 /** Returns what counts of an HTML page, in document order. */
@@ -69,9 +69,7 @@ const VOID_TAGS = new Set([
 class ContentReader extends MarkupReader {
   readonly #page: string[] = []
   readonly #content: string[] = []
-  /** The element that is left out, and how many of its name are open in it. */
-  #skipped = ''
-  #skippedDepth = 0
+  #leftOut: LeftOutElement | undefined
   #contentTag = ''
   #contentDepth = 0
   #isJsonLd = false
@@ -88,14 +86,14 @@ class ContentReader extends MarkupReader {
   protected override startTag(nameStart: number, nameEnd: number, isForeign: boolean): void {
     const tag = this.word(nameStart, nameEnd)
     this.#isJsonLd = tag === 'script' && this.attribute('type') === 'application/ld+json'
-    if (this.#skipped !== '' && !this.#endsBefore(tag, isForeign)) return
-    this.#addValues(tag)
     // Only in SVG and MathML a slash ends an element.
-    if (VOID_TAGS.has(tag) || (isForeign && this.selfClosing)) return
-    if (this.#isLeftOut(tag)) {
-      this.#skipped = tag
-      this.#skippedDepth = 1
-    } else if (this.#contentTag === '') {
+    const opens = !VOID_TAGS.has(tag) && !(isForeign && this.selfClosing)
+    if (this.#leftOut && !this.#leftOut.startTag(tag, opens)) return
+    this.#leftOut = undefined
+    this.#addValues(tag)
+    if (!opens) return
+    if (this.#isLeftOut(tag)) this.#leftOut = new LeftOutElement(tag)
+    else if (this.#contentTag === '') {
       if (CONTENT_TAGS.has(tag) || this.attribute('role') === 'main') {
         this.#contentTag = tag
         this.#contentDepth = 1
@@ -103,31 +101,12 @@ class ContentReader extends MarkupReader {
     } else if (tag === this.#contentTag) this.#contentDepth++
   }
 
-  /** Whether the element that is left out ends before this start tag. Else the tag is inside it. */
-  #endsBefore(tag: string, isForeign: boolean): boolean {
-    const implied = IMPLIED_ENDS.get(this.#skipped)
-    if (implied && this.#skippedDepth === 1 && implied.before.has(tag)) {
-      this.#skipped = ''
-      return true
-    }
-    const nests = implied ? implied.around.has(tag) : tag === this.#skipped
-    if (nests && !(isForeign && this.selfClosing)) this.#skippedDepth++
-    return false
-  }
-
   protected override endTag(nameStart: number, nameEnd: number): void {
     const tag = this.word(nameStart, nameEnd)
-    if (this.#skipped !== '') {
-      const implied = IMPLIED_ENDS.get(this.#skipped)
-      const isOwn = tag === this.#skipped && (!implied || this.#skippedDepth === 1)
-      if (isOwn || implied?.around.has(tag)) {
-        if (--this.#skippedDepth === 0) this.#skipped = ''
-        // An element that has no end tag ends with the one around it.
-        if (isOwn || this.#skipped !== '') return
-      }
-      // An element that is never closed ends with what is around it.
-      else if (tag === this.#contentTag) this.#skipped = ''
-      else return
+    if (this.#leftOut) {
+      const ended = this.#leftOut.endTag(tag)
+      if (ended !== 'no') this.#leftOut = undefined
+      if (ended !== 'around') return
     }
     if (tag === this.#contentTag && --this.#contentDepth === 0) this.#contentTag = ''
   }
@@ -135,7 +114,7 @@ class ContentReader extends MarkupReader {
   protected override text(start: number, end: number): void {
     const isJson = this.#isJsonLd
     this.#isJsonLd = false
-    if (this.#skipped !== '' && !isJson) return
+    if (this.#leftOut && !isJson) return
     this.#add(this.html.slice(start, end))
   }
 

@@ -59,9 +59,12 @@ interface UnderWay {
   /** Headers that were added to ask whether the page has changed. */
   added: readonly string[]
   made?: VisitMade
+  /** The request was refused before the page was ever visited. */
+  isUnwanted?: boolean
 }
 
 interface Leased {
+  readonly number: number
   readonly signal: AbortSignal
   page?: UnderWay
 }
@@ -75,8 +78,11 @@ const ERROR_MIN = 400
 
 export class PageVisits implements VisitsUnderWay {
   readonly #options: PageVisitsOptions
-  /** By the lease's number, which is in `meta` and so in all copies of its request: one page may be leased twice at once. */
+  readonly #ofLease = new WeakMap<Lease, Leased>()
+  /** By the lease's number, which is in `meta` and so in most copies of its request: one page may be leased twice at once. */
   readonly #leases = new PassingMap<number, Leased>()
+  /** Those that have begun, by fingerprint: for a request whose `meta` somebody has replaced. */
+  readonly #begun = new PassingMap<string, Leased>()
   readonly #watched = new WeakSet<AbortSignal>()
   #lastNumber = 0
 
@@ -88,10 +94,12 @@ export class PageVisits implements VisitsUnderWay {
     return this.#options.writesUnchanged
   }
 
-  leased({ request, signal }: Lease): void {
-    const number = ++this.#lastNumber
-    request.meta = { ...request.meta, visit_lease: number }
-    this.#leases.set(number, { signal })
+  leased(lease: Lease): void {
+    const { request, signal } = lease
+    const leased = { number: ++this.#lastNumber, signal }
+    request.meta = { ...request.meta, visit_lease: leased.number }
+    this.#ofLease.set(lease, leased)
+    this.#leases.set(leased.number, leased)
     if (this.#watched.has(signal)) return
     this.#watched.add(signal)
     signal.addEventListener('abort', () => this.#forgetLost(signal), { once: true })
@@ -99,7 +107,7 @@ export class PageVisits implements VisitsUnderWay {
 
   /** Nobody ends leases that were lost. */
   #forgetLost(signal: AbortSignal): void {
-    for (const [number, lease] of this.#leases) if (lease.signal === signal) this.#leases.delete(number)
+    for (const leased of [...this.#leases.values()]) if (leased.signal === signal) this.#forget(leased)
   }
 
   /** Called before a request leaves. Returns how to take back what was added to it, and how it was written before. */
@@ -113,8 +121,10 @@ export class PageVisits implements VisitsUnderWay {
     if (lease.page && lease.page.fingerprint !== fingerprint) return undefined
     const previous = carriedVisit(request, fingerprint)
     const isDoubted = previous !== undefined && isVisitDoubted(request)
-    const page: UnderWay = { fingerprint, asking: askingOf(request), previous, isDoubted, added: [] }
+    const asking = this.#askingOf(request, fingerprint)
+    const page: UnderWay = { fingerprint, asking, previous, isDoubted, added: [] }
     lease.page = page
+    this.#begun.set(fingerprint, lease)
     if (previous && !isDoubted) page.added = this.#ask(request, previous)
     return {
       asking: page.asking,
@@ -122,6 +132,15 @@ export class PageVisits implements VisitsUnderWay {
         for (const name of page.added) sent.headers.delete(name)
       },
     }
+  }
+
+  /** A redirect's target has all headers that were sent with its source. Where they are part of the fingerprint they are the page's own. */
+  #askingOf(request: Request, fingerprint: string): Request {
+    if (request.hasMeta && request.meta.redirect_urls !== undefined) {
+      const bare = askingOf(request, new Headers())
+      if (this.#options.fingerprinter.fingerprint(bare) === fingerprint) return bare
+    }
+    return askingOf(request, new Headers(request.headers))
   }
 
   #ask(request: Request, previous: Visit): readonly string[] {
@@ -183,7 +202,7 @@ export class PageVisits implements VisitsUnderWay {
     const page = this.#pageOf(request)
     if (!page) return
     // Nobody wants a page that was refused before it was ever visited.
-    if (error instanceof IgnoreRequest && !page.previous && !response) this.#forget(request)
+    if (error instanceof IgnoreRequest && !page.previous && !response) page.isUnwanted = true
     else this.#make(page, { kind: failedKind(response, error) })
   }
 
@@ -193,36 +212,40 @@ export class PageVisits implements VisitsUnderWay {
     if (page && page.made?.visit.goneAnswers === 0) this.#make(page, { kind: 'failed' })
   }
 
-  async take({ request }: Lease): Promise<VisitedPage | undefined> {
-    const page = this.#pageOf(request)
-    this.#forget(request)
-    if (!page) return undefined
+  async take(lease: Lease): Promise<VisitedPage | undefined> {
+    const leased = this.#ofLease.get(lease)
+    const page = leased?.page
+    if (leased) this.#forget(leased)
+    if (!page || page.isUnwanted) return undefined
     const { fingerprint, asking, previous } = page
     // What ended without an answer may be in a line only: it must not be lost.
-    const made = page.made ?? (previous && this.#make(page, { kind: 'failed' }))
-    if (!made) return undefined
+    const made = page.made ?? this.#make(page, { kind: 'failed' })
     const visited = { fingerprint, request: asking, visit: made.visit }
     this.#count(made, previous)
     if (made.isGone && previous?.contentHash !== undefined) await this.#options.onGone(visited)
     return visited
   }
 
-  drop({ request }: Lease): void {
-    this.#forget(request)
+  drop(lease: Lease): void {
+    const leased = this.#ofLease.get(lease)
+    if (leased) this.#forget(leased)
   }
 
-  #forget({ meta }: Request): void {
-    this.#leases.delete(Number(meta.visit_lease))
+  #forget(leased: Leased): void {
+    this.#leases.delete(leased.number)
+    const fingerprint = leased.page?.fingerprint
+    if (fingerprint !== undefined && this.#begun.get(fingerprint) === leased) this.#begun.delete(fingerprint)
   }
 
   #leaseOf(request: Request): Leased | undefined {
     return request.hasMeta ? this.#leases.get(Number(request.meta.visit_lease)) : undefined
   }
 
-  /** Undefined, too, for another page that has the request's `meta`, as the target of a redirect has. */
+  /** Another page may have the request's `meta`, as the target of a redirect has. */
   #pageOf(request: Request): UnderWay | undefined {
-    const page = this.#leaseOf(request)?.page
-    return page?.fingerprint === this.#options.fingerprinter.fingerprint(request) ? page : undefined
+    const fingerprint = this.#options.fingerprinter.fingerprint(request)
+    const leased = this.#leaseOf(request) ?? this.#begun.get(fingerprint)
+    return leased?.page?.fingerprint === fingerprint ? leased.page : undefined
   }
 
   #notModified(page: UnderWay, { headers }: Response): VisitMade {
@@ -325,11 +348,8 @@ const OF_ONE_VISIT = [
 ]
 
 /** Returns the request as it is asked the next time. */
-function askingOf(request: Request): Request {
+function askingOf(request: Request, headers: Headers): Request {
   const meta: JsonObject = request.hasMeta ? { ...request.meta } : {}
-  const wasRedirected = meta.redirect_urls !== undefined
   for (const key of OF_ONE_VISIT) delete meta[key]
-  // A redirect's target has all that was sent with its source.
-  const headers = wasRedirected ? new Headers() : new Headers(request.headers)
   return request.replace({ meta, headers })
 }

@@ -9,6 +9,7 @@ import { codeMapProblems, folderProblems, untoldTestFolders } from './checks/fol
 import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { literalSleepProblems } from './checks/literal-sleeps.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
+import { luaRefusalProblems } from './checks/lua-refusals.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems, unusedPermissions } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
@@ -41,6 +42,7 @@ describe('this repository', () => {
     ['fromCrawler makes the class that a setting names, not the one that it extends', fromCrawlerProblems],
     ['a test that sleeps says why nothing can be awaited', literalSleepProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
+    ['a Lua script refuses by a code of its own, not by words of Redis', luaRefusalProblems],
     ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
     ['files, settings, commands and names of code that a page speaks of are there', documentProblems],
   ])('%s', (_, check) => {
@@ -163,6 +165,14 @@ describe('each check can fail', () => {
       'packages/queue/src/scripts.ts sends 1 KEYS to takeScript, whose headers tell of 2',
       'turns/take.lua reads ARGV[2], which no header of takeScript tells',
       'turns/take.lua reads no ARGV[1], which a header of takeScript tells',
+    ])
+  })
+  test('on a script that answers with an error of Redis, or with a code and no detail', () => {
+    const path = 'packages/queue/lua/turns/take.lua'
+    expect(luaRefusalProblems(fixture('lua-refusals'))).toEqual([
+      `${path} answers err = 'OOM command not allowed: the lane is full' }: not by WEBLOOM_<CODE> <detail>`,
+      `${path} answers error_reply('WEBLOOM_FULL'): not by WEBLOOM_<CODE> <detail>`,
+      `${path} answers error_reply('WRONGTYPE this is a ' .. ARGV[2]): not by WEBLOOM_<CODE> <detail>`,
     ])
   })
   test('on a used setting that nothing reads or that is only listed, an unused one that something does, and a reason that leads nowhere', () => {

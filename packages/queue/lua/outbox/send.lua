@@ -9,14 +9,15 @@
 --          sendAll(): writes what has gathered, as the last thing that a script does. Returns of each receiver: shard, epoch, number of the
 --          first entry, how many, …
 --          sentOf(shard), tidy(spans): the field, split at its spaces; without epochs of which nothing is in the list
---          isOutboxFull(), replidOf()
+--          outboxRefusal(): the error WEBLOOM_OUTBOXFULL <bytes in all lists>; nil while there is room. replidOf()
 -- Output   none
 local OUTBOX_BYTES_MAX, PUSHED_AT_ONCE = 67108864, 1000
-local OUTBOX_FULL = { err = "OOM command not allowed: the outbox is full, as another shard does not answer" }
 local replid, entriesTo, receivers = nil, {}, {}
 
-local function isOutboxFull()
-  return tonumber(redis.call('HGET', KEYS[2], 'outbox') or 0) > OUTBOX_BYTES_MAX
+-- Another shard does not answer.
+local function outboxRefusal()
+  local bytes = tonumber(redis.call('HGET', KEYS[2], 'outbox') or 0)
+  return bytes > OUTBOX_BYTES_MAX and redis.error_reply('WEBLOOM_OUTBOXFULL ' .. whole(bytes)) or nil
 end
 
 -- What a worker believes may be outdated, and a key goes back with all others: only the server itself knows.

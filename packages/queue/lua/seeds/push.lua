@@ -3,7 +3,7 @@
 -- Input    KEYS[1] start URLs; KEYS[2] push (string): the last batch that was added, and what was answered to it
 --          ARGV[1] number of the batch, ARGV[2] what to make when nothing waits: list, set or zset
 --          ARGV[3] front or back, for a list; ARGV[4] how long the push is remembered (s); ARGV[5…] score, message, …
--- Output   {what it is, how many were not in it, its length}
+-- Output   {what it is, how many were not in it, its length}; the error WEBLOOM_SEEDSKIND <type> when KEYS[1] is none of the three
 local batch = tonumber(ARGV[1])
 local done = redis.call('GET', KEYS[2])
 if done and cjson.decode(done)[1] >= batch then
@@ -26,7 +26,7 @@ end
 local verbs = { list = isFront and 'LPUSH' or 'RPUSH', set = 'SADD', zset = 'ZADD' }
 local lengths = { list = 'LLEN', set = 'SCARD', zset = 'ZCARD' }
 if not verbs[kind] then
-  return redis.error_reply('WRONGTYPE start URLs are a list, a set or a sorted set; this is a ' .. kind)
+  return redis.error_reply('WEBLOOM_SEEDSKIND ' .. kind)
 end
 local answer = redis.call(verbs[kind], KEYS[1], unpack(added))
 local length = redis.call(lengths[kind], KEYS[1])

@@ -6,7 +6,8 @@
 --          KEYS[3] leases       sorted set  id → until when no other worker gets it (ms)
 --          KEYS[4] record       hash  last: number of the message taken last
 --          ARGV[1] most, ARGV[2] worker, ARGV[3] lease (ms)
--- Output   {id, was, message, …}; was: "new", or its state before. Fails with WRONGTYPE when KEYS[1] is none of the three
+-- Output   {id, was, message, …}; was: "new", or its state before. The error WEBLOOM_SEEDSKIND <type>
+--          when KEYS[1] is none of the three
 local time, taken = redis.call('TIME'), {}
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -20,7 +21,7 @@ end
 local kind = redis.call('TYPE', KEYS[1]).ok
 local pop = ({ list = 'LPOP', set = 'SPOP', zset = 'ZPOPMAX' })[kind]
 if not pop and kind ~= 'none' then
-  return redis.error_reply('WRONGTYPE start URLs are a list, a set or a sorted set; this is a ' .. kind)
+  return redis.error_reply('WEBLOOM_SEEDSKIND ' .. kind)
 end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])) do
   local held = redis.call('HGET', KEYS[2], id)

@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
-import { isRedisFull, type ProtocolTimes } from '@webloom/core'
+import type { ProtocolTimes } from '@webloom/core'
 import { RunOver } from '../crawl/run-over.ts'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { Message } from '../frontier/frontier-message.ts'
@@ -136,12 +136,13 @@ export class FrontierSync {
   async #refused(message: Message, error: Error): Promise<void> {
     const { machine, times, onWentBack } = this.#options
     const nowMs = performance.now()
+    const full = message.isGrowing ? fullError(error) : undefined
     if (error instanceof WentBack || error instanceof RunOver) {
       machine.unanswered(message, nowMs, { error: leaseLost(undefined, error.message) })
       if (error instanceof WentBack) return onWentBack(error)
       for (const turn of machine.turns) machine.states.lose(turn, error.message)
-    } else if (message.isGrowing && isRedisFull(error)) {
-      return machine.unanswered(message, nowMs, { error: fullError(error), isFull: true })
+    } else if (full) {
+      return machine.unanswered(message, nowMs, { error: full, isFull: true })
     } else machine.unanswered(message, nowMs, { error })
     await sleep(times.turns.retryMs)
   }

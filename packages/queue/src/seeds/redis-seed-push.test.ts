@@ -65,6 +65,6 @@ test('a batch whose reply was lost is sent again and added once', async () => {
 test('a key that holds something else is left alone', async () => {
   const { key, pushing } = pushTo()
   await server.command('HSET', key, 'a', 'b')
-  await expect(pushing.push(seeds('a'))).rejects.toThrow('this is a hash')
+  await expect(pushing.push(seeds('a'))).rejects.toThrow(`the key ${key} holds a hash; start URLs are a list`)
   expect(await server.command('HGETALL', key)).toEqual(['a', 'b'])
 })

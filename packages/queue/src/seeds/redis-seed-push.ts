@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { luaScript } from '../redis/lua.ts'
-import { type SeedType, seedKeys } from './seed-keys.ts'
+import { replyOfSeeds, type SeedType, seedKeys } from './seed-keys.ts'
 
 /** One message for a crawl; `score` counts in a sorted set only, and the highest goes first. */
 export interface SeedToPush {
@@ -45,12 +45,15 @@ export class RedisSeedPush {
     this.#keys = [main, `${push}:${randomUUID()}`]
   }
 
-  /** Up to MAX_SEEDS_PER_PUSH of them. One batch at a time: the next when this one has resolved. */
+  /**
+   * Adds up to MAX_SEEDS_PER_PUSH seeds. One batch at a time: the next when this one has resolved. Rejects with `SettingsError`
+   * when the key has become something else than start URLs.
+   */
   async push(seeds: readonly SeedToPush[]): Promise<SeedBatchPushed> {
-    const { redis, type, front } = this.#options
+    const { redis, key, type, front } = this.#options
     const pairs = seeds.flatMap(({ score, message }) => [score, message])
     const args = [++this.#batches, type, front ? 'front' : 'back', PUSH_KEPT_S, ...pairs]
-    const reply = await PUSH.run(redis, this.#keys, args)
+    const reply = await replyOfSeeds(key, PUSH.run(redis, this.#keys, args))
     const [found, added, waiting] = reply as [SeedType, number, number]
     return { type: found, added, waiting }
   }

@@ -233,6 +233,16 @@ test('a key that holds something else is refused before anything is crawled', as
   )
 })
 
+test('a key that becomes something else is refused in the same words, and serves again when it is a list', async () => {
+  nextKey()
+  const { source } = await worker()
+  await place.server.command('HSET', place.key, 'a', 'b')
+  await expect(source.next(9)).rejects.toThrow(`the key ${place.key} holds a hash; start URLs are a list`)
+  await place.server.command('DEL', place.key)
+  await push(url(1))
+  expect(urls(await source.next(9))).toEqual([url(1)])
+})
+
 test('a key whose hash tag Redis Cluster could not read is refused', async () => {
   place.key = 'quotes}:start_urls'
   await expect(worker()).rejects.toThrow('without braces, or with one hash tag')

@@ -37,7 +37,7 @@ import {
 import type { Redis } from 'ioredis'
 import { luaScript } from '../redis/lua.ts'
 import { pendingSeeds } from './seed-counts.ts'
-import { type SeedKeys, seedKeys, seedTypeOf } from './seed-keys.ts'
+import { replyOfSeeds, type SeedKeys, seedKeys, seedTypeOf } from './seed-keys.ts'
 import { messageIdOf, SeedMessage, type SeedPast } from './seed-message.ts'
 
 export interface RedisSeedSourceOptions {
@@ -165,10 +165,9 @@ export class RedisSeedSource implements SeedSource {
     const most = Math.min(max, batchSize, HELD_MAX - this.#held.size)
     if (most <= 0) return
     const { main, processing, leases, record } = this.#keys
-    const reply = await TAKE.run(
-      this.#bytes,
-      [main, processing, leases, record],
-      [most, workerId, this.#leaseMs],
+    const reply = await replyOfSeeds(
+      main,
+      TAKE.run(this.#bytes, [main, processing, leases, record], [most, workerId, this.#leaseMs]),
     )
     for (const message of messagesIn(reply as Buffer[])) {
       // This process slept and lost the message, and has taken it again.

@@ -1,4 +1,4 @@
-import { SettingsError } from '@webloom/core'
+import { ScriptRefusal, SettingsError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 
 /**
@@ -54,7 +54,23 @@ export async function seedTypeOf(redis: Redis, key: string): Promise<SeedType | 
   const type = await redis.type(key)
   if (type === 'list' || type === 'set' || type === 'zset') return type
   if (type === 'none') return undefined
-  throw new SettingsError([
+  throw otherKind(key, type)
+}
+
+/**
+ * Settles as `reply` does. When a script of `lua/seeds/` refused the key, as it has become something else than start URLs, rejects
+ * with the `SettingsError` of `seedTypeOf`.
+ */
+export async function replyOfSeeds<T>(key: string, reply: Promise<T>): Promise<T> {
+  try {
+    return await reply
+  } catch (error) {
+    throw error instanceof ScriptRefusal && error.code === 'SEEDSKIND' ? otherKind(key, error.detail) : error
+  }
+}
+
+function otherKind(key: string, type: string): SettingsError {
+  return new SettingsError([
     `the key ${key} holds a ${type}; start URLs are a list, a set or a sorted set. Choose another REDIS_START_URLS_KEY (or redisKey of the spider)`,
   ])
 }

@@ -32,6 +32,7 @@ test('a full outbox takes nothing more of start(), seeds and imports, says why, 
   await expect(push('b')).rejects.toMatchObject({
     code: 'WL_QUEUE_FULL',
     message: expect.stringContaining('on its way to shards'),
+    cause: { code: 'OUTBOXFULL', detail: String(OUTBOX_BYTES_MAX + 1) },
   })
   await bench.redis.hset(keys.frontierCounts, 'outbox', OUTBOX_BYTES_MAX)
   expect(await push('b')).toMatchObject({ added: 1 })

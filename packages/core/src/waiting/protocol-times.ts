@@ -44,8 +44,8 @@ export interface ProtocolTimes {
     readonly lingerMs: number
     /** The pause after a refusal by Redis. */
     readonly retryMs: number
-    /** The same, for a request that goes back to its line. */
-    readonly putBackRetryMs: number
+    /** The same, for a request that ended before it started. */
+    readonly unstartedRetryMs: number
     /** A host that is full with other lanes' requests is tried again after this. */
     readonly fullRetryMs: number
     /** How long a repeated push may be late, once its asker is settled. */
@@ -216,7 +216,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     lookAgainMs: 500,
     lingerMs: 2000,
     retryMs: 200,
-    putBackRetryMs: 500,
+    unstartedRetryMs: 500,
     fullRetryMs: 500,
     settledKeptMs: 30_000,
     emptinessHeardMs: 6000,

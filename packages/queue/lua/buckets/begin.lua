@@ -31,7 +31,7 @@ redis.call('SET', KEYS[6] .. job .. ':lock', token, 'PX', lockMs)
 while before and before ~= owner and at < #ARGV do
   defer(arg(), number())
 end
-local backs = before ~= owner and takeBack(turn, before or owner) or 0
+local reclaimed = before ~= owner and reclaim(turn, before or owner) or 0
 if unit.bucket and unit.up ~= '1' and (isSecond or math.max(turn.delay, recordOf(unit.name).floor) > 0) then
   close(unit, turn.lane)
   set(unit, 'folded', whole(now + 1000))
@@ -43,4 +43,4 @@ set(unit, 'rests', nil)
 set(unit, 'o' .. turn.lane, owner)
 local standing = standingOf(turn)
 tally()
-return { 'begun', standing, backs, woken, raised }
+return { 'begun', standing, reclaimed, woken, raised }

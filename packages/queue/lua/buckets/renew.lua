@@ -1,14 +1,14 @@
 -- Renews the locks of a worker's turns; BullMQ's own script for that is refused at maxmemory. A lock that ran out while
 -- Redis was away is taken again, as long as no worker has noticed.
 --
--- Requests in flight on a lane that its holder does not have go back to their line. Either Redis has come back with an older
+-- Requests in flight on a lane that its holder does not have are requeued. Either Redis has come back with an older
 -- state, in which the holder has not ended them yet, or the holder never got the reply that brought them.
 --
 -- Input    ARGV[2] lock (ms), [3] "1" when Redis has come back older: no slot is the holder's any more; then of each turn: job, token
 --          of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
 --          compared), how many tokens the holder has, these
--- Output   {indexes, from 1, of those that are lost; index, how many went back, …; woken; raised}
-local lockMs, resets, lost, back, renewed = arg(), arg() == '1', {}, {}, {}
+-- Output   {indexes, from 1, of those that are lost; index, how many were requeued, …; woken; raised}
+local lockMs, resets, lost, requeued, renewed = arg(), arg() == '1', {}, {}, {}
 
 local function isOwner(turn)
   return turn.unit['o' .. turn.lane] == turn.owner
@@ -37,7 +37,7 @@ local function isRenewed(turn)
   return true
 end
 
-local function putUnheldBack(turn)
+local function requeueUnheld(turn)
   local flight, unheld = flightOf(turn), {}
   for _, token in ipairs(redis.call('HKEYS', flight)) do
     if not turn.holds[token] and tonumber(string.match(token, '^%d+')) < turn.open then
@@ -53,7 +53,7 @@ local function putUnheldBack(turn)
       unmix(entry.slot)
     end
     -- The request may have been fetched, and has killed no worker.
-    putBack(bucketOf(turn.unit), entry.slot, entry.priority, { (marked(entry.text, '', '')) })
+    prepend(bucketOf(turn.unit), entry.slot, entry.priority, { (marked(entry.text, '', '')) })
   end
   moved.leased = moved.leased - #unheld / 2
   if resets then
@@ -70,9 +70,9 @@ while at < #ARGV do
     lost[#lost + 1] = n
   else
     renewed[#renewed + 1] = turn.job
-    local count = turn.open > 0 and putUnheldBack(turn) or 0
+    local count = turn.open > 0 and requeueUnheld(turn) or 0
     if count > 0 then
-      back[#back + 1], back[#back + 2] = n, count
+      requeued[#requeued + 1], requeued[#requeued + 2] = n, count
     end
   end
 end
@@ -80,4 +80,4 @@ if #renewed > 0 then
   redis.call('SREM', KEYS[6] .. 'stalled', unpack(renewed))
 end
 tally()
-return { lost, back, woken, raised }
+return { lost, requeued, woken, raised }

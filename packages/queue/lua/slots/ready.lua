@@ -2,7 +2,7 @@
 -- two lists: what its line does not say any more is passed over.
 --
 -- Input    stand(line, priority): the slot is ready; priority of what goes next of it, nil: nothing waits
---          append(bucket, slot, priority, texts), putBack(…): to the end or the head of the slot's line, in order
+--          append(bucket, slot, priority, texts), prepend(…): to the end or the head of the slot's line, in order
 --          headOfBucket(unit): priority of what goes next, nil when no slot is ready
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list
 --          begins(line, priority): it was none before: ready, or later when that is known
@@ -77,7 +77,7 @@ local function append(bucket, slot, priority, texts)
   grown(line, priority)
 end
 
-local function putBack(bucket, slot, priority, texts)
+local function prepend(bucket, slot, priority, texts)
   local line = lineOf(bucket, slot)
   add(line, priority, texts, true)
   grown(line, priority)

@@ -326,7 +326,7 @@ export class BucketQueue implements RequestQueue {
     }
     lease.lose(`the lock of ${lease.turn.job.unit} was not renewed in time`)
     this.#parts.handout.ended(lease)
-    this.#parts.rejected.putBack(lease.heldSlot, {
+    this.#parts.rejected.endUnstarted(lease.heldSlot, {
       token: lease.token,
       placed: [asItWas(lease.heldSlot, lease)],
     })

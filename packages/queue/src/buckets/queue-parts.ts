@@ -105,7 +105,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...{ redis, keys, workerId, times, logger, onPoint },
     ...{ machine, scripts, said, queued, jobs, ordered, slots, placing, channel, demand },
     ...{
-      onPutBack: tellRedis,
+      tellRedis,
       onWentBack: events.onWentBack,
       onSent: shard?.onSent,
       workers: shard?.workers ?? options.workers,

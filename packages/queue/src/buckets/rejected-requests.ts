@@ -20,8 +20,8 @@ export interface RejectedRequestsOptions {
   readonly logger: Logger
   /** How long a rejected request is held back. */
   readonly rejectedMs: number
-  /** Called when Redis must be told something. */
-  readonly onPutBack: () => void
+  /** Sends what Redis must be told. */
+  readonly tellRedis: () => void
   /** Called with a unit whose turns are left to others for so long. */
   readonly onLeft: (unit: string, ms: number) => void
 }
@@ -37,7 +37,7 @@ export class RejectedRequests {
     this.#leftToOthers = new LeftToOthers(options.times.turns.othersFirstMs)
   }
 
-  /** What cannot be put back from now on is not tried again. */
+  /** From now on, what Redis does not take is not tried again. */
   close(): void {
     this.#isClosed = true
   }
@@ -74,12 +74,12 @@ export class RejectedRequests {
     const { id, marks } = unpackRequest(text)
     const one = { id, priority, text }
     if (this.isForOthers(slot.turn, id)) {
-      this.putBack(slot, { token, placed: [asItWas(slot, one)] })
+      this.endUnstarted(slot, { token, placed: [asItWas(slot, one)] })
       return
     }
     logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is rejected')
     this.placed(slot, one, marks.rejections + 1).then(
-      (placed) => this.putBack(slot, { token, id, refusal, placed: [placed] }),
+      (placed) => this.endUnstarted(slot, { token, id, refusal, placed: [placed] }),
       (error: unknown) => {
         // The next renewal finds the request in flight but not held, and puts it back into its line, where it is tried
         // again.
@@ -89,15 +89,15 @@ export class RejectedRequests {
     )
   }
 
-  /** Puts a request back without a caller that waits. */
-  putBack(slot: HeldSlot, ended: Ended): void {
-    const { machine, times, onPutBack } = this.#options
+  /** Ends a request that has not started. No caller waits: until Redis has it, this is tried again. */
+  endUnstarted(slot: HeldSlot, ended: Ended): void {
+    const { machine, times, tellRedis } = this.#options
     const done = (error?: unknown) => {
       const isLost = error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
       if (error === undefined || isLost || this.#isClosed) return
-      setTimeout(() => this.putBack(slot, ended), times.turns.putBackRetryMs).unref()
+      setTimeout(() => this.endUnstarted(slot, ended), times.turns.unstartedRetryMs).unref()
     }
-    machine.requests.putBack(slot, ended, done)
-    onPutBack()
+    machine.requests.endUnstarted(slot, ended, done)
+    tellRedis()
   }
 }

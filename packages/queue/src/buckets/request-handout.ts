@@ -42,8 +42,8 @@ export interface RequestHandoutOptions {
   readonly onDemand: () => void
   /** Default: a dispatcher for this queue alone. */
   readonly dispatching?: Dispatching
-  /** Called when Redis must be told something. */
-  readonly onPutBack: () => void
+  /** Sends what Redis must be told. */
+  readonly tellRedis: () => void
 }
 
 /** Hands requests to the engine that may go, and knows which it has. */
@@ -134,11 +134,11 @@ export class RequestHandout {
   }
 
   #goesToOthers(lease: BucketLease): boolean {
-    const { machine, rejected, onPutBack } = this.#options
+    const { machine, rejected, tellRedis } = this.#options
     if (!rejected.isForOthers(lease.turn, lease.id)) return false
     const placed = [asItWas(lease.heldSlot, lease)]
     machine.requests.end(lease, { placed, keepsHistory: true }, performance.now())
-    onPutBack()
+    tellRedis()
     return true
   }
 }

@@ -220,8 +220,8 @@ export class TurnFetcher {
         await jobs.complete(bull)
         return onPoint('completed')
       }
-      const { standing, takenBack, ...jobChanges } = begun
-      if (takenBack > 0) logger.info({ bucket: unit, requests: takenBack }, 'reclaimed from a lost worker')
+      const { standing, reclaimed, ...jobChanges } = begun
+      if (reclaimed > 0) logger.info({ bucket: unit, requests: reclaimed }, 'reclaimed from a lost worker')
       const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.id }
       onBegun({ job, bull, holder, standing, jobChanges })
     } catch (error) {

@@ -116,7 +116,7 @@ export class TurnMaintenance {
         if (machine.turns.has(turn)) machine.states.lose(turn, `its lock on ${turn.job.unit} ran out`)
       const kept = [...turns.values()].filter((turn) => !lost.has(turn))
       machine.states.renewed(kept, sentAtMs + this.#times.lockMs, performance.now())
-      this.#tellPutBack(new Map([...renewed.putBack].map(([one, count]) => [turns.get(one)!, count])))
+      this.#tellUnheld(new Map([...renewed.unheld].map(([one, count]) => [turns.get(one)!, count])))
       jobs.changeJobs(renewed)
       onTended()
     } catch (error) {
@@ -136,16 +136,16 @@ export class TurnMaintenance {
     }
   }
 
-  #tellPutBack(putBack: ReadonlyMap<HeldTurn, number>): void {
-    if (putBack.size === 0) return
+  #tellUnheld(unheld: ReadonlyMap<HeldTurn, number>): void {
+    if (unheld.size === 0) return
     const { machine, logger } = this.#options
     let requests = 0
-    for (const [turn, count] of putBack) {
+    for (const [turn, count] of unheld) {
       requests += count
       machine.states.nudged(turn.job.unit, 0, performance.now())
     }
     logger.warn(
-      { requests, buckets: putBack.size },
+      { requests, buckets: unheld.size },
       'Redis counted requests as in flight here that this worker does not have; they were queued again and may be fetched twice',
     )
   }

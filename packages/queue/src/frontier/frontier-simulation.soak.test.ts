@@ -9,16 +9,16 @@ const MS_MAX = 600_000
 const FIRST_SEED = 10_000
 
 test.each(TROUBLE_NAMES)('%s: 2.5 million steps', { timeout: MS_MAX }, (name) => {
-  let [steps, hot, lanes, takenBack] = [0, 0, 0, 0]
+  let [steps, hot, lanes, reclaimed] = [0, 0, 0, 0]
   for (let seed = FIRST_SEED; steps < STEPS; seed++) {
     const result = simulate({ seed, pages: seed % 5 === 0 ? 600 : 150, trouble: TROUBLES[name] })
     steps += result.steps
     hot += result.seen.hot
     lanes += result.seen.lanes
-    takenBack += result.seen.takenBack
+    reclaimed += result.seen.reclaimed
   }
   // What is not reached is not shown.
   expect(hot).toBeGreaterThan(0)
   expect(lanes).toBeGreaterThan(0)
-  if (TROUBLES[name].kills > 0) expect(takenBack).toBeGreaterThan(0)
+  if (TROUBLES[name].kills > 0) expect(reclaimed).toBeGreaterThan(0)
 })

@@ -88,5 +88,5 @@ test.each(FOUND)('seed %i, %s: %s', (seed, name, _what, pages = 150) => {
 function run(seed: number, name: TroubleName, pages = 150): void {
   const { seen } = simulate({ seed, pages, trouble: TROUBLES[name] })
   if (name === 'nothing goes wrong')
-    expect(seen).toMatchObject({ takenBack: 0, lost: 0, putBack: 0, wentBack: 0 })
+    expect(seen).toMatchObject({ reclaimed: 0, lost: 0, unheld: 0, wentBack: 0 })
 }

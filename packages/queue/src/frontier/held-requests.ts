@@ -110,8 +110,8 @@ export class HeldRequests {
     this.#schedule.place(slot, nowMs)
   }
 
-  /** Sends a request back that was never handed out. */
-  putBack(slot: HeldSlot, ended: Ended, done: (error?: unknown) => void): void {
+  /** Ends a request that has not started: it was not handed out, or its lock ran out before. */
+  endUnstarted(slot: HeldSlot, ended: Ended, done: (error?: unknown) => void): void {
     this.#endings.add({ slot, ended, adds: 0, done })
   }
 

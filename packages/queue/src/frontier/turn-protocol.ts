@@ -177,8 +177,8 @@ export interface HoldingTurn extends LockedTurn {
 /** The result of a renewal of turns' locks. */
 export interface Renewed<T> extends JobChanges {
   readonly lost: readonly T[]
-  /** The turns whose lines got requests back, and how many. */
-  readonly putBack: ReadonlyMap<T, number>
+  /** How many requests Redis had in flight on a turn that the worker does not hold. They were requeued. */
+  readonly unheld: ReadonlyMap<T, number>
 }
 
 /** A turn as BullMQ has handed it out. */

@@ -77,7 +77,7 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
     this.#onHandedOn = onHandedOn
   }
 
-  /** Puts back what a killed process had leased: it may have been fetched, so it is told from the others. */
+  /** Reclaims what a killed process had leased: it may have been fetched, so it is told from the others. */
   open(): StoredBefore<SqliteHeld, SqliteDelayed> {
     const database = this.#database
     database.open()

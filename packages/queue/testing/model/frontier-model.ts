@@ -98,7 +98,7 @@ export class FrontierModel {
   begin(
     { unit: name, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = new Map() }: BegunTurn,
     quarantineAfter: number,
-  ): (JobChanges & { standing: Standing; takenBack: number }) | 'gone' | 'taken' {
+  ): (JobChanges & { standing: Standing; reclaimed: number }) | 'gone' | 'taken' {
     const step = this.#step()
     const turn = step.turnOf({ unit: name, lane, generation, holder }, delayMs)
     const { unit } = turn
@@ -109,10 +109,10 @@ export class FrontierModel {
     if (token !== lockToken && (token !== undefined || !active.includes(job))) return 'taken'
     stalled.delete(job)
     locks.set(job, { token: lockToken, untilMs: this.#nowMs + this.#options.lockMs })
-    const takenBack = step.begun(turn, { isSecond, quarantineAfter, ownDelays })
-    if (takenBack === 'gone') return 'gone'
+    const reclaimed = step.begun(turn, { isSecond, quarantineAfter, ownDelays })
+    if (reclaimed === 'gone') return 'gone'
     const standing = step.standingOf(turn)
-    return { standing, takenBack, ...step.jobChanges }
+    return { standing, reclaimed, ...step.jobChanges }
   }
 
   /** Throws WentBack. */
@@ -200,7 +200,7 @@ export class FrontierModel {
   ): Renewed<T> {
     const step = this.#step()
     const lost: T[] = []
-    const putBack = new Map<T, number>()
+    const unheld = new Map<T, number>()
     for (const one of turns) {
       const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(one.job)!
       const turn = step.turnOf(
@@ -210,11 +210,11 @@ export class FrontierModel {
       const open = one.batch ?? coming
       if (!this.#isRenewed(one, turn, lockMs)) lost.push(one)
       else if (open > 0) {
-        const count = step.putUnheldBack(turn, new Set(one.tokens), { open, resets })
-        if (count > 0) putBack.set(one, count)
+        const count = step.requeueUnheld(turn, new Set(one.tokens), { open, resets })
+        if (count > 0) unheld.set(one, count)
       }
     }
-    return { lost, putBack, ...step.jobChanges }
+    return { lost, unheld, ...step.jobChanges }
   }
 
   sweep(worker: string, everyMs: number, owedMs: number): Swept & { isSwept: boolean; woken: Wake[] } {

@@ -27,7 +27,7 @@ export class ScriptStep extends TurnStep {
     return { unit, lane: Number(lane), generation, holder, delayMs, isMine }
   }
 
-  /** Returns how many requests were taken back, or that the turn is over. */
+  /** Returns how many requests were reclaimed, or that the turn is over. */
   begun(
     turn: Turn,
     {
@@ -40,7 +40,7 @@ export class ScriptStep extends TurnStep {
     const before = unit.holders[lane]
     if (before !== undefined && before !== holder)
       for (const [slot, ownMs] of ownDelays) this.defer(slot, ownMs)
-    const backs = before === holder ? 0 : this.takeBack(turn, before ?? holder, quarantineAfter)
+    const reclaimed = before === holder ? 0 : this.reclaim(turn, before ?? holder, quarantineAfter)
     const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
     const hasOther = unit.holders.some(
       (other, of) => of !== lane && other && workerOf(other) === workerOf(holder),
@@ -53,7 +53,7 @@ export class ScriptStep extends TurnStep {
     unit.asleep = undefined
     unit.rests = false
     unit.holders[lane] = holder
-    return backs
+    return reclaimed
   }
 
   /** What has ended, and is new of slots. */
@@ -83,8 +83,8 @@ export class ScriptStep extends TurnStep {
     return { status, standing, taken }
   }
 
-  /** Returns how many requests in flight, which the holder does not have, went back. */
-  putUnheldBack(
+  /** Returns how many requests in flight, which the holder does not have, were requeued. */
+  requeueUnheld(
     turn: Turn,
     holds: ReadonlySet<string>,
     { open, resets }: { open: number; resets: boolean },
@@ -97,7 +97,7 @@ export class ScriptStep extends TurnStep {
     for (const { token, slot, priority, text } of unheld) {
       this.dropFlight(turn, [token])
       if (turn.unit.bucket === undefined) this.unmix(slot)
-      this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
+      this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
     }
     this.state.counts.leased -= unheld.length
     if (resets) this.slotsBack(turn)

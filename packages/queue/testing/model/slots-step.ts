@@ -266,7 +266,7 @@ export class SlotsStep {
     this.#grown(line, priority)
   }
 
-  putBack(bucket: string, slot: string, priority: number, texts: readonly string[]): void {
+  prepend(bucket: string, slot: string, priority: number, texts: readonly string[]): void {
     const line = this.lineOf(bucket, slot)
     this.add(line, priority, texts, true)
     this.#grown(line, priority)

@@ -262,7 +262,7 @@ export class TurnStep extends SlotsStep {
   #put({ place, bucket, slot, priority, texts }: Placed, unique: string, refusal: string): void {
     if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
     else if (place === 'end' || place === 'again') this.append(bucket, slot, priority, texts)
-    else if (place === 'head') this.putBack(bucket, slot, priority, texts)
+    else if (place === 'head') this.prepend(bucket, slot, priority, texts)
     else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
     else if (place === 'doubt' || place === 'visit') throw new Error(`the model has no ${place}`)
     else this.delay(bucket, slot, priority, place, unique, texts[0]!)
@@ -301,9 +301,9 @@ export class TurnStep extends SlotsStep {
     return { status: 'over' }
   }
 
-  // back.lua and blame.lua
+  // reclaim.lua and blame.lua
 
-  protected takeBack(turn: Turn, before: string, quarantineAfter: number): number {
+  protected reclaim(turn: Turn, before: string, quarantineAfter: number): number {
     const worker = before.replace(/\/\d+$/, '')
     const held = this.inOrder(this.flightOf(turn))
     if (held.length === 0) {
@@ -322,7 +322,7 @@ export class TurnStep extends SlotsStep {
       if (hasStarted) this.defer(slot, turn.delayMs)
       if (back.kills >= quarantineAfter)
         this.#quarantine(back.text, `it killed ${back.kills} workers, running alone`)
-      else this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [back.text])
+      else this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [back.text])
     }
     this.slotsBack(turn)
     return held.length

@@ -1,4 +1,4 @@
-/** The pages that a worker in virtual time fetches, from their lease to the end of it: done, retried, requeued, or put back. */
+/** The pages that a worker in virtual time fetches, from their lease to the end of it: done, retried or requeued, or never started. */
 
 import { type HostNews, PROTOCOL_TIMES } from '@webloom/core'
 import type { BucketLease, HeldSlot } from '../../src/frontier/held-turn.ts'
@@ -57,7 +57,7 @@ export class SimulatedPages {
     if (!this.#hub.machine.requests.started(lease, this.#process.nowMs)) {
       lease.lose('the lock was not renewed in time')
       this.ended(lease)
-      this.#putBack(lease.heldSlot, lease)
+      this.#endUnstarted(lease.heldSlot, lease)
       return
     }
     this.#options.onStart(lease)
@@ -79,11 +79,11 @@ export class SimulatedPages {
     this.#out.clear()
   }
 
-  #putBack(slot: HeldSlot, lease: BucketLease): void {
+  #endUnstarted(slot: HeldSlot, lease: BucketLease): void {
     const ended = { token: lease.token, placed: [this.#asItWas(lease)] }
-    this.#hub.machine.requests.putBack(slot, ended, (error) => {
+    this.#hub.machine.requests.endUnstarted(slot, ended, (error) => {
       if (error === undefined || isLeaseLost(error)) return
-      this.#process.in(TIMES.putBackRetryMs, () => this.#putBack(slot, lease))
+      this.#process.in(TIMES.unstartedRetryMs, () => this.#endUnstarted(slot, lease))
     })
     this.#hub.kick()
   }

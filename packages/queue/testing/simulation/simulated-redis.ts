@@ -25,9 +25,10 @@ export interface Seen {
   lanes: number
   begun: number
   /** Turns begun with requests of a lost worker. */
-  takenBack: number
+  reclaimed: number
   lost: number
-  putBack: number
+  /** Turns on which requests were in flight that their worker did not hold. */
+  unheld: number
   wentBack: number
 }
 
@@ -39,7 +40,7 @@ export class SimulatedRedis {
   #snapshot: { state: FrontierState; committed: Set<string> } | undefined
   /** When Redis last came back with an older state. */
   wentBackAtMs = Number.NEGATIVE_INFINITY
-  readonly seen: Seen = { hot: 0, lanes: 0, begun: 0, takenBack: 0, lost: 0, putBack: 0, wentBack: 0 }
+  readonly seen: Seen = { hot: 0, lanes: 0, begun: 0, reclaimed: 0, lost: 0, unheld: 0, wentBack: 0 }
   /** How many messages have come. */
   messages = 0
   /** What an invariant found wrong. */

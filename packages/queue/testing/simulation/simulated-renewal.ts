@@ -49,11 +49,11 @@ export class SimulatedRenewal {
         const turnOf = new Map(holding.map((one, n) => [one, turns[n]!]))
         const lost = new Set(renewed.lost.map((one) => turnOf.get(one)!))
         redis.seen.lost += lost.size
-        redis.seen.putBack += renewed.putBack.size
+        redis.seen.unheld += renewed.unheld.size
         for (const turn of lost) if (machine.turns.has(turn)) machine.states.lose(turn, 'its lock ran out')
         const kept = turns.filter((turn) => !lost.has(turn))
         machine.states.renewed(kept, sentAtMs + TIMES.lockMs, nowMs)
-        for (const one of renewed.putBack.keys()) machine.states.nudged(turnOf.get(one)!.job.unit, 0, nowMs)
+        for (const one of renewed.unheld.keys()) machine.states.nudged(turnOf.get(one)!.job.unit, 0, nowMs)
         this.#hub.changeJobs(renewed)
         this.#hub.settle()
         if (this.#mustReset && !resets) this.renew()

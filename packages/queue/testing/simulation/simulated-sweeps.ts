@@ -1,4 +1,4 @@
-/** What `turn-maintenance.ts` does for all workers, in virtual time: one of them sweeps, and takes back what dead ones held. */
+/** What `turn-maintenance.ts` does for all workers, in virtual time: one of them sweeps, and reclaims what dead ones held. */
 
 import { PROTOCOL_TIMES } from '@webloom/core'
 import type { SweptTurns } from '../../src/frontier/other-workers.ts'

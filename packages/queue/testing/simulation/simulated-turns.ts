@@ -140,7 +140,7 @@ export class SimulatedTurns {
         if (reply === 'gone') this.#process.send(() => redis.model.jobs.complete(id, lockToken, redis.nowMs))
         if (reply === 'gone' || reply === 'taken') return
         redis.seen.begun++
-        if (reply.takenBack > 0) redis.seen.takenBack++
+        if (reply.reclaimed > 0) redis.seen.reclaimed++
         this.#hub.changeJobs(reply)
         const job = { ...turnName, job: id, lockedUntilMs }
         const turn = machine.states.begun(job, holder, reply.standing, this.#process.nowMs)

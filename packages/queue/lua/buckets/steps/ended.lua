@@ -38,7 +38,7 @@ local function place(group, unique, refusal)
   elseif group.place == 'doubt' then
     moved.delayed = moved.delayed + setAside(KEYS[6], group.texts)
   elseif group.place == 'head' then
-    putBack(group.bucket, group.slot, group.priority, group.texts)
+    prepend(group.bucket, group.slot, group.priority, group.texts)
   elseif group.place == 'failed' then
     trimmed = trimmed + keepFailure(KEYS[6], group.texts[1], whole(now))
   elseif group.place == 'visit' then

@@ -35,7 +35,7 @@ const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-
 const FAILURES = ['failures/ledger.lua', 'failures/take.lua', 'failures/crawl-ended.lua'] as const
 const WHEEL = ['visits/wheel.lua', 'visits/put-on.lua', 'visits/keep.lua'] as const
 const ENDING = ['leasing/doubts.lua', 'failures/ledger.lua', 'buckets/steps/ended.lua'] as const
-const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
+const RECLAIM = ['buckets/steps/blame.lua', 'buckets/steps/reclaim.lua'] as const
 
 const pushScript = luaScript(
   ...BASE,
@@ -57,7 +57,7 @@ const endDoubtsScript = luaScript(...BASE, ...DOUBTS, 'buckets/doubts.lua', DOUB
 const shardEndDoubtsScript = luaScript(...BASE, ...OUTBOX, ...DOUBTS, 'buckets/doubts.lua', SHARD_DOUBTED)
 const failedScript = luaScript(...BASE, ...FAILURES, 'buckets/failed.lua', DOUBTED)
 const shardFailedScript = luaScript(...BASE, ...OUTBOX, ...FAILURES, 'buckets/failed.lua', SHARD_DOUBTED)
-export const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
+export const beginScript = luaScript(...TURN, ...RECLAIM, 'buckets/begin.lua')
 const exchangeScript = luaScript(
   ...SAYING,
   ...ENDING,
@@ -101,7 +101,7 @@ export const renewScript = luaScript(
   ...BASE,
   'leasing/quarantine.lua',
   'buckets/steps/flight.lua',
-  ...BACK,
+  ...RECLAIM,
   'buckets/renew.lua',
 )
 export const settleScript = luaScript(...KEYS, 'buckets/settle.lua')

@@ -127,7 +127,7 @@ export class BucketScripts {
   async begin(
     turn: BegunTurn,
     quarantineAfter: number,
-  ): Promise<(JobChanges & { standing: Standing; takenBack: number }) | 'gone' | 'taken'> {
+  ): Promise<(JobChanges & { standing: Standing; reclaimed: number }) | 'gone' | 'taken'> {
     const { unit, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = [] } = turn
     const { lockMs } = this.#times.turns
     const args = [unit, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond), lockToken, lockMs]
@@ -136,8 +136,8 @@ export class BucketScripts {
       | ['gone' | 'taken']
       | ['begun', StandingReply, number, ...JobChangesReply]
     if (reply[0] !== 'begun') return reply[0]
-    const [, standing, takenBack, ...jobChanges] = reply
-    return { standing: standingOf(standing), takenBack, ...jobChangesOf(jobChanges) }
+    const [, standing, reclaimed, ...jobChanges] = reply
+    return { standing: standingOf(standing), reclaimed, ...jobChangesOf(jobChanges) }
   }
 
   /**
@@ -236,10 +236,10 @@ export class BucketScripts {
       number[],
       ...JobChangesReply,
     ]
-    const [lost, back, ...jobChanges] = reply
-    const putBack = new Map<T, number>()
-    for (let at = 0; at < back.length; at += 2) putBack.set(turns[back[at]! - 1]!, back[at + 1]!)
-    return { lost: lost.map((n) => turns[n - 1]!), putBack, ...jobChangesOf(jobChanges) }
+    const [lost, counts, ...jobChanges] = reply
+    const unheld = new Map<T, number>()
+    for (let at = 0; at < counts.length; at += 2) unheld.set(turns[counts[at]! - 1]!, counts[at + 1]!)
+    return { lost: lost.map((n) => turns[n - 1]!), unheld, ...jobChangesOf(jobChanges) }
   }
 
   /** Returns the same for the lock keeper, which has the turns' `lockArgs`. */

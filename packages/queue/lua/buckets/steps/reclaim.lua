@@ -1,6 +1,6 @@
 -- Reclaims what a lost worker had of a unit.
 --
--- Input    takeBack(turn, before): before, the lane's holder until now, "<worker>/<n>"
+-- Input    reclaim(turn, before): before, the lane's holder until now, "<worker>/<n>"
 --          turn.quarantineAfter: so many workers lost to a request that ran alone; turn.delay (ms)
 --          defer(slot, delay): when a lost worker asked the slot last is not known, so its delay (ms) is counted from now
 -- Output   how many were reclaimed: to the head of their lines, or to quarantine. Only those that had started are suspects
@@ -44,7 +44,7 @@ local function slotsBack(turn)
   end
 end
 
-local function takeBack(turn, before)
+local function reclaim(turn, before)
   local flight, worker = flightOf(turn), string.match(before, '^(.*)/%d+$') or before
   local entries = inOrder(redis.call('HGETALL', flight))
   if #entries > 0 then
@@ -65,7 +65,7 @@ local function takeBack(turn, before)
       if kills >= turn.quarantineAfter then
         quarantine(KEYS[4], KEYS[5], text, 'it killed ' .. kills .. ' workers, running alone', whole(now))
       else
-        putBack(bucketOf(turn.unit), entry.slot, entry.priority, { text })
+        prepend(bucketOf(turn.unit), entry.slot, entry.priority, { text })
       end
     end
     redis.call('SET', KEYS[1] .. ':lost:' .. before, table.concat(tokens, ' '), 'PX', 3600000)

@@ -6,7 +6,7 @@
 --          that are done for good, and of which nothing else is to be said; ended; of each ended: token, id or "" when it has no history,
 --          why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end",
 --          "again", "head", "quarantine", "doubt", "failed", "visit", or ms), bucket, slot, priority, requests, these; told; of each, see
---          buckets/steps/release.lua; released, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
+--          buckets/steps/return-slot.lua; returned, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
 --          take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
 -- Output   replies: {status, standing, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
 --          nothing is done, see buckets/steps/said.lua
@@ -52,7 +52,7 @@ for t = 1, number() do
   for _ = 1, number() do
     local told, lanes, mixed = readTold(), number(), number()
     if turn.isMine then
-      release(turn, told, lanes, mixed)
+      returnSlot(turn, told, lanes, mixed)
     end
   end
   if not isBucket(turn.unit.name) then

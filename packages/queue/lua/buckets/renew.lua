@@ -57,7 +57,7 @@ local function requeueUnheld(turn)
   end
   moved.leased = moved.leased - #unheld / 2
   if resets then
-    slotsBack(turn)
+    returnSlots(turn)
   end
   return #unheld / 2
 end

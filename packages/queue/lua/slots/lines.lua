@@ -5,8 +5,8 @@
 -- of another priority than 0 has come to these. priority: of the list of ready slots that has it.
 --
 --     none ── append ──► r ready ── take ──► w with the holder, of which something waits ── the rest is taken ──► none
---                        ▲  ▲ └─ too early ──► l later ◄───────── release ─┤
---                        │  └───────── release ────────────────────────────┘
+--                        ▲  ▲ └─ too early ──► l later ◄───────── return ──┤
+--                        │  └───────── return ─────────────────────────────┘
 --                        └── due ── l                        h hot: its own unit has it
 --
 -- Input    lineOf(bucket, slot, value): the line, value as read or absent

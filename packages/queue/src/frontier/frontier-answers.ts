@@ -80,7 +80,7 @@ export class FrontierAnswers {
     }
     this.#endings.again(again)
     for (const [turn, says] of message.says) {
-      for (const told of [...says.told, ...says.released]) this.#untold(turn, told)
+      for (const told of [...says.told, ...says.returned]) this.#untold(turn, told)
       for (const slot of turn.slots.values()) {
         slot.isAsked = false
         this.#schedule.place(slot, nowMs)

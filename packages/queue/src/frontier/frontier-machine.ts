@@ -107,7 +107,7 @@ export class FrontierMachine {
   get mustTellRedis(): boolean {
     if (this.#endings.size > 0) return true
     for (const turn of this.#turns) {
-      if (turn.told.size > 0 || turn.releasing.size > 0 || turn.widens) return true
+      if (turn.told.size > 0 || turn.returning.size > 0 || turn.widens) return true
       if (turn.isLeaving && turn.tokens.size === 0) return true
     }
     return false

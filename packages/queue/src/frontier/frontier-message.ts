@@ -10,7 +10,7 @@ import {
   type Asked,
   asksAny,
   type Ended,
-  type SlotReleased,
+  type SlotReturned,
   type SlotTold,
   type TurnSays,
 } from './turn-protocol.ts'
@@ -52,16 +52,16 @@ export interface Message {
 
 export interface Says extends TurnSays {
   readonly told: readonly Told[]
-  readonly released: readonly (SlotReleased & Told)[]
+  readonly returned: readonly (SlotReturned & Told)[]
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** While it is composed. */
-interface Draft extends Writable<Omit<Says, 'asked' | 'ended' | 'told' | 'released'>> {
+interface Draft extends Writable<Omit<Says, 'asked' | 'ended' | 'told' | 'returned'>> {
   readonly ended: Ended[]
   readonly told: Told[]
-  readonly released: (SlotReleased & Told)[]
+  readonly returned: (SlotReturned & Told)[]
   readonly asked: Writable<Omit<Asked, 'more'>> & { readonly more: { slot: string; most: number }[] }
 }
 
@@ -147,7 +147,7 @@ function draftOf(turn: HeldTurn, drafts: Map<HeldTurn, Draft>): Draft {
     holder: turn.holder,
     ended: [],
     told: [],
-    released: [],
+    returned: [],
     asked,
     leaves: false,
   }
@@ -184,16 +184,16 @@ function tellOf(
 ): void {
   const isLeft = turn.isLeaving && turn.tokens.size === (drafts.get(turn)?.ended.length ?? 0)
   if (isLeft && turn.isBucket) for (const slot of turn.slots.values()) tellLast(slot, nowMs)
-  for (const slot of turn.releasing) {
+  for (const slot of turn.returning) {
     turn.told.delete(slot)
     const lanes = turn.isLeaving ? 0 : lanesOf(slot)
     const mixed = lanes > 0 ? staysInFlight(slot, drafts.get(turn)?.ended ?? []) : 0
-    draftOf(turn, drafts).released.push({ ...toldOf(slot, nowMs), lanes, mixed })
+    draftOf(turn, drafts).returned.push({ ...toldOf(slot, nowMs), lanes, mixed })
     slot.waiting = 0
     if (lanes > 0) slot.isHot = true
     if (slot.isIdle) turn.slots.delete(slot.key)
   }
-  emptied(turn.releasing)
+  emptied(turn.returning)
   for (const slot of turn.told) {
     draftOf(turn, drafts).told.push({ ...toldOf(slot, nowMs), waiting: 0 })
     if (slot.isIdle && turn.isBucket) turn.slots.delete(slot.key)
@@ -241,7 +241,7 @@ function isLastOf(slot: HeldSlot, endings: readonly Ending[], nowMs: number): bo
 
 /** Of a turn that is left with this message. The slot's last requests may end with it: none will be left here that tells more. */
 function tellLast(slot: HeldSlot, nowMs: number): void {
-  if (slot.waiting > 0) slot.turn.releasing.add(slot)
+  if (slot.waiting > 0) slot.turn.returning.add(slot)
   else if (slot.news || slot.waitMs(nowMs) > 0) slot.turn.told.add(slot)
 }
 

@@ -82,8 +82,8 @@ export class FrontierSchedule {
     if (mayTake && takenAtMs > nowMs && takenAtMs < Number.POSITIVE_INFINITY) this.#timed.add(takenAtMs, slot)
     const isBack = turn.isBucket && slot.waiting > 0 && !slot.isAsked
     if (isBack && (turn.isLeaving ? slot.heldCount === 0 : this.#others.lanesOf(slot) > 0))
-      turn.releasing.add(slot)
-    else turn.releasing.delete(slot)
+      turn.returning.add(slot)
+    else turn.returning.delete(slot)
     if (!slot.isIdle || !turn.isBucket) return
     if (slot.news || slot.mustTellWait(nowMs)) turn.told.add(slot)
     else turn.slots.delete(slot.key)

@@ -27,8 +27,8 @@ export class HeldTurn {
   readonly slots = new PassingMap<string, HeldSlot>()
   /** Slots of which Redis must be told something. */
   readonly told = new PassingSet<HeldSlot>()
-  /** Slots that go back to Redis, with what waits behind them. */
-  readonly releasing = new PassingSet<HeldSlot>()
+  /** Slots that are returned, with what waits behind them. */
+  readonly returning = new PassingSet<HeldSlot>()
   /** Tokens of all requests in flight here. */
   readonly tokens = new PassingSet<string>()
   lockedUntilMs: number

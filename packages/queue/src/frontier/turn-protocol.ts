@@ -78,8 +78,8 @@ export interface SlotTold {
   readonly news?: HostNews
 }
 
-/** A slot that the worker gives back. */
-export interface SlotReleased extends SlotTold {
+/** A slot that the worker returns. */
+export interface SlotReturned extends SlotTold {
   /** How many lanes it may have as a hot slot; 0: it stays in its bucket, and nothing of it is in flight. */
   readonly lanes: number
   /** How many of a hot slot are in flight then. */
@@ -119,7 +119,7 @@ export interface TurnSays extends TurnName {
   readonly holder: string
   readonly ended: readonly Ended[]
   readonly told: readonly SlotTold[]
-  readonly released: readonly SlotReleased[]
+  readonly returned: readonly SlotReturned[]
   readonly asked: Asked
   readonly leaves: boolean
 }

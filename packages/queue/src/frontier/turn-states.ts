@@ -160,7 +160,7 @@ export class TurnStates {
     }
     turn.slots.clear()
     turn.told.clear()
-    turn.releasing.clear()
+    turn.returning.clear()
     turn.tokens.clear()
   }
 }

@@ -10,7 +10,7 @@ import type {
   Ended,
   JobChanges,
   Placed,
-  SlotReleased,
+  SlotReturned,
   SlotTold,
   Taken,
   TurnAnswer,
@@ -174,8 +174,8 @@ export class RandomWorker {
     const { unit, lane, generation, holder } = turn
     const leaves = chance.is(0.1)
     const ends = leaves && chance.is(0.9) ? [...turn.tokens.values()] : chance.some(turn.tokens.values(), 0.4)
-    const released = (leaves ? [...turn.slots] : chance.some(turn.slots, 0.1)).map((slot) =>
-      this.#released(slot),
+    const returned = (leaves ? [...turn.slots] : chance.some(turn.slots, 0.1)).map((slot) =>
+      this.#returned(slot),
     )
     const told = chance.some(turn.slots, 0.1).map((slot) => this.#toldOf(slot))
     const asked = this.#asked(turn, number)
@@ -186,7 +186,7 @@ export class RandomWorker {
       holder,
       ended: ends.map((one) => this.#ended(one)),
       told,
-      released,
+      returned,
       asked,
       leaves,
     }
@@ -251,7 +251,7 @@ export class RandomWorker {
     return { place: 'failed', bucket: '', slot: '', priority: 0, texts: [failure] }
   }
 
-  #released(slot: string): SlotReleased {
+  #returned(slot: string): SlotReturned {
     const chance = this.#chance
     const lanes = chance.is(slot === 'hot.test' ? 0.8 : 0.1) ? 2 + chance.below(3) : 0
     return { ...this.#toldOf(slot), lanes, mixed: lanes > 0 ? chance.below(3) : 0 }
@@ -273,7 +273,7 @@ export class RandomWorker {
   async #told(turn: Turn, says: TurnSays, answer: TurnAnswer): Promise<void> {
     turn.batch = undefined
     for (const { token } of says.ended) turn.tokens.delete(token)
-    for (const { slot } of says.released) turn.slots.delete(slot)
+    for (const { slot } of says.returned) turn.slots.delete(slot)
     const { job, lockToken } = turn
     const { nowMs } = this.#both
     if (answer.status !== 'held') this.#turns = this.#turns.filter((one) => one !== turn)

@@ -62,7 +62,7 @@ export class ScriptStep extends TurnStep {
     for (const ended of says.ended) this.finish(turn, ended)
     if (!turn.isMine) return turn
     for (const told of says.told) this.tellOf(turn.unit, told)
-    for (const released of says.released) this.release(turn, released)
+    for (const returned of says.returned) this.returnSlot(turn, returned)
     return turn
   }
 
@@ -100,7 +100,7 @@ export class ScriptStep extends TurnStep {
       this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
     }
     this.state.counts.leased -= unheld.length
-    if (resets) this.slotsBack(turn)
+    if (resets) this.returnSlots(turn)
     return unheld.length
   }
 }

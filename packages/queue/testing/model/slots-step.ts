@@ -193,7 +193,7 @@ export class SlotsStep {
     } else this.state.records.delete(slot)
   }
 
-  // slots/news.lua, and tellOf() of buckets/steps/release.lua
+  // slots/news.lua, and tellOf() of buckets/steps/return-slot.lua
 
   protected tellOf(unit: Unit, { slot, waitMs, news }: SlotTold): KeptRecord {
     const record = this.recordOf(slot)

@@ -5,7 +5,7 @@ import type {
   Ended,
   Placed,
   SlotKnown,
-  SlotReleased,
+  SlotReturned,
   Standing,
   Taken,
   TurnAnswer,
@@ -219,9 +219,9 @@ export class TurnStep extends SlotsStep {
     this.#took(taken, asked, line, this.takeOff(line, most))
   }
 
-  // release.lua
+  // return-slot.lua
 
-  release(turn: Turn, told: SlotReleased): void {
+  returnSlot(turn: Turn, told: SlotReturned): void {
     const record = this.tellOf(turn.unit, told)
     const line = this.lineOf(turn.unit.name, told.slot)
     if (line.state !== 'w') return
@@ -231,7 +231,7 @@ export class TurnStep extends SlotsStep {
     else this.stand(line, this.headOf(line)!)
   }
 
-  #heat(line: Line, { lanes, mixed }: SlotReleased): void {
+  #heat(line: Line, { lanes, mixed }: SlotReturned): void {
     if (line.entries) this.spill(line)
     this.save(line, 'h', 0)
     const unit = this.unitOf(line.slot)
@@ -307,7 +307,7 @@ export class TurnStep extends SlotsStep {
     const worker = before.replace(/\/\d+$/, '')
     const held = this.inOrder(this.flightOf(turn))
     if (held.length === 0) {
-      this.slotsBack(turn)
+      this.returnSlots(turn)
       return 0
     }
     this.state.flight.delete(`${turn.lane}:${turn.unit.name}`)
@@ -324,11 +324,11 @@ export class TurnStep extends SlotsStep {
         this.#quarantine(back.text, `it killed ${back.kills} workers, running alone`)
       else this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [back.text])
     }
-    this.slotsBack(turn)
+    this.returnSlots(turn)
     return held.length
   }
 
-  protected slotsBack({ unit, delayMs }: Turn): void {
+  protected returnSlots({ unit, delayMs }: Turn): void {
     if (unit.bucket !== undefined) return
     const slots = [...(this.state.held.get(unit.name) ?? [])].sort()
     this.state.held.delete(unit.name)

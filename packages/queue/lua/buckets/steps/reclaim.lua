@@ -25,8 +25,8 @@ local function defer(slot, delay)
   return record
 end
 
--- Slots that the lost worker had go back.
-local function slotsBack(turn)
+-- Returns all slots of a bucket: their holder is lost, or does not know of them.
+local function returnSlots(turn)
   local unit = turn.unit
   if unit.bucket then
     return
@@ -70,6 +70,6 @@ local function reclaim(turn, before)
     end
     redis.call('SET', KEYS[1] .. ':lost:' .. before, table.concat(tokens, ' '), 'PX', 3600000)
   end
-  slotsBack(turn)
+  returnSlots(turn)
   return #entries
 end

@@ -22,7 +22,7 @@ const SAYING = [
   ...TURN,
   'buckets/steps/said.lua',
   'slots/news.lua',
-  'buckets/steps/release.lua',
+  'buckets/steps/return-slot.lua',
   'buckets/steps/take.lua',
 ] as const
 /** The answer to a push, and with what is written for other shards. */

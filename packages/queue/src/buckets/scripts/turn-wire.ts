@@ -29,13 +29,13 @@ export type TurnReply =
   | ['held' | 'left', StandingReply, TakenReply[]]
 
 export function addTurn(args: Argument[], turn: TurnSays): void {
-  const { unit, lane, generation, holder, ended, told, released, asked } = turn
+  const { unit, lane, generation, holder, ended, told, returned, asked } = turn
   args.push(unit, lane, generation, holder)
   addEnded(args, ended)
   args.push(told.length)
   for (const one of told) addTold(args, one)
-  args.push(released.length)
-  for (const one of released) {
+  args.push(returned.length)
+  for (const one of returned) {
     addTold(args, one)
     args.push(one.lanes, one.mixed)
   }

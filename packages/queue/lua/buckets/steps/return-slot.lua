@@ -1,8 +1,8 @@
--- A slot goes back from the holder of its bucket.
+-- The holder of a bucket returns a slot of it.
 --
 -- Input    readTold(): of ARGV: slot, ms until it may be asked or "", "1" for news and these
 --          tellOf(turn, told): keeps that
---          release(turn, told, lanes, mixed): lanes: so many as a hot slot, 0 for one that stays in its bucket; mixed: how many of it
+--          returnSlot(turn, told, lanes, mixed): lanes: so many as a hot slot, 0 for one that stays in its bucket; mixed: how many of it
 --          the holder has in flight then, else none
 -- Output   nothing
 local LINE_PER_LANE = 64
@@ -45,7 +45,7 @@ local function heat(line, lanes, mixed)
   end
 end
 
-local function release(turn, told, lanes, mixed)
+local function returnSlot(turn, told, lanes, mixed)
   local record = tellOf(turn, told)
   local line = lineOf(turn.unit.name, told.slot)
   if line.state ~= 'w' then

@@ -11,30 +11,30 @@ export class BodyRoom {
   readonly #bytesMax: number
   #bytes = 0
   /** Large bodies that are being read. */
-  readonly #growing = new Set<RoomGuest>()
-  readonly #waiting = new Set<RoomGuest>()
+  readonly #growing = new Set<ReceivedBody>()
+  readonly #waiting = new Set<ReceivedBody>()
 
   /** @param bytesMax 0: no bound */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax > 0 ? bytesMax : Number.POSITIVE_INFINITY
   }
 
-  /** Notes that the guest's body has grown by `bytes` to `total`. May pause the guest. */
-  grow(guest: RoomGuest, bytes: number, total: number): void {
+  /** Notes that a body has grown by `bytes` to `total`. May pause it. */
+  grow(body: ReceivedBody, bytes: number, total: number): void {
     this.#bytes += bytes
-    if (total < LARGE_BYTES || this.#waiting.has(guest)) return
-    this.#growing.add(guest)
+    if (total < LARGE_BYTES || this.#waiting.has(body)) return
+    this.#growing.add(body)
     if (this.#hasRoom()) return
-    this.#growing.delete(guest)
-    this.#waiting.add(guest)
-    guest.pause()
+    this.#growing.delete(body)
+    this.#waiting.add(body)
+    body.pause()
   }
 
-  /** Notes that the guest's body of `total` bytes was received or given up, and resumes guests that now have room. */
-  leave(guest: RoomGuest, total: number): void {
+  /** Notes that a body of `total` bytes was received or given up, and resumes those that now have room. */
+  leave(body: ReceivedBody, total: number): void {
     this.#bytes -= total
-    this.#growing.delete(guest)
-    this.#waiting.delete(guest)
+    this.#growing.delete(body)
+    this.#waiting.delete(body)
     for (const next of this.#waiting) {
       if (this.#growing.size > 0 && this.#bytes > this.#bytesMax) return
       this.#waiting.delete(next)
@@ -49,7 +49,7 @@ export class BodyRoom {
 }
 
 /** A body that is being received into the room. */
-export interface RoomGuest {
+export interface ReceivedBody {
   /** Stops reading until `resume` is called. */
   pause(): void
   resume(): void

@@ -3,7 +3,7 @@
 import type { Request } from '@webloom/core'
 import type { Dispatcher } from 'undici'
 import { BodyChunks } from './body-chunks.ts'
-import type { BodyRoom, RoomGuest } from './body-room.ts'
+import type { BodyRoom, ReceivedBody } from './body-room.ts'
 import { Deadline } from './deadline.ts'
 import { endedTooEarly, failureBeforeAnswer, tooLate, tooMuch, tooSlow } from './exchange-errors.ts'
 import type { ExchangeLimits } from './exchange-limits.ts'
@@ -42,7 +42,7 @@ export interface Answer {
  * Settles exactly once, however undici, the clocks and the caller's signal race. An answer that is cut off is discarded,
  * and its connection is closed.
  */
-export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
+export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
   readonly #options: ExchangeOptions
   readonly #resolve: (answer: Answer) => void
   readonly #reject: (error: unknown) => void

@@ -4,7 +4,7 @@
 -- Input    ARGV[2…] unit, lane, generation, holder, delay of the settings (ms), quarantineAfter, "1" when this worker has
 --          another of its lanes, token of its lock, lock (ms), then slots of the bucket with a delay longer than that of the
 --          settings, each with its own (ms): a lost worker may have asked them just before, with nothing in flight or waiting
--- Output   {"gone"} when the turn is over, {"taken"} when another worker has it, or {"begun", see buckets/steps/standing.lua,
+-- Output   {"gone"} when the turn is over, {"taken"} when another worker has it, or {"begun", see buckets/steps/unit-status.lua,
 --          reclaimed, woken, raised}
 local turn = { unit = unitOf(arg()), lane = arg() }
 local generation, owner = arg(), arg()
@@ -41,6 +41,6 @@ end
 set(unit, 'asleep', nil)
 set(unit, 'rests', nil)
 set(unit, 'o' .. turn.lane, owner)
-local standing = standingOf(turn)
+local unitStatus = unitStatusOf(turn)
 tally()
-return { 'begun', standing, reclaimed, woken, raised }
+return { 'begun', unitStatus, reclaimed, woken, raised }

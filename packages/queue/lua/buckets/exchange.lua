@@ -2,22 +2,22 @@
 -- new of slots, and which go back; what it takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; bare, tokens of these: requests
+--          ARGV[3…6] see buckets/steps/command.lua, [7] turns; of each: unit, lane, generation, holder; bare, tokens of these: requests
 --          that are done for good, and of which nothing else is to be said; ended; of each ended: token, id or "" when it has no history,
 --          why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end",
 --          "again", "head", "quarantine", "doubt", "failed", "visit", or ms), bucket, slot, priority, requests, these; told; of each, see
 --          buckets/steps/return-slot.lua; returned, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
 --          take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
--- Output   replies: {status, standing, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
---          nothing is done, see buckets/steps/said.lua
-local isGrowing, said, replies, turns, started = arg() == 'grows', readSaid(), {}, {}, {}
-if said.refusal then
-  return said.refusal
+-- Output   replies: {status, unitStatus, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
+--          nothing is done, see buckets/steps/command.lua
+local isGrowing, command, replies, turns, started = arg() == 'grows', readCommand(), {}, {}, {}
+if command.refusal then
+  return command.refusal
 end
 if not isGrowing then
   redis.call('HDEL', KEYS[2], '')
 end
-hear(said)
+hear(command)
 
 local function readAsked()
   local asked = { more = {} }
@@ -25,7 +25,7 @@ local function readAsked()
     asked.more[m] = { slot = arg(), most = number() }
   end
   asked.slots, asked.each, asked.batch, asked.ahead, asked.bytes, asked.concurrency = number(), number(), arg(), number(), number(), number()
-  asked.isNew = said.isNew and tonumber(asked.batch) == said.number
+  asked.isNew = command.isNew and tonumber(asked.batch) == command.number
   return asked
 end
 
@@ -64,7 +64,7 @@ for t = 1, number() do
 end
 
 if #started > 0 then
-  redis.call('SREM', key('started', said.worker), unpack(started))
+  redis.call('SREM', key('started', command.worker), unpack(started))
 end
 
 -- A hot slot with a long line gets another lane.
@@ -81,19 +81,19 @@ for t, turn in ipairs(turns) do
     replies[t] = answeredBefore(turn)
   else
     local taken = turn.asked and take(turn, turn.asked) or {}
-    local standing = standingOf(turn)
+    local unitStatus = unitStatusOf(turn)
     local mayEnd = (turn.leaves or turn.unit.bucket) and #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0
-    local status = mayEnd and leave(turn, standing) or 'held'
+    local status = mayEnd and leave(turn, unitStatus) or 'held'
     if status == 'held' then
       widen(turn.unit, turn.lanes)
-      set(turn.unit, 'rests', standing[1] == '' and '1' or turn.unit.rests)
-      set(turn.unit, 'urgency', standing[1] ~= '' and standing[1] ~= '0' and standing[1] or nil)
+      set(turn.unit, 'rests', unitStatus[1] == '' and '1' or turn.unit.rests)
+      set(turn.unit, 'urgency', unitStatus[1] ~= '' and unitStatus[1] ~= '0' and unitStatus[1] or nil)
     end
-    replies[t] = { status, standing, taken }
+    replies[t] = { status, unitStatus, taken }
   end
 end
 tally()
 -- Where a new run begins at 0, and what was done is not forgotten with the queue.
-if done > 0 and said.done then
+if done > 0 and command.done then
   redis.call('HINCRBY', KEYS[7], 'done', done)
 end

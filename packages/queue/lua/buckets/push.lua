@@ -1,22 +1,22 @@
 -- Adds requests to the ends of their slots' lines.
 --
--- Input    ARGV[2…5] see buckets/steps/said.lua, [6] asker, [7] "1" when ids are to be noted; for elements of start() [8] where the
+-- Input    ARGV[2…5] see buckets/steps/command.lua, [6] asker, [7] "1" when ids are to be noted; for elements of start() [8] where the
 --          start cursor must have come to, [9] where it goes, else ""; [10] groups; of each: place ("end" or "doubt"), bucket, slot,
 --          priority, requests; of each request: id, or number of the element, and text
 -- Output   added, see buckets/steps/pushed.lua; nothing is added for an element before the start cursor, nor for an id noted before. -1
 --          for elements that leave out others: those before them were lost with an older state. -2 when the worker's run has
---          finished: whoever stood still meanwhile brings nothing more. Or why nothing is done, see buckets/steps/said.lua
+--          finished: whoever stood still meanwhile brings nothing more. Or why nothing is done, see buckets/steps/command.lua
 local NOTED_MS = 604800000
 if ARGV[5] ~= '' and redis.call('HGET', KEYS[7], 'state') == 'finished' then
   return -2
 end
-local said = readSaid()
-if said.refusal then
-  return said.refusal
+local command = readCommand()
+if command.refusal then
+  return command.refusal
 end
 local owner, isNoting, from, to, added = arg(), arg() == '1', tonumber(arg()), tonumber(arg()), 0
 local cursor = to and tonumber(redis.call('HGET', KEYS[7], 'startCursor') or 0)
-hear(said)
+hear(command)
 if to and cursor < from then
   return -1
 end

@@ -22,7 +22,7 @@
 --                           <frontier>:paused               zset  slot → until when it is paused (ms)
 --                           <frontier>:due                  zset  "<unit>~<lane>~<generation>" → since when its job is owed to BullMQ; 30 s later than when it was last there
 --                           <frontier>:lost:<holder>        string of tokens: requests of this holder that were reclaimed
---                           <frontier>:heard                hash  worker → its latest command, see buckets/steps/said.lua
+--                           <frontier>:heard                hash  worker → its latest command, see buckets/steps/command.lua
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo

@@ -49,7 +49,7 @@ import { slotKey } from '../politeness/slot-key.ts'
 import { asItWas } from './bucket-placing.ts'
 import { type BucketQueueOptions, queueOptionsOf } from './queue-options.ts'
 import { type QueueParts, queueParts } from './queue-parts.ts'
-import type { WentBack } from './scripts/said-numbers.ts'
+import type { WentBack } from './scripts/command-numbers.ts'
 import { HUNGRY_MS } from './turn-fetcher.ts'
 
 const CLOSE_MS_MAX = 3000
@@ -105,7 +105,7 @@ export class BucketQueue implements RequestQueue {
 
   async open(): Promise<void> {
     const { redis, keys, shard } = this.#options
-    this.#parts.said.run = shard ? shard.run() : ((await redis.hget(keys.record, 'run')) ?? '')
+    this.#parts.commands.run = shard ? shard.run() : ((await redis.hget(keys.record, 'run')) ?? '')
     await this.#parts.jobs.open()
     if (!this.#options.channel) await this.#parts.channel.open()
     await this.#parts.maintenance.open()
@@ -338,7 +338,7 @@ export class BucketQueue implements RequestQueue {
    * requests that only Redis has in flight.
    */
   #onWentBack(error: WentBack): void {
-    if (!this.#parts.said.wentBack(error)) return
+    if (!this.#parts.commands.wentBack(error)) return
     // A worker that empties the queue as it leaves knows that nothing of it is there.
     if (this.#isClosed && this.#isCleared) return
     const requests = this.#parts.machine.states.startOver(

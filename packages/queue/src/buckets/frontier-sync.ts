@@ -12,14 +12,14 @@ import type { Placed } from '../frontier/turn-protocol.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { SentEntries } from '../shards/outbox-entry.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
-import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
+import { type CommandNumbers, WentBack } from './scripts/command-numbers.ts'
 import { fullError } from './turn-errors.ts'
 import type { TurnJobs } from './turn-jobs.ts'
 
 export interface FrontierSyncOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
-  readonly said: SaidNumbers
+  readonly commands: CommandNumbers
   readonly jobs: TurnJobs
   readonly times: ProtocolTimes
   /** How many requests are wanted that no other queue of this worker is just taking. */
@@ -104,25 +104,25 @@ export class FrontierSync {
   }
 
   #next(): Message | undefined {
-    const { machine, said, unclaimed, stock, isLooking } = this.#options
+    const { machine, commands, unclaimed, stock, isLooking } = this.#options
     return machine.message(performance.now(), {
       demand: unclaimed(),
       stock: stock(),
-      number: said.coming,
+      number: commands.coming,
       isLooking: isLooking(),
     })
   }
 
   async #send(message: Message): Promise<void> {
-    const { machine, scripts, said, jobs, onPoint, onTrimmed, onSent } = this.#options
-    const number = said.next()
+    const { machine, scripts, commands, jobs, onPoint, onTrimmed, onSent } = this.#options
+    const number = commands.next()
     try {
       const { answers, trimmed, sent, ...jobChanges } = await scripts.exchange(
-        [...message.says.values()],
+        [...message.updates.values()],
         message.isGrowing,
         number,
       )
-      said.wasAnswered(number)
+      commands.wasAnswered(number)
       machine.answered(message, answers, performance.now())
       if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) onPoint('taken')
       jobs.changeJobs(jobChanges)
@@ -149,5 +149,5 @@ export class FrontierSync {
 }
 
 function placedIn(message: Message): Placed[] {
-  return [...message.says.values()].flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
+  return [...message.updates.values()].flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
 }

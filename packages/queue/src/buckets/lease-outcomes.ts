@@ -16,8 +16,8 @@ import type { NewRequests } from './new-requests.ts'
 import type { RejectedRequests } from './rejected-requests.ts'
 import type { RequestHandout } from './request-handout.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
+import type { CommandNumbers } from './scripts/command-numbers.ts'
 import type { QueuedAskers } from './scripts/queued-askers.ts'
-import type { SaidNumbers } from './scripts/said-numbers.ts'
 
 export interface LeaseOutcomesOptions {
   readonly machine: FrontierMachine
@@ -28,7 +28,7 @@ export interface LeaseOutcomesOptions {
   readonly rejected: RejectedRequests
   readonly fresh: NewRequests
   readonly sync: FrontierSync
-  readonly said: SaidNumbers
+  readonly commands: CommandNumbers
   readonly queued: QueuedAskers
   readonly doubts: Doubts
   readonly failures: RedisFailures
@@ -109,12 +109,12 @@ export class LeaseOutcomes {
   }
 
   #end(lease: BucketLease, outcome: Omit<Outcome, 'done'>, hasLinks = false): Promise<void> {
-    const { machine, handout, sync, said, queued, onPoint } = this.#options
+    const { machine, handout, sync, commands, queued, onPoint } = this.#options
     return new Promise((resolve, reject) => {
       const done = (error?: unknown) => {
         if (error !== undefined) return reject(error as Error)
         // At once, as the next answer may tell that Redis has lost it.
-        if (hasLinks) queued.note(lease.id, said.answered)
+        if (hasLinks) queued.note(lease.id, commands.answered)
         handout.ended(lease)
         onPoint('committed')
         resolve()

@@ -8,14 +8,14 @@ import type { SentEntries } from '../shards/outbox-entry.ts'
 import type { ReadEntries } from '../visits/read-entries.ts'
 import type { BucketPlacing } from './bucket-placing.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
+import { type CommandNumbers, WentBack } from './scripts/command-numbers.ts'
 import type { Pushed, PushPart } from './scripts/placed-lines.ts'
 import type { QueuedAskers } from './scripts/queued-askers.ts'
-import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { explained } from './turn-errors.ts'
 
 export interface NewRequestsOptions {
   readonly scripts: BucketScripts
-  readonly said: SaidNumbers
+  readonly commands: CommandNumbers
   readonly queued: QueuedAskers
   readonly slots: HostSlots
   readonly placing: BucketPlacing
@@ -53,7 +53,7 @@ export class NewRequests {
       const part = batch.slice(from, from + MAX_REQUESTS_PER_SCRIPT)
       added += await this.#pushPart({ asker, isNoting: true, groups: placing.pushed(part, () => asker) })
     }
-    if (batch.length > 0) this.#options.queued.note(asker, this.#options.said.answered)
+    if (batch.length > 0) this.#options.queued.note(asker, this.#options.commands.answered)
     return added
   }
 
@@ -68,7 +68,7 @@ export class NewRequests {
     )
     const added = await this.#pushPart({ asker: 'start', isNoting: false, start, groups })
     for (const { element } of batch)
-      this.#options.queued.note(`start/${element}`, this.#options.said.answered)
+      this.#options.queued.note(`start/${element}`, this.#options.commands.answered)
     return added
   }
 
@@ -79,7 +79,8 @@ export class NewRequests {
     const fresh = placing.pushed(requests, inDoubtAsker)
     const { queued, sent, ...jobChanges } = await scripts.endDoubts({ args, fresh })
     // It has no number: what Redis has lost since the latest one may be this.
-    for (const id of queued) this.#options.queued.note(inDoubtAsker({ id }), this.#options.said.answered + 1)
+    for (const id of queued)
+      this.#options.queued.note(inDoubtAsker({ id }), this.#options.commands.answered + 1)
     onAdded(jobChanges, fresh)
     if (sent && onSent) onSent(groupsOf(fresh, new Set(queued)), sent)
     return queued
@@ -118,7 +119,7 @@ export class NewRequests {
     return queued
   }
 
-  async #pushPart(part: Omit<PushPart, 'said'>): Promise<number> {
+  async #pushPart(part: Omit<PushPart, 'command'>): Promise<number> {
     const { onAdded, onSent, onPoint } = this.#options
     const { added, sent, ...jobChanges } = await this.#sayPart(part)
     onPoint('pushed')
@@ -132,13 +133,13 @@ export class NewRequests {
    * as well, and start() finds a gap.
    */
   async #sayPart(
-    part: Omit<PushPart, 'said'>,
+    part: Omit<PushPart, 'command'>,
   ): Promise<JobChanges & { added: number; sent?: readonly SentEntries[] }> {
-    const { scripts, said, onWentBack } = this.#options
-    const numbers = said.next()
+    const { scripts, commands, onWentBack } = this.#options
+    const number = commands.next()
     try {
-      const done = await explained(scripts.push({ ...part, said: numbers }))
-      said.wasAnswered(numbers)
+      const done = await explained(scripts.push({ ...part, command: number }))
+      commands.wasAnswered(number)
       return done
     } catch (error) {
       if (!(error instanceof WentBack)) throw error
@@ -149,7 +150,7 @@ export class NewRequests {
 }
 
 /** What was written of a push: all, or it is not known which, as some was there before. */
-function writtenOf({ groups }: Omit<PushPart, 'said'>, added: number): Placed[] {
+function writtenOf({ groups }: Omit<PushPart, 'command'>, added: number): Placed[] {
   const given = groups.filter(({ place }) => place === 'end')
   const count = given.reduce((sum, { requests }) => sum + requests.length, 0)
   return count === added ? groupsOf(given) : []

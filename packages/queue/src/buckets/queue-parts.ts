@@ -21,8 +21,8 @@ import type { BucketPoint, BucketQueueOptions } from './queue-options.ts'
 import { RejectedRequests } from './rejected-requests.ts'
 import { RequestHandout } from './request-handout.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
+import { CommandNumbers, type WentBack } from './scripts/command-numbers.ts'
 import { QueuedAskers } from './scripts/queued-askers.ts'
-import { SaidNumbers, type WentBack } from './scripts/said-numbers.ts'
 import { TurnFetcher } from './turn-fetcher.ts'
 import { TurnJobs } from './turn-jobs.ts'
 import { TurnMaintenance } from './turn-maintenance.ts'
@@ -67,7 +67,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     isShard: shard !== undefined,
     revisits: options.visits !== undefined,
   })
-  const said = new SaidNumbers(workerId)
+  const commands = new CommandNumbers(workerId)
   const queued = new QueuedAskers()
   const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [])
   const slots = hosts.slots ?? SLOTS_BY_HOST
@@ -103,7 +103,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const demand = () => (events.isClosed() ? 0 : handout.demand)
   const common = {
     ...{ redis, keys, workerId, times, logger, onPoint },
-    ...{ machine, scripts, said, queued, jobs, ordered, slots, placing, channel, demand },
+    ...{ machine, scripts, commands, queued, jobs, ordered, slots, placing, channel, demand },
     ...{
       tellRedis,
       onWentBack: events.onWentBack,
@@ -136,9 +136,9 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...common,
     quarantineAfter: givingUp.quarantineAfter ?? 3,
     onDrained: events.serve,
-    onBegun: ({ job, bull, holder, standing, jobChanges }) => {
+    onBegun: ({ job, bull, holder, unitStatus, jobChanges }) => {
       jobs.changeJobs(jobChanges)
-      held.begun(machine.states.begun(job, holder, standing, performance.now()), bull)
+      held.begun(machine.states.begun(job, holder, unitStatus, performance.now()), bull)
       if (events.isClosed()) sync.kick()
       events.serve()
     },
@@ -213,7 +213,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   return {
     ...{
       scripts,
-      said,
+      commands,
       queued,
       ordered,
       channel,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
-import type { JobChanges, Standing, TurnJob } from '../frontier/turn-protocol.ts'
+import type { JobChanges, TurnJob, UnitStatus } from '../frontier/turn-protocol.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
 import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
@@ -26,7 +26,7 @@ export interface Begun {
   readonly job: TurnJob
   readonly bull: BullTurn
   readonly holder: string
-  readonly standing: Standing
+  readonly unitStatus: UnitStatus
   readonly jobChanges: JobChanges
 }
 
@@ -220,10 +220,10 @@ export class TurnFetcher {
         await jobs.complete(bull)
         return onPoint('completed')
       }
-      const { standing, reclaimed, ...jobChanges } = begun
+      const { unitStatus, reclaimed, ...jobChanges } = begun
       if (reclaimed > 0) logger.info({ bucket: unit, requests: reclaimed }, 'reclaimed from a lost worker')
       const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.id }
-      onBegun({ job, bull, holder, standing, jobChanges })
+      onBegun({ job, bull, holder, unitStatus, jobChanges })
     } catch (error) {
       // The turn's lock is not renewed, so the turn comes again in some seconds.
       logger.debug({ err: error, job: bull.id }, 'a turn could not begin')

@@ -13,13 +13,13 @@ import type { HoldingTurn } from '../frontier/turn-protocol.ts'
 import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
 import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
-import type { SaidNumbers } from './scripts/said-numbers.ts'
+import type { CommandNumbers } from './scripts/command-numbers.ts'
 import type { TurnJobs } from './turn-jobs.ts'
 
 export interface TurnMaintenanceOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
-  readonly said: SaidNumbers
+  readonly commands: CommandNumbers
   readonly jobs: TurnJobs
   readonly channel: CrawlChannel
   readonly workerId: string
@@ -100,14 +100,14 @@ export class TurnMaintenance {
 
   /** Resolves to whether it has told that Redis has come back older. */
   async #renewAll(): Promise<boolean> {
-    const { machine, scripts, said, jobs, logger, onTended } = this.#options
+    const { machine, scripts, commands, jobs, logger, onTended } = this.#options
     if (machine.turns.size === 0) return this.#mustReset
     const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
     const resets = this.#mustReset
     const sentAtMs = performance.now()
     try {
       const renewed = await scripts.renew([...turns.keys()], this.#times.lockMs, {
-        coming: said.coming,
+        coming: commands.coming,
         resets,
       })
       if (resets) this.#mustReset = false

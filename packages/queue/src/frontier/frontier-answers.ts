@@ -6,7 +6,7 @@ import type { FrontierSchedule } from './frontier-schedule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { HeldSlot, HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
-import { type Asked, asksAny, type Standing, type Taken, type TurnAnswer } from './turn-protocol.ts'
+import { type Asked, asksAny, type Taken, type TurnAnswer, type UnitStatus } from './turn-protocol.ts'
 import type { TurnStates } from './turn-states.ts'
 
 export interface FrontierAnswersOptions {
@@ -43,21 +43,21 @@ export class FrontierAnswers {
   answered(message: Message, answers: readonly TurnAnswer[], nowMs: number): void {
     this.#isFull = false
     let n = 0
-    for (const [turn, says] of message.says) {
+    for (const [turn, update] of message.updates) {
       const answer = answers[n++]!
       const isLost = answer.status === 'lost'
       const isInVain = ({ ended }: Ending) => isLost && (answer.reclaimed?.includes(ended.token) ?? true)
       for (const ending of message.endings)
         if (ending.slot.turn === turn) this.#ended(ending, isInVain(ending), nowMs)
       if (!this.#turns.has(turn)) continue
-      if (asksAny(says.asked)) turn.batch = undefined
+      if (asksAny(update.asked)) turn.batch = undefined
       if (isLost) this.#states.lose(turn, `another worker has taken over ${turn.job.unit}`)
       else if (answer.status === 'over') this.#states.gone(turn, { kind: 'complete', turn })
       else if (answer.status === 'left')
-        this.#states.gone(turn, { kind: 'give back', turn, ...givenBack(answer.standing) })
+        this.#states.gone(turn, { kind: 'give back', turn, ...givenBack(answer.unitStatus) })
       else {
-        this.#accept(turn, says.asked, answer, nowMs)
-        if (says.leaves) this.#states.stay(turn, nowMs)
+        this.#accept(turn, update.asked, answer, nowMs)
+        if (update.leaves) this.#states.stay(turn, nowMs)
       }
     }
   }
@@ -79,8 +79,8 @@ export class FrontierAnswers {
       else this.#endings.failed(ending, error)
     }
     this.#endings.again(again)
-    for (const [turn, says] of message.says) {
-      for (const told of [...says.told, ...says.returned]) this.#untold(turn, told)
+    for (const [turn, update] of message.updates) {
+      for (const told of [...update.told, ...update.returned]) this.#untold(turn, told)
       for (const slot of turn.slots.values()) {
         slot.isAsked = false
         this.#schedule.place(slot, nowMs)
@@ -92,7 +92,7 @@ export class FrontierAnswers {
   #accept(
     turn: HeldTurn,
     { more, slots }: Pick<Asked, 'more' | 'slots'>,
-    { standing, taken }: { standing: Standing; taken: readonly Taken[] },
+    { unitStatus, taken }: { unitStatus: UnitStatus; taken: readonly Taken[] },
     nowMs: number,
   ): void {
     for (const { slot } of more) {
@@ -101,7 +101,7 @@ export class FrontierAnswers {
       held.isAsked = false
       held.waiting = 0
     }
-    this.#states.heard(turn, standing, nowMs)
+    this.#states.heard(turn, unitStatus, nowMs)
     turn.taken += taken.length
     const touched = new Set<HeldSlot>()
     for (const one of taken) touched.add(this.#requests.take(turn, one, nowMs))
@@ -110,7 +110,7 @@ export class FrontierAnswers {
       slot!.isAsked = false
       slot!.waiting = 0
       // Asked again at once it would be as full: a worker would send a script a millisecond until a page of another lane ends.
-      const isRefused = taken.length === 0 && standing.head !== undefined && !slot!.isPaced
+      const isRefused = taken.length === 0 && unitStatus.head !== undefined && !slot!.isPaced
       slot!.isFull = isRefused && slots > 0
     }
     for (const slot of touched) {
@@ -147,7 +147,7 @@ export class FrontierAnswers {
   }
 }
 
-function givenBack({ head, dueInMs = 0, known }: Standing): { ms: number; priority: number } {
+function givenBack({ head, dueInMs = 0, known }: UnitStatus): { ms: number; priority: number } {
   const slotMs = known ? Math.max(known.waitMs, known.pausedMs) : 0
   return { ms: head === undefined ? Math.max(dueInMs, slotMs) : slotMs, priority: head ?? 0 }
 }

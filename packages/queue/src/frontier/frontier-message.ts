@@ -12,7 +12,7 @@ import {
   type Ended,
   type SlotReturned,
   type SlotTold,
-  type TurnSays,
+  type TurnUpdate,
 } from './turn-protocol.ts'
 
 /** The most requests that one script adds. */
@@ -43,14 +43,15 @@ export interface Ending {
 export type Told = SlotTold & { readonly waiting: number }
 
 export interface Message {
-  readonly says: ReadonlyMap<HeldTurn, Says>
+  readonly updates: ReadonlyMap<HeldTurn, SentUpdate>
   readonly endings: readonly Ending[]
   readonly isGrowing: boolean
   /** How many requests it should bring. */
   readonly asks: number
 }
 
-export interface Says extends TurnSays {
+/** An update as it is sent, with what is known here of its slots. */
+export interface SentUpdate extends TurnUpdate {
   readonly told: readonly Told[]
   readonly returned: readonly (SlotReturned & Told)[]
 }
@@ -58,7 +59,7 @@ export interface Says extends TurnSays {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** While it is composed. */
-interface Draft extends Writable<Omit<Says, 'asked' | 'ended' | 'told' | 'returned'>> {
+interface Draft extends Writable<Omit<SentUpdate, 'asked' | 'ended' | 'told' | 'returned'>> {
   readonly ended: Ended[]
   readonly told: Told[]
   readonly returned: (SlotReturned & Told)[]
@@ -101,7 +102,7 @@ export function composed(composing: Composing): Message | undefined {
   const asks = take(drafts, now)
   if (drafts.size === 0) return undefined
   for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
-  return { says: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0), asks }
+  return { updates: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0), asks }
 }
 
 export function goesToHead({ placed }: Ended): boolean {

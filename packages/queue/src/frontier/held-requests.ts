@@ -157,7 +157,7 @@ export class HeldRequests {
       return slot
     }
     const lease = new BucketLease(slot, one, { id, request, marks }, this.#events)
-    lease.isSpare = slot.isPaced && slot.goesAtMs() > nowMs + LEAD_MS
+    lease.isTakenAhead = slot.isPaced && slot.goesAtMs() > nowMs + LEAD_MS
     slot.queue.push(lease)
     this.#lies(lease, 1)
     return slot
@@ -165,7 +165,7 @@ export class HeldRequests {
 
   /** Counts a request that has come to lie here, or lies here no more. */
   #lies(lease: BucketLease, by: 1 | -1): void {
-    if (!lease.isSpare) this.#lying += by
+    if (!lease.isTakenAhead) this.#lying += by
     this.#bytes += by * lease.text.length
   }
 

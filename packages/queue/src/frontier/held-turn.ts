@@ -14,7 +14,7 @@ import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
 import { SlotPace } from '../politeness/slot-pace.ts'
-import { type SlotKnown, type Standing, startedName, type Taken, type TurnJob } from './turn-protocol.ts'
+import { type SlotKnown, startedName, type Taken, type TurnJob, type UnitStatus } from './turn-protocol.ts'
 
 /** How many slots of a bucket are asked for when one is due. */
 const DUE_TOGETHER = 4
@@ -93,7 +93,7 @@ export class HeldTurn {
   }
 
   /** Takes what Redis says of the unit. */
-  heard({ head, ready, dueInMs }: Standing, nowMs: number): void {
+  heard({ head, ready, dueInMs }: UnitStatus, nowMs: number): void {
     this.head = head
     this.ready = head === undefined ? 0 : Math.max(1, ready)
     this.dueAtMs = dueInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueInMs
@@ -282,7 +282,7 @@ export class BucketLease implements Lease, DispatchItem {
   state: LeaseState = 'queued'
   host: HostState
   /** Taken ahead, for the slot's next time. */
-  isSpare = false
+  isTakenAhead = false
   hasStarted = false
   isStandingBy = false
   readonly #lost = new AbortController()

@@ -23,8 +23,8 @@ function workerWithLane(): { machine: FrontierMachine; turn: HeldTurn } {
     },
   })
   const job = { unit: HOT, lane: '0', generation: '1', lockToken: 'w/1', job: `${HOT}~0~1` }
-  const standing = { head: 0, ready: 1000 }
-  const turn = machine.states.begun({ ...job, lockedUntilMs: 2 * LATER_MS }, 'w/1', standing, 0)
+  const unitStatus = { head: 0, ready: 1000 }
+  const turn = machine.states.begun({ ...job, lockedUntilMs: 2 * LATER_MS }, 'w/1', unitStatus, 0)
   return { machine, turn }
 }
 
@@ -39,8 +39,8 @@ test('a worker whose one host can give all that it wants does not say that it ha
 test('a worker that has got nothing for what it wants says so', () => {
   const { machine } = workerWithLane()
   const message = machine.message(0, { demand: 10, stock: 0, number: 1 })
-  const standing = { head: 0, ready: 1000 }
-  machine.answered(message!, [{ status: 'held', standing, taken: [] }], 1)
+  const unitStatus = { head: 0, ready: 1000 }
+  machine.answered(message!, [{ status: 'held', unitStatus, taken: [] }], 1)
   expect(machine.isHungry(10)).toBe(true)
 })
 

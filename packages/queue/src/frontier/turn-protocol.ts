@@ -32,8 +32,8 @@ export interface SlotKnown {
   readonly pausedMs: number
 }
 
-/** The state of a unit. */
-export interface Standing {
+/** What waits at a unit, and when it may go. */
+export interface UnitStatus {
   /** Priority of what goes next; absent when nothing is ready. */
   readonly head?: number
   /** How many slots of a bucket are ready at that priority, or how many requests of a hot slot. */
@@ -114,7 +114,7 @@ export function asksAny({ more, slots }: Pick<Asked, 'more' | 'slots'>): boolean
 }
 
 /** What a worker tells Redis about one of its turns. */
-export interface TurnSays extends TurnName {
+export interface TurnUpdate extends TurnName {
   readonly generation: string
   readonly holder: string
   readonly ended: readonly Ended[]
@@ -130,7 +130,7 @@ export interface TurnSays extends TurnName {
  * was in flight no more, had been done by an earlier sending of the same message.
  */
 export type TurnAnswer =
-  | { readonly status: 'held' | 'left'; readonly standing: Standing; readonly taken: readonly Taken[] }
+  | { readonly status: 'held' | 'left'; readonly unitStatus: UnitStatus; readonly taken: readonly Taken[] }
   | { readonly status: 'over' }
   | { readonly status: 'lost'; readonly reclaimed?: readonly string[] }
 

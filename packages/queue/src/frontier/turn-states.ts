@@ -5,7 +5,7 @@ import type { FrontierSchedule } from './frontier-schedule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import { HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
-import type { Placed, Standing, TurnJob } from './turn-protocol.ts'
+import type { Placed, TurnJob, UnitStatus } from './turn-protocol.ts'
 
 export interface TurnStatesOptions {
   readonly turns: HeldTurns
@@ -41,23 +41,23 @@ export class TurnStates {
     return this.#isClosing
   }
 
-  begun(job: TurnJob, holder: string, standing: Standing, nowMs: number): HeldTurn {
+  begun(job: TurnJob, holder: string, unitStatus: UnitStatus, nowMs: number): HeldTurn {
     const turn = new HeldTurn(job, holder, nowMs)
     this.#turns.add(turn)
-    this.heard(turn, standing, nowMs)
+    this.heard(turn, unitStatus, nowMs)
     if (this.#isClosing) this.leave(turn, nowMs)
     this.#schedule.placeTurn(turn, nowMs)
     return turn
   }
 
   /** Redis has said how the turn's unit stands. */
-  heard(turn: HeldTurn, standing: Standing, nowMs: number): void {
-    turn.heard(standing, nowMs)
+  heard(turn: HeldTurn, unitStatus: UnitStatus, nowMs: number): void {
+    turn.heard(unitStatus, nowMs)
     this.#schedule.asksFor(turn, nowMs)
     if (turn.isBucket) return
     // A hot slot is held as long as its lane is.
     const slot = this.#turns.slotOf(turn, turn.job.unit)
-    if (standing.known) slot.heard(standing.known, nowMs)
+    if (unitStatus.known) slot.heard(unitStatus.known, nowMs)
   }
 
   /** Takes no more for the turn, and leaves it as soon as nothing of it is in flight here. */

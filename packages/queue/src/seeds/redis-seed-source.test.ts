@@ -110,7 +110,7 @@ test('a message of several requests is one seed for each, and is done when all a
     expect(await one.source.pending()).toBe(1)
     expect(performance.now()).toBeGreaterThan(ripe)
   })
-  // Said twice, it is still not the last one.
+  // CommandNumber twice, it is still not the last one.
   await one.queue(seeds.slice(0, 2))
   expect(await one.source.pending()).toBe(1)
   await one.queue(seeds.slice(2))

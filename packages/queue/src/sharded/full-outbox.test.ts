@@ -17,7 +17,7 @@ test('a full outbox takes nothing more of start(), seeds and imports, says why, 
   const push = (id: string) =>
     explained(
       home.push({
-        said: { worker: 'w', number: ++number, answered: 0, run: '' },
+        command: { worker: 'w', number: ++number, answered: 0, run: '' },
         ...{ asker: 'start/1', isNoting: true },
         groups: [
           {

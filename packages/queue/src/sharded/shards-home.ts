@@ -8,8 +8,8 @@ import type { Redis } from 'ioredis'
 import { BucketPlacing } from '../buckets/bucket-placing.ts'
 import { NewRequests } from '../buckets/new-requests.ts'
 import { BucketScripts } from '../buckets/scripts/bucket-scripts.ts'
+import { CommandNumbers, type WentBack } from '../buckets/scripts/command-numbers.ts'
 import { QueuedAskers } from '../buckets/scripts/queued-askers.ts'
-import { SaidNumbers, type WentBack } from '../buckets/scripts/said-numbers.ts'
 import { CRAWL_LOST } from '../crawl/crawl-leaving.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
 import { Doubts } from '../leasing/doubts.ts'
@@ -41,7 +41,7 @@ export interface ShardsHomeOptions {
 export class ShardsHome {
   readonly #options: ShardsHomeOptions
   readonly #fresh: NewRequests
-  readonly #said: SaidNumbers
+  readonly #commands: CommandNumbers
   readonly #queued = new QueuedAskers()
   readonly scripts: BucketScripts
   readonly doubts: Doubts
@@ -50,11 +50,11 @@ export class ShardsHome {
   constructor(options: ShardsHomeOptions) {
     const { redis, shards, workerId, order, slots, boostOf, times, logger, onSent } = options
     this.#options = options
-    this.#said = new SaidNumbers(workerId)
+    this.#commands = new CommandNumbers(workerId)
     this.scripts = new BucketScripts({ redis, keys: shards.home, order, times, isShard: true })
     const placing = new BucketPlacing({ order, slots, boostOf, addressOf: shards.addressing(HOME) })
     this.#fresh = new NewRequests({
-      ...{ scripts: this.scripts, said: this.#said, queued: this.#queued, slots, placing, onSent },
+      ...{ scripts: this.scripts, commands: this.#commands, queued: this.#queued, slots, placing, onSent },
       onAdded: () => {},
       onPoint: () => {},
       onWentBack: (error) => this.#onWentBack(error),
@@ -67,7 +67,7 @@ export class ShardsHome {
 
   /** The run that this worker takes part in; '' where there is no record of one. */
   get run(): string {
-    return this.#said.run
+    return this.#commands.run
   }
 
   /** How many workers the crawl had when this worker last looked, this one too. */
@@ -77,7 +77,7 @@ export class ShardsHome {
 
   async open(): Promise<void> {
     const { redis, shards } = this.#options
-    this.#said.run = (await redis.hget(shards.home.record, 'run')) ?? ''
+    this.#commands.run = (await redis.hget(shards.home.record, 'run')) ?? ''
     await this.look()
   }
 
@@ -149,7 +149,7 @@ export class ShardsHome {
   }
 
   #onWentBack(error: WentBack): void {
-    if (!this.#said.wentBack(error)) return
+    if (!this.#commands.wentBack(error)) return
     this.#options.logger.warn(
       'the Redis of the crawl’s home has come back with an older state; what start() and seeds brought in the time that it has lost is looked for again',
     )

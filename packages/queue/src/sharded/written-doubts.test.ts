@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { BucketPlacing } from '../buckets/bucket-placing.ts'
 import { NewRequests } from '../buckets/new-requests.ts'
 import type { BucketScripts } from '../buckets/scripts/bucket-scripts.ts'
+import { CommandNumbers } from '../buckets/scripts/command-numbers.ts'
 import { QueuedAskers } from '../buckets/scripts/queued-askers.ts'
-import { SaidNumbers } from '../buckets/scripts/said-numbers.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
 import { SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 
@@ -14,7 +14,7 @@ test('a link that is given twice is told to be written once, as it is: each entr
     scripts: {
       endDoubts: async () => ({ queued: ['a', 'b'], sent: [], woken: [], raised: [] }),
     } as unknown as BucketScripts,
-    ...{ said: new SaidNumbers('w'), queued: new QueuedAskers(), slots: SLOTS_BY_HOST },
+    ...{ commands: new CommandNumbers('w'), queued: new QueuedAskers(), slots: SLOTS_BY_HOST },
     placing: new BucketPlacing({ order: 'fifo', slots: SLOTS_BY_HOST }),
     onAdded: () => {},
     onSent: (groups) => void told.push(...groups),

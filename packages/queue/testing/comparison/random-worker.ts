@@ -4,7 +4,7 @@
  */
 
 import type { HostNews } from '@webloom/core'
-import { type Said, SaidNumbers, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import { type CommandNumber, CommandNumbers, WentBack } from '../../src/buckets/scripts/command-numbers.ts'
 import type {
   Asked,
   Ended,
@@ -14,7 +14,7 @@ import type {
   SlotTold,
   Taken,
   TurnAnswer,
-  TurnSays,
+  TurnUpdate,
 } from '../../src/frontier/turn-protocol.ts'
 import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { addressIn } from '../../src/shards/outbox-entry.ts'
@@ -41,19 +41,19 @@ export class RandomWorker {
   readonly name: string
   readonly #both: RedisAndModel
   readonly #chance: SeededChance
-  readonly #said: SaidNumbers
+  readonly #commands: CommandNumbers
   #turns: Turn[] = []
   #begun = 0
   #mustReset = false
   /** The last message: it may be sent again. */
-  #last: { says: TurnSays[]; said: Said } | undefined
+  #last: { updates: TurnUpdate[]; command: CommandNumber } | undefined
   #pushes = 0
 
   constructor(name: string, both: RedisAndModel, chance: SeededChance) {
     this.name = name
     this.#both = both
     this.#chance = chance
-    this.#said = new SaidNumbers(name)
+    this.#commands = new CommandNumbers(name)
   }
 
   async act(): Promise<void> {
@@ -87,9 +87,9 @@ export class RandomWorker {
     })
     if (chance.is(NO_PUSH)) groups.length = 0
     const asker = `page ${chance.is(0.3) ? chance.below(3) : `${this.name} ${this.#pushes}`}`
-    const part = { said: this.#said.next(), asker, isNoting: chance.is(0.9), groups }
+    const part = { command: this.#commands.next(), asker, isNoting: chance.is(0.9), groups }
     const reply = await this.#both.run('push', (on) => on.push(part))
-    if (this.#answered(part.said, reply)) await this.#changeJobs(reply)
+    if (this.#answered(part.command, reply)) await this.#changeJobs(reply)
     if (chance.is(0.1)) await this.#both.run('push again', (on) => on.push(part))
   }
 
@@ -135,17 +135,17 @@ export class RandomWorker {
 
   async #exchange(): Promise<void> {
     const chance = this.#chance
-    const number = this.#said.coming
+    const number = this.#commands.coming
     const turns = chance.some(this.#turns, 0.7)
-    const says = turns.map((turn) => this.#says(turn, number))
-    const message = { says, said: this.#said.next() }
+    const updates = turns.map((turn) => this.#updateOf(turn, number))
+    const message = { updates, command: this.#commands.next() }
     this.#last = message
-    const reply = await this.#both.run('exchange', (on) => on.exchange(says, false, message.said))
+    const reply = await this.#both.run('exchange', (on) => on.exchange(updates, false, message.command))
     // The answer is lost: the next message takes the same batches again.
     if (chance.is(0.05)) return
-    if (!this.#answered(message.said, reply)) return
+    if (!this.#answered(message.command, reply)) return
     await this.#changeJobs(reply)
-    for (const [n, turn] of turns.entries()) await this.#told(turn, says[n]!, reply.answers[n]!)
+    for (const [n, turn] of turns.entries()) await this.#told(turn, updates[n]!, reply.answers[n]!)
   }
 
   /** Some of those that are in the ledger, and some that are not, or not any more. */
@@ -166,10 +166,10 @@ export class RandomWorker {
 
   async #repeat(): Promise<void> {
     const last = this.#last
-    if (last) await this.#both.run('exchange again', (on) => on.exchange(last.says, false, last.said))
+    if (last) await this.#both.run('exchange again', (on) => on.exchange(last.updates, false, last.command))
   }
 
-  #says(turn: Turn, number: number): TurnSays {
+  #updateOf(turn: Turn, number: number): TurnUpdate {
     const chance = this.#chance
     const { unit, lane, generation, holder } = turn
     const leaves = chance.is(0.1)
@@ -270,17 +270,17 @@ export class RandomWorker {
     return { ...pause, ...delay, ...(chance.is(0.5) && { failures: chance.below(3) }) }
   }
 
-  async #told(turn: Turn, says: TurnSays, answer: TurnAnswer): Promise<void> {
+  async #told(turn: Turn, update: TurnUpdate, answer: TurnAnswer): Promise<void> {
     turn.batch = undefined
-    for (const { token } of says.ended) turn.tokens.delete(token)
-    for (const { slot } of says.returned) turn.slots.delete(slot)
+    for (const { token } of update.ended) turn.tokens.delete(token)
+    for (const { slot } of update.returned) turn.slots.delete(slot)
     const { job, lockToken } = turn
     const { nowMs } = this.#both
     if (answer.status !== 'held') this.#turns = this.#turns.filter((one) => one !== turn)
     if (answer.status === 'over')
       await this.#both.changeJobs(({ jobs }) => jobs.complete(job, lockToken, nowMs))
     else if (answer.status === 'left') {
-      const { head, dueInMs = 0 } = answer.standing
+      const { head, dueInMs = 0 } = answer.unitStatus
       const back = { ms: head === undefined ? dueInMs : 0, priority: head ?? 0 }
       await this.#both.changeJobs(({ jobs }) => jobs.giveBack(job, lockToken, nowMs, back))
     } else if (answer.status === 'held')
@@ -304,7 +304,7 @@ export class RandomWorker {
     const resets = this.#mustReset || chance.is(0.05)
     this.#mustReset = false
     const reply = await this.#both.run('renew', (on) =>
-      on.renew(holding, LOCK_MS, { coming: this.#said.coming, resets }),
+      on.renew(holding, LOCK_MS, { coming: this.#commands.coming, resets }),
     )
     if (reply instanceof WentBack) return
     await this.#changeJobs(reply)
@@ -357,12 +357,12 @@ export class RandomWorker {
     })
   }
 
-  #answered<Reply>(said: Said, reply: Reply | WentBack): reply is Reply {
+  #answered<Reply>(command: CommandNumber, reply: Reply | WentBack): reply is Reply {
     if (!(reply instanceof WentBack)) {
-      this.#said.wasAnswered(said)
+      this.#commands.wasAnswered(command)
       return true
     }
-    if (this.#said.wentBack(reply)) {
+    if (this.#commands.wentBack(reply)) {
       this.#mustReset = true
       for (const turn of this.#turns) turn.tokens.clear()
     }

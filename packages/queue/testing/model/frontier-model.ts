@@ -15,16 +15,16 @@
  */
 
 import type { QueueCounts, QueueOrder } from '@webloom/core'
+import { type CommandNumber, WentBack } from '../../src/buckets/scripts/command-numbers.ts'
 import type { PushPart, RetriedGroup } from '../../src/buckets/scripts/placed-lines.ts'
-import { type Said, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
 import type {
   BegunTurn,
   HoldingTurn,
   JobChanges,
   Renewed,
-  Standing,
   TurnAnswer,
-  TurnSays,
+  TurnUpdate,
+  UnitStatus,
   Wake,
 } from '../../src/frontier/turn-protocol.ts'
 import { startedName } from '../../src/frontier/turn-protocol.ts'
@@ -76,13 +76,13 @@ export class FrontierModel {
 
   /** Throws WentBack. */
   push({
-    said,
+    command,
     asker,
     isNoting,
     groups,
   }: Omit<PushPart, 'start'>): JobChanges & { added: number; sent?: SentEntries[] } {
-    this.#hear(said)
-    const step = this.#step(said.worker)
+    this.#hear(command)
+    const step = this.#step(command.worker)
     let added = 0
     for (const { bucket, slot, priority, requests } of groups) {
       const texts: string[] = []
@@ -98,7 +98,7 @@ export class FrontierModel {
   begin(
     { unit: name, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = new Map() }: BegunTurn,
     quarantineAfter: number,
-  ): (JobChanges & { standing: Standing; reclaimed: number }) | 'gone' | 'taken' {
+  ): (JobChanges & { unitStatus: UnitStatus; reclaimed: number }) | 'gone' | 'taken' {
     const step = this.#step()
     const turn = step.turnOf({ unit: name, lane, generation, holder }, delayMs)
     const { unit } = turn
@@ -111,25 +111,25 @@ export class FrontierModel {
     locks.set(job, { token: lockToken, untilMs: this.#nowMs + this.#options.lockMs })
     const reclaimed = step.begun(turn, { isSecond, quarantineAfter, ownDelays })
     if (reclaimed === 'gone') return 'gone'
-    const standing = step.standingOf(turn)
-    return { standing, reclaimed, ...step.jobChanges }
+    const unitStatus = step.unitStatusOf(turn)
+    return { unitStatus, reclaimed, ...step.jobChanges }
   }
 
   /** Throws WentBack. */
   exchange(
-    turns: readonly TurnSays[],
+    turns: readonly TurnUpdate[],
     _isGrowing: boolean,
-    said: Said,
+    command: CommandNumber,
   ): JobChanges & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] } {
-    this.#hear(said)
-    const step = this.#step(said.worker)
-    const read = turns.map((says) => ({ says, turn: step.said(says) }))
+    this.#hear(command)
+    const step = this.#step(command.worker)
+    const read = turns.map((update) => ({ update, turn: step.updated(update) }))
     for (const { unit, lane, ended } of turns)
       this.#ended(
-        said.worker,
+        command.worker,
         ended.map(({ token }) => startedName(unit, lane, token)),
       )
-    const answers = read.map(({ says, turn }) => step.answer(turn, says))
+    const answers = read.map(({ update, turn }) => step.answer(turn, update))
     const sent = this.#options.isShard && { sent: together(step.sent) }
     return { answers, trimmed: step.trimmed, ...sent, ...step.jobChanges }
   }
@@ -324,7 +324,7 @@ export class FrontierModel {
     return lock && lock.untilMs >= this.#nowMs ? lock.token : undefined
   }
 
-  #hear({ worker, number, answered }: Said): void {
+  #hear({ worker, number, answered }: CommandNumber): void {
     const heard = this.state.heard.get(worker) ?? 0
     if (heard < answered) throw new WentBack(heard)
     this.state.heard.set(worker, Math.max(heard, number))

@@ -1,4 +1,4 @@
-import type { TurnAnswer, TurnSays } from '../../src/frontier/turn-protocol.ts'
+import type { TurnAnswer, TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { addressOf, type SentEntries } from '../../src/shards/outbox-entry.ts'
 import { send } from './outbox-step.ts'
 import { remarked } from './remarked.ts'
@@ -19,7 +19,7 @@ export class ScriptStep extends TurnStep {
   }
 
   turnOf(
-    { unit: name, lane, generation, holder }: Pick<TurnSays, 'unit' | 'lane' | 'generation' | 'holder'>,
+    { unit: name, lane, generation, holder }: Pick<TurnUpdate, 'unit' | 'lane' | 'generation' | 'holder'>,
     delayMs: number,
   ): Turn {
     const unit = this.unitOf(name)
@@ -57,30 +57,30 @@ export class ScriptStep extends TurnStep {
   }
 
   /** What has ended, and is new of slots. */
-  said(says: TurnSays): Turn {
-    const turn = this.turnOf(says, says.asked.delayMs)
-    for (const ended of says.ended) this.finish(turn, ended)
+  updated(update: TurnUpdate): Turn {
+    const turn = this.turnOf(update, update.asked.delayMs)
+    for (const ended of update.ended) this.finish(turn, ended)
     if (!turn.isMine) return turn
-    for (const told of says.told) this.tellOf(turn.unit, told)
-    for (const returned of says.returned) this.returnSlot(turn, returned)
+    for (const told of update.told) this.tellOf(turn.unit, told)
+    for (const returned of update.returned) this.returnSlot(turn, returned)
     return turn
   }
 
-  answer(turn: Turn, { asked, leaves }: TurnSays): TurnAnswer {
+  answer(turn: Turn, { asked, leaves }: TurnUpdate): TurnAnswer {
     if (!turn.isMine) return this.answeredBefore(turn)
     const { unit } = turn
     const isAsking = asked.more.reduce((sum, { most }) => sum + most, 0) + asked.slots * asked.each > 0
     const taken = isAsking && !leaves ? this.take(turn, { ...asked }) : []
-    const standing = this.standingOf(turn)
+    const unitStatus = this.unitStatusOf(turn)
     const isEmpty = taken.length === 0 && this.flightOf(turn).size === 0
-    const status = isEmpty ? this.leave(turn, standing, leaves) : 'held'
+    const status = isEmpty ? this.leave(turn, unitStatus, leaves) : 'held'
     if (status === 'over') return { status }
     if (status === 'held') {
       this.widen(turn, asked.lanes)
-      if (standing.head === undefined) unit.rests = true
-      unit.urgency = standing.head || undefined
+      if (unitStatus.head === undefined) unit.rests = true
+      unit.urgency = unitStatus.head || undefined
     }
-    return { status, standing, taken }
+    return { status, unitStatus, taken }
   }
 
   /** Returns how many requests in flight, which the holder does not have, were requeued. */

@@ -6,9 +6,9 @@ import type {
   Placed,
   SlotKnown,
   SlotReturned,
-  Standing,
   Taken,
   TurnAnswer,
+  UnitStatus,
 } from '../../src/frontier/turn-protocol.ts'
 import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { keepFailure } from './failure-ledger.ts'
@@ -72,9 +72,9 @@ export class TurnStep extends SlotsStep {
     if (unit.mixed !== undefined) unit.mixed = unit.mixed === 1 ? undefined : unit.mixed - 1
   }
 
-  // standing.lua
+  // unit-status.lua
 
-  standingOf({ unit }: Turn): Standing {
+  unitStatusOf({ unit }: Turn): UnitStatus {
     if (unit.bucket !== undefined) {
       const line = this.lineOf(unit.bucket, unit.name)
       const head = this.headOf(line)
@@ -272,7 +272,7 @@ export class TurnStep extends SlotsStep {
 
   leave(
     { unit, lane, delayMs }: Turn,
-    { head, dueInMs }: Standing,
+    { head, dueInMs }: UnitStatus,
     leaves: boolean,
   ): 'over' | 'held' | 'left' {
     const hasSlots = unit.bucket === undefined && this.state.held.has(unit.name)
@@ -297,7 +297,7 @@ export class TurnStep extends SlotsStep {
     if (lost && lost.untilMs >= this.nowMs) return { status: 'lost', reclaimed: lost.tokens }
     const { unit, lane, generation } = turn
     if (unit.generations[lane] === generation && unit.holders[lane] === undefined)
-      return { status: 'left', standing: this.standingOf(turn), taken: [] }
+      return { status: 'left', unitStatus: this.unitStatusOf(turn), taken: [] }
     return { status: 'over' }
   }
 

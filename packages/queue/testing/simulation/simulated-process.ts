@@ -1,6 +1,6 @@
 /** The process of a worker in virtual time: its connection to Redis, its clocks, and that it may be killed at any moment. */
 
-import { SaidNumbers } from '../../src/buckets/scripts/said-numbers.ts'
+import { CommandNumbers } from '../../src/buckets/scripts/command-numbers.ts'
 import type { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { JobChanges } from '../../src/frontier/turn-protocol.ts'
 import type { SimulatedRedis } from './simulated-redis.ts'
@@ -37,7 +37,7 @@ export class SimulatedProcess {
   readonly world: VirtualWorld
   readonly redis: SimulatedRedis
   readonly connection: VirtualConnection
-  readonly said: SaidNumbers
+  readonly commands: CommandNumbers
   isDead = false
   /** How far the wall clock of its machine is off. */
   clockOffMs = 0
@@ -47,7 +47,7 @@ export class SimulatedProcess {
     this.world = world
     this.redis = redis
     this.connection = new VirtualConnection(world)
-    this.said = new SaidNumbers(name)
+    this.commands = new CommandNumbers(name)
   }
 
   /** The monotonic clock. */

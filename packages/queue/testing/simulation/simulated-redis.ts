@@ -3,8 +3,8 @@
  * it waits, is held back, is in flight, or is committed.
  */
 
-import type { Said } from '../../src/buckets/scripts/said-numbers.ts'
-import type { TurnSays } from '../../src/frontier/turn-protocol.ts'
+import type { CommandNumber } from '../../src/buckets/scripts/command-numbers.ts'
+import type { TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { FrontierModel } from '../model/frontier-model.ts'
 import type { FrontierState } from '../model/frontier-state.ts'
 import type { VirtualWorld } from './virtual-world.ts'
@@ -61,10 +61,10 @@ export class SimulatedRedis {
     return Math.floor(EPOCH_MS + this.#world.nowMs)
   }
 
-  exchange(turns: readonly TurnSays[], said: Said): ReturnType<FrontierModel['exchange']> {
+  exchange(turns: readonly TurnUpdate[], command: CommandNumber): ReturnType<FrontierModel['exchange']> {
     const ending = turns.flatMap((turn) => this.#ending(turn))
     this.messages++
-    const answer = this.model.exchange(turns, true, said)
+    const answer = this.model.exchange(turns, true, command)
     for (const { id, flight, token } of ending) {
       if (flight.has(token)) continue
       if (this.committed.has(id)) this.wrong ??= `the page ${id} is committed twice`
@@ -79,7 +79,7 @@ export class SimulatedRedis {
     lane,
     holder,
     ended,
-  }: TurnSays): { id: string; flight: ReadonlyMap<string, unknown>; token: string }[] {
+  }: TurnUpdate): { id: string; flight: ReadonlyMap<string, unknown>; token: string }[] {
     const flight = this.model.state.flight.get(`${lane}:${unit}`)
     if (!flight || this.model.state.units.get(unit)?.holders[Number(lane)] !== holder) return []
     return ended.flatMap(({ token, placed }) => {

@@ -28,7 +28,7 @@ export class SimulatedRenewal {
     const { machine } = this.#hub
     if (this.#isRenewing || machine.turns.size === 0) return
     this.#isRenewing = true
-    const { redis, said, nowMs: sentAtMs } = this.#process
+    const { redis, commands, nowMs: sentAtMs } = this.#process
     const turns = [...machine.turns]
     const holding = turns.map(({ job, holder, batch, tokens }) => ({
       job: job.job,
@@ -39,7 +39,7 @@ export class SimulatedRenewal {
       tokens: [...tokens],
     }))
     const resets = this.#mustReset
-    const { coming } = said
+    const { coming } = commands
     this.#process.send(
       () => redis.model.renew(holding, TIMES.lockMs, { coming, resets }),
       (renewed) => {

@@ -1,6 +1,6 @@
 /** What `frontier-sync.ts` does, in virtual time: one message to Redis at a time, with all that has gathered since the last one. */
 
-import { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import { WentBack } from '../../src/buckets/scripts/command-numbers.ts'
 import type { Message } from '../../src/frontier/frontier-message.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
 import { leaseLost } from '../../src/leasing/lease-lost.ts'
@@ -52,13 +52,13 @@ export class SimulatedSync {
 
   #next(): void {
     this.#hurry = undefined
-    const { isDead, nowMs, said } = this.#process
+    const { isDead, nowMs, commands } = this.#process
     if (isDead) return
     const { machine, demand, fetching } = this.#hub
     const message = machine.message(nowMs, {
       demand,
       stock: Math.floor(fetching / 8),
-      number: said.coming,
+      number: commands.coming,
       isLooking: this.#options.isLooking(),
     })
     if (!message) {
@@ -70,14 +70,14 @@ export class SimulatedSync {
   }
 
   #exchange(message: Message): void {
-    const { redis, said } = this.#process
-    const number = said.next()
-    const says = [...message.says.values()]
+    const { redis, commands } = this.#process
+    const number = commands.next()
+    const updates = [...message.updates.values()]
     this.#process.send(
-      () => redis.exchange(says, number),
+      () => redis.exchange(updates, number),
       ({ answers, sent = [], ...jobChanges }) => {
-        said.wasAnswered(number)
-        const groups = says.flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
+        commands.wasAnswered(number)
+        const groups = updates.flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))
         if (sent.length > 0) this.#options.onSent?.(groups, sent)
         this.#hub.machine.answered(message, answers, this.#process.nowMs)
         this.#hub.changeJobs(jobChanges)

@@ -143,7 +143,7 @@ export class SimulatedTurns {
         if (reply.reclaimed > 0) redis.seen.reclaimed++
         this.#hub.changeJobs(reply)
         const job = { ...turnName, job: id, lockedUntilMs }
-        const turn = machine.states.begun(job, holder, reply.standing, this.#process.nowMs)
+        const turn = machine.states.begun(job, holder, reply.unitStatus, this.#process.nowMs)
         this.#jobs.set(turn, job)
         this.#hub.serve()
       },

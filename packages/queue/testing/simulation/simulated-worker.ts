@@ -4,7 +4,7 @@
  */
 
 import { PROTOCOL_TIMES } from '@webloom/core'
-import type { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import type { WentBack } from '../../src/buckets/scripts/command-numbers.ts'
 import type { Effect } from '../../src/frontier/frontier-effects.ts'
 import { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
@@ -96,17 +96,17 @@ export class SimulatedWorker implements SimulatedHub {
   }
 
   push(placed: readonly Placed[]): void {
-    const { redis, said } = this.#process
+    const { redis, commands } = this.#process
     const groups = placed.map(({ texts, ...line }) => ({
       ...line,
       place: 'end' as const,
       requests: texts.map((text) => ({ id: text, text })),
     }))
-    const number = said.next()
+    const number = commands.next()
     this.#process.send(
-      () => redis.model.push({ said: number, asker: 'start', isNoting: true, groups }),
+      () => redis.model.push({ command: number, asker: 'start', isNoting: true, groups }),
       (done) => {
-        said.wasAnswered(number)
+        commands.wasAnswered(number)
         this.changeJobs(done)
         this.machine.states.arrived(groups, this.#process.nowMs)
         this.serve()
@@ -190,7 +190,7 @@ export class SimulatedWorker implements SimulatedHub {
   }
 
   #onWentBack(error: WentBack): void {
-    if (!this.#process.said.wentBack(error)) return
+    if (!this.#process.commands.wentBack(error)) return
     this.#process.redis.seen.wentBack++
     this.machine.states.startOver('Redis has come back older')
     this.#renewal.reset()

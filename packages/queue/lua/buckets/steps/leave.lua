@@ -1,6 +1,6 @@
 -- The end of a turn.
 --
--- Input    leave(turn, standing): a turn that holds nothing
+-- Input    leave(turn, unitStatus): a turn that holds nothing
 --          answeredBefore(turn): one that is not the worker's any more: another's, or this command is sent again
 -- Output   leave → "over" when nothing is left for it, "left" when its worker leaves it, or "held"
 --          answeredBefore → {"lost", tokens of what was reclaimed: all else that the worker ended was done}, or what was replied then
@@ -8,8 +8,8 @@ local function hasSlots(unit)
   return not unit.bucket and redis.call('EXISTS', key('with', unit.name)) == 1
 end
 
-local function leave(turn, standing)
-  local unit, head, _, due = turn.unit, unpack(standing)
+local function leave(turn, unitStatus)
+  local unit, head, _, due = turn.unit, unpack(unitStatus)
   local isEmpty = head == '' and due == '' and not hasSlots(unit)
   local isNeedless = unit.bucket and unit.up ~= '1' and (head == '' or math.max(turn.delay, recordOf(unit.name).floor) > 0)
   if isNeedless or (isEmpty and (turn.leaves or unit.bucket)) then
@@ -34,7 +34,7 @@ local function answeredBefore(turn)
   end
   local unit = turn.unit
   if unit['g' .. turn.lane] == turn.generation and not unit['o' .. turn.lane] then
-    return { 'left', standingOf(turn), {} }
+    return { 'left', unitStatusOf(turn), {} }
   end
   return { 'over' }
 end

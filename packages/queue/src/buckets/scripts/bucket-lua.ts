@@ -16,11 +16,11 @@ const TURN = [
   'slots/close.lua',
   'leasing/quarantine.lua',
   'buckets/steps/flight.lua',
-  'buckets/steps/standing.lua',
+  'buckets/steps/unit-status.lua',
 ] as const
 const SAYING = [
   ...TURN,
-  'buckets/steps/said.lua',
+  'buckets/steps/command.lua',
   'slots/news.lua',
   'buckets/steps/return-slot.lua',
   'buckets/steps/take.lua',
@@ -40,7 +40,7 @@ const RECLAIM = ['buckets/steps/blame.lua', 'buckets/steps/reclaim.lua'] as cons
 const pushScript = luaScript(
   ...BASE,
   'leasing/doubts.lua',
-  'buckets/steps/said.lua',
+  'buckets/steps/command.lua',
   'buckets/push.lua',
   PUSHED,
 )
@@ -49,7 +49,7 @@ const shardPushScript = luaScript(
   ...OUTBOX,
   'outbox/full-push.lua',
   'leasing/doubts.lua',
-  'buckets/steps/said.lua',
+  'buckets/steps/command.lua',
   'buckets/push.lua',
   SHARD_PUSHED,
 )

@@ -9,9 +9,9 @@ import type {
   HoldingTurn,
   JobChanges,
   Renewed,
-  Standing,
   TurnAnswer,
-  TurnSays,
+  TurnUpdate,
+  UnitStatus,
   Wake,
 } from '../../frontier/turn-protocol.ts'
 import { idsOf } from '../../leasing/doubts.ts'
@@ -36,6 +36,7 @@ import {
   tidyScript,
   watchScript,
 } from './bucket-lua.ts'
+import { type CommandNumber, WentBack } from './command-numbers.ts'
 import { queueDue } from './due-script.ts'
 import { keyListOf } from './key-list.ts'
 import {
@@ -46,7 +47,6 @@ import {
   type RetriedGroup,
   type SlotSteered,
 } from './placed-lines.ts'
-import { type Said, WentBack } from './said-numbers.ts'
 import {
   type Argument,
   addTurn,
@@ -55,9 +55,9 @@ import {
   holdingArgs,
   type JobChangesReply,
   jobChangesOf,
-  type StandingReply,
-  standingOf,
   type TurnReply,
+  type UnitStatusReply,
+  unitStatusOf,
   wakesOf,
 } from './turn-wire.ts'
 
@@ -102,13 +102,13 @@ export class BucketScripts {
 
   /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
   async push({
-    said,
+    command,
     asker,
     isNoting,
     start,
     groups,
   }: PushPart): Promise<JobChanges & { added: number; sent?: SentEntries[] }> {
-    const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
+    const args: Argument[] = [...commandArgs(command), asker, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
     for (const group of groups) {
       args.push(group.place)
@@ -127,17 +127,17 @@ export class BucketScripts {
   async begin(
     turn: BegunTurn,
     quarantineAfter: number,
-  ): Promise<(JobChanges & { standing: Standing; reclaimed: number }) | 'gone' | 'taken'> {
+  ): Promise<(JobChanges & { unitStatus: UnitStatus; reclaimed: number }) | 'gone' | 'taken'> {
     const { unit, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = [] } = turn
     const { lockMs } = this.#times.turns
     const args = [unit, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond), lockToken, lockMs]
     for (const slotAndDelay of ownDelays) args.push(...slotAndDelay)
     const reply = (await this.#run(beginScript, args)) as
       | ['gone' | 'taken']
-      | ['begun', StandingReply, number, ...JobChangesReply]
+      | ['begun', UnitStatusReply, number, ...JobChangesReply]
     if (reply[0] !== 'begun') return reply[0]
-    const [, standing, reclaimed, ...jobChanges] = reply
-    return { standing: standingOf(standing), reclaimed, ...jobChangesOf(jobChanges) }
+    const [, unitStatus, reclaimed, ...jobChanges] = reply
+    return { unitStatus: unitStatusOf(unitStatus), reclaimed, ...jobChangesOf(jobChanges) }
   }
 
   /**
@@ -145,11 +145,11 @@ export class BucketScripts {
    * there. Rejects with `WentBack` or `RunOver`. `sent`: what was written for other shards.
    */
   async exchange(
-    turns: readonly TurnSays[],
+    turns: readonly TurnUpdate[],
     isGrowing: boolean,
-    said: Said,
+    command: CommandNumber,
   ): Promise<JobChanges & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] }> {
-    const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
+    const args: Argument[] = [isGrowing ? 'grows' : '', ...commandArgs(command), turns.length]
     for (const turn of turns) addTurn(args, turn)
     const reply = (await this.#run(this.#scripts.exchange, args)) as ExchangeReply | number
     if (typeof reply === 'number') throw refusalOf(reply)
@@ -333,7 +333,7 @@ export class BucketScripts {
   }
 }
 
-function saidArgs({ worker, number, answered, run }: Said): Argument[] {
+function commandArgs({ worker, number, answered, run }: CommandNumber): Argument[] {
   return [worker, number, answered, run]
 }
 

@@ -3,7 +3,7 @@
 import type { StartSpan } from '../../crawl/start-span.ts'
 import type { Placed } from '../../frontier/turn-protocol.ts'
 import type { ReadEntries } from '../../visits/read-entries.ts'
-import type { Said } from './said-numbers.ts'
+import type { CommandNumber } from './command-numbers.ts'
 
 /** Requests to be pushed to one line, with their ids. */
 export interface Pushed extends Omit<Placed, 'texts'> {
@@ -33,7 +33,7 @@ export interface DuePart extends ReadEntries {
 }
 
 export interface PushPart {
-  readonly said: Said
+  readonly command: CommandNumber
   readonly asker: string
   readonly isNoting: boolean
   /** Set for elements of start(), whose numbers take the place of ids. */

@@ -17,8 +17,8 @@ import { OutboxTender } from '../../shards/outbox-tender.ts'
 import { shardName, shardOf } from '../../shards/shard-of.ts'
 import type { ShardState } from '../../shards/shard-state.ts'
 import { BucketScripts } from './bucket-scripts.ts'
+import { CommandNumbers, WentBack } from './command-numbers.ts'
 import type { PushPart } from './placed-lines.ts'
-import { SaidNumbers, WentBack } from './said-numbers.ts'
 import { ShardScripts } from './shard-scripts.ts'
 
 const SHARDS = 6
@@ -45,8 +45,8 @@ afterAll(async () => {
 class Shard {
   readonly scripts: ShardScripts
   readonly #buckets: BucketScripts
-  readonly #said = new SaidNumbers('writer')
-  readonly #done: { number: number; part: Omit<PushPart, 'said'> }[] = []
+  readonly #commands = new CommandNumbers('writer')
+  readonly #done: { number: number; part: Omit<PushPart, 'command'> }[] = []
   wentBack = 0
   pushed = 0
 
@@ -56,16 +56,16 @@ class Shard {
     this.#buckets = new BucketScripts({ redis, keys, order: 'priority', isShard: true })
   }
 
-  async push(part: Omit<PushPart, 'said'>): Promise<void> {
-    const said = this.#said.next()
+  async push(part: Omit<PushPart, 'command'>): Promise<void> {
+    const command = this.#commands.next()
     try {
-      await this.#buckets.push({ ...part, said })
-      this.#said.wasAnswered(said)
+      await this.#buckets.push({ ...part, command })
+      this.#commands.wasAnswered(command)
       this.pushed++
-      this.#done.push({ number: said.number, part })
+      this.#done.push({ number: command.number, part })
     } catch (error) {
       if (!(error instanceof WentBack)) throw error
-      this.#said.wentBack(error)
+      this.#commands.wentBack(error)
       this.wentBack++
       const lost = this.#done.filter(({ number }) => number > error.heard)
       this.#done.splice(0, this.#done.length, ...this.#done.filter((one) => !lost.includes(one)))

@@ -9,26 +9,26 @@ import {
   type LockedTurn,
   type SlotKnown,
   type SlotTold,
-  type Standing,
   type Taken,
   type TurnAnswer,
-  type TurnSays,
+  type TurnUpdate,
+  type UnitStatus,
   type Wake,
 } from '../../frontier/turn-protocol.ts'
 
 export type Argument = string | number | Buffer
 
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
-export type StandingReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
+export type UnitStatusReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
 export type JobChangesReply = [woken: string[], raised: string[]]
 /** Of one slot; `texts`: priority and text of each request. */
 type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
 export type TurnReply =
   | ['over']
   | ['lost', reclaimed: string]
-  | ['held' | 'left', StandingReply, TakenReply[]]
+  | ['held' | 'left', UnitStatusReply, TakenReply[]]
 
-export function addTurn(args: Argument[], turn: TurnSays): void {
+export function addTurn(args: Argument[], turn: TurnUpdate): void {
   const { unit, lane, generation, holder, ended, told, returned, asked } = turn
   args.push(unit, lane, generation, holder)
   addEnded(args, ended)
@@ -77,11 +77,11 @@ function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
   args.push(wholeMs(delayMs), failures, wholeMs(pauseMs), pauseReason)
 }
 
-export function answerOf(reply: TurnReply, { asked }: TurnSays): TurnAnswer {
+export function answerOf(reply: TurnReply, { asked }: TurnUpdate): TurnAnswer {
   if (reply[0] === 'over') return { status: 'over' }
   if (reply[0] === 'lost') return lostOf(reply[1])
-  const [status, standing, taken] = reply
-  return { status, standing: standingOf(standing), taken: takenOf(taken, asked.batch) }
+  const [status, unitStatus, taken] = reply
+  return { status, unitStatus: unitStatusOf(unitStatus), taken: takenOf(taken, asked.batch) }
 }
 
 /** Workers of earlier releases note that something was reclaimed, and not what. */
@@ -114,7 +114,7 @@ function knownOf([waitMs, floorMs, failures, pausedMs]: KnownReply): SlotKnown {
   return { waitMs, floorMs, failures, pausedMs }
 }
 
-export function standingOf([head, ready, dueInMs, ...known]: StandingReply): Standing {
+export function unitStatusOf([head, ready, dueInMs, ...known]: UnitStatusReply): UnitStatus {
   return {
     ...(head !== '' && { head: Number(head) }),
     ready,

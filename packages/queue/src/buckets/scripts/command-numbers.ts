@@ -1,5 +1,5 @@
 /** The number of a command, for a Redis that must know whether it has forgotten an earlier one. */
-export interface Said {
+export interface CommandNumber {
   readonly worker: string
   readonly number: number
   /** The highest number whose answer this worker had when the command was sent. */
@@ -20,10 +20,10 @@ export class WentBack extends Error {
 
 /**
  * Numbers a worker's commands to Redis. Redis notes the latest number in the step that runs the command, and each command
- * tells the latest one that was answered (`lua/buckets/steps/said.lua`). So the first command that would build on something
+ * tells the latest one that was answered (`lua/buckets/steps/command.lua`). So the first command that would build on something
  * which Redis has lost finds that out, before any of it is done.
  */
-export class SaidNumbers {
+export class CommandNumbers {
   readonly #worker: string
   /** Set when the queue is opened. */
   run = ''
@@ -44,11 +44,11 @@ export class SaidNumbers {
     return this.#answered
   }
 
-  next(): Said {
+  next(): CommandNumber {
     return { worker: this.#worker, number: ++this.#number, answered: this.#answered, run: this.run }
   }
 
-  wasAnswered({ number }: Said): void {
+  wasAnswered({ number }: CommandNumber): void {
     this.#answered = Math.max(this.#answered, number)
   }
 

@@ -1,9 +1,9 @@
--- How a unit stands.
+-- The status of a unit: what waits there.
 --
--- Input    standingOf(turn)
+-- Input    unitStatusOf(turn)
 -- Output   {priority of what goes next or "", how many slots are ready at it (of a hot slot: requests), ms until something that must
 --          wait may go or ""}; of a hot slot also {…, ms until its delay lets it be asked, floor, failures, ms until its pause is over}
-local function standingOf(turn)
+local function unitStatusOf(turn)
   local unit = turn.unit
   if unit.bucket then
     local line, record = lineOf(unit.bucket, unit.name), recordOf(unit.name)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { incompleteExportProblems } from './checks/complete-exports.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
-import { fileLengthProblems } from './checks/file-lengths.ts'
+import { fileLengthProblems, mapLengthProblems } from './checks/file-lengths.ts'
 import { codeMapProblems, folderProblems, untoldTestFolders } from './checks/folders.ts'
 import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { literalSleepProblems } from './checks/literal-sleeps.ts'
@@ -28,6 +28,7 @@ describe('this repository', () => {
   test.each([
     ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
     ['no file is longer than 400 lines', (root: string) => fileLengthProblems(root, LONG_FILES)],
+    ['ARCHITECTURE.md is no longer than a sitting', (root: string) => mapLengthProblems(root)],
     ['ARCHITECTURE.md says of each folder what is in it, and of no other', codeMapProblems],
     ['tests/README.md says of each folder what is in it', untoldTestFolders],
     ['no default export, no export *', unnamedExportProblems],
@@ -72,6 +73,11 @@ describe('each check can fail', () => {
     expect(fileLengthProblems(fixture('long-files'), [long], 4)).toEqual([])
     expect(fileLengthProblems(fixture('long-files'), [long], 5)).toEqual([
       `${long} is no longer than others: it need not be named in the test`,
+    ])
+  })
+  test('on a map that has grown', () => {
+    expect(mapLengthProblems(fixture('folders'), 3)).toEqual([
+      expect.stringMatching(/^ARCHITECTURE\.md has \d+ words, and 3 are the most: /),
     ])
   })
   test('on a folder that the code map leaves out, and one that only it knows', () => {

@@ -1,7 +1,10 @@
-import { sourceFiles } from '../files/source-files.ts'
+import { sourceFiles, textOf } from '../files/source-files.ts'
 
 /** As long as a file may be before a second noun is in it. */
 const LINES_MAX = 400
+
+/** What a reader takes in before the first file of code. */
+const WORDS_MAX = 1620
 
 const FILES = '{packages/*/{src,testing},tests,examples,site,scripts,benchmarks}/**/*.{ts,tsx}'
 
@@ -32,4 +35,12 @@ export function fileLengthProblems(
       .filter((path) => !paths.includes(path))
       .map((path) => `${path} is no longer than others: it need not be named in the test`),
   ]
+}
+
+/** The map of the house, when it has become so long that it wants a map. */
+export function mapLengthProblems(root: string, wordsMax = WORDS_MAX): string[] {
+  const words = textOf(root, 'ARCHITECTURE.md').split(/\s+/).filter(Boolean).length
+  return words > wordsMax
+    ? [`ARCHITECTURE.md has ${words} words, and ${wordsMax} are the most: what is told elsewhere too?`]
+    : []
 }

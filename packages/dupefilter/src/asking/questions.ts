@@ -27,7 +27,7 @@ export interface QuestionsOptions {
   readonly pendingStaleMs: number
   readonly times: ProtocolTimes
   /** How many requests one call may ask about. */
-  readonly atOnceMax: () => number
+  readonly maxRequestsPerCall: () => number
   readonly line: QuestionLine
   readonly stats: Pick<StatsCollector, 'inc'> | undefined
 }
@@ -146,12 +146,12 @@ export class Questions {
     taggedAsker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
-    const { claims, run, line, atOnceMax } = this.#options
+    const { claims, run, line, maxRequestsPerCall } = this.#options
     const fingerprints = asked.map(({ fingerprint }) => fingerprint)
     const claim = claims.ask(asker, taggedAsker, fingerprints, run.current)
     const parts: Promise<(readonly [string, Unseen])[]>[] = []
-    for (let from = 0; from < asked.length; from += atOnceMax()) {
-      parts.push(this.#ask(asked.slice(from, from + atOnceMax()), taggedAsker, claim))
+    for (let from = 0; from < asked.length; from += maxRequestsPerCall()) {
+      parts.push(this.#ask(asked.slice(from, from + maxRequestsPerCall()), taggedAsker, claim))
     }
     // The parts before have filled calls of their own: its end does not wait for their replies.
     if (parts.length > 1) line.sendAll()

@@ -82,7 +82,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
     })
   }
 
-  protected get askAtOnceMax(): number {
+  protected override get maxRequestsPerCall(): number {
     const hashes = this.record.layers.map((layer) => layer.hashes)
     return Math.min(500, Math.floor(MAX_BITS_PER_CALL / Math.max(this.parameters.layer.hashes, ...hashes)))
   }

@@ -100,7 +100,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     return this.part.shard?.hasOwnKeys ? partOf(request, this.#partition) : super.partTextOf(request)
   }
 
-  protected get askAtOnceMax(): number {
+  protected override get maxRequestsPerCall(): number {
     return Math.min(500, Math.floor(MAX_BITS_PER_CALL / this.#layer.hashes))
   }
 

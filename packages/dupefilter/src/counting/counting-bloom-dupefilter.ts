@@ -60,7 +60,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
     })
   }
 
-  protected get askAtOnceMax(): number {
+  protected override get maxRequestsPerCall(): number {
     return Math.min(500, Math.floor(MAX_BITS_PER_CALL / this.#layer.hashes))
   }
 

@@ -149,12 +149,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
     })
     this.#questions = new Questions({
       fingerprinter: this.fingerprinter,
-      claims: this.#claims,
-      cache: this.#cache,
-      run: this.#run,
+      ...{ times, stats, claims: this.#claims, cache: this.#cache, run: this.#run },
       pendingStaleMs: this.#pendingStaleMs,
-      ...{ times, stats },
-      atOnceMax: () => this.askAtOnceMax,
+      maxRequestsPerCall: () => this.askAtOnceMax,
       line: new QuestionLine({
         linksMax: () => Math.min(MAX_LINKS_PER_CALL, this.askAtOnceMax),
         call: (questions) => this.#call(questions),
@@ -171,7 +168,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
   /** Returns what the filter's own store needs to answer about these requests. No request occurs twice. */
   protected abstract question(asked: readonly Asked[]): StoreQuestion
   /** How many requests one call may ask about. */
-  protected abstract get askAtOnceMax(): number
+  protected get maxRequestsPerCall(): number {
+    return 500
+  }
+  /** @deprecated `maxRequestsPerCall`: until 1.0 a filter of your own may still have it under this name. */
+  protected get askAtOnceMax(): number {
+    return this.maxRequestsPerCall
+  }
   /** How often a question is asked of a store that changes meanwhile: a Bloom filter may grow several times in a row. */
   protected get triesMax(): number {
     return 10
@@ -354,15 +357,12 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const header = askHeader({
       ask: asksIn(questions, at),
       count: asked.length,
-      settling,
-      cleaning,
+      ...{ settling, cleaning, isNoted, shard: this.part.text },
       young: this.#run.young,
       tag: this.#crawl.tag,
       staleMs: this.#pendingStaleMs,
       silenceMs: this.#times.silenceMs,
       fingerprinter: fingerprinterNote(this.fingerprinter),
-      isNoted,
-      shard: this.part.text,
     })
     Object.assign(header, this.#crawl.header(cleaning !== undefined))
     try {

@@ -77,10 +77,6 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
     })
   }
 
-  protected get askAtOnceMax(): number {
-    return 500
-  }
-
   async describe(): Promise<RedisKeyDescription> {
     await this.followNote()
     const recorded = await this.redis.hget(this.keys.record, 'recorded')

@@ -4,6 +4,7 @@ import { dupeFilterContract } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { page } from '../../testing/pages.ts'
+import type { Asked } from '../asking/asked.ts'
 import { RedisSetDupeFilter, type RedisSetDupeFilterOptions } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()
@@ -111,3 +112,23 @@ describe('members', () => {
     )
   })
 })
+
+test.each(['maxRequestsPerCall', 'askAtOnceMax'])(
+  '%s of a class of your own bounds what a call asks',
+  async (name) => {
+    const asked: number[] = []
+    class Two extends RedisSetDupeFilter {
+      static {
+        Object.defineProperty(Two.prototype, name, { get: () => 2 })
+      }
+      protected override question(requests: readonly Asked[]) {
+        if (requests.length > 0) asked.push(requests.length)
+        return super.question(requests)
+      }
+    }
+    const filter = await bench.open((options) => new Two(options))
+    const five = Array.from({ length: 5 }, (_, n) => page(n))
+    expect(await filter.requestsSeen(five, 'page')).toEqual(new Array(5).fill(false))
+    expect(asked).toEqual([2, 2, 1])
+  },
+)

@@ -53,10 +53,6 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
     })
   }
 
-  protected get askAtOnceMax(): number {
-    return 500
-  }
-
   async describe(): Promise<DupeFilterDescription> {
     await this.#checkType()
     const count = await this.redis.scard(this.keys.main)

@@ -120,7 +120,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     return 50
   }
 
-  protected get askAtOnceMax(): number {
+  protected override get maxRequestsPerCall(): number {
     return Math.min(500, Math.floor(MAX_BITS_PER_CALL / this.#parameters.size.hashes))
   }
 

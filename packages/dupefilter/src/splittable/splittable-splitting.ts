@@ -135,8 +135,8 @@ export class LeafSplitting {
       }
       // Of several steps under way, each changes something only when those before it did.
       const steps: Promise<[string, number]>[] = []
-      for (let at = 0; at < marks.length; at += this.#atOnce) {
-        steps.push(this.#step(leaf, { from: done + at, marks: marks.slice(at, at + this.#atOnce) }))
+      for (let at = 0; at < marks.length; at += this.#maxMarksPerStep) {
+        steps.push(this.#step(leaf, { from: done + at, marks: marks.slice(at, at + this.#maxMarksPerStep) }))
       }
       ;[state, done] = (await Promise.all(steps)).at(-1)!
     }
@@ -168,14 +168,14 @@ export class LeafSplitting {
     const bytes = await this.#options.redis.getrangeBuffer(
       key,
       from,
-      from + CONCURRENT_STEPS_MAX * this.#atOnce * MARK_BYTES - 1,
+      from + CONCURRENT_STEPS_MAX * this.#maxMarksPerStep * MARK_BYTES - 1,
     )
     return Array.from({ length: bytes.length / MARK_BYTES }, (_, n) =>
       bytes.subarray(n * MARK_BYTES, (n + 1) * MARK_BYTES),
     )
   }
 
-  get #atOnce(): number {
+  get #maxMarksPerStep(): number {
     return Math.max(1, Math.floor(MAX_BITS_PER_CALL / this.#options.parameters.size.hashes))
   }
 

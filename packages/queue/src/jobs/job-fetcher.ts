@@ -47,7 +47,7 @@ export class JobFetcher {
   #worker: Worker | undefined
   #isClosed = false
   #tokens = 0
-  #atOnce = MIN_JOBS_PER_CALL
+  #jobsPerCall = MIN_JOBS_PER_CALL
 
   constructor(options: {
     redis: Redis
@@ -109,16 +109,16 @@ export class JobFetcher {
   async take(max: number): Promise<TakenJob[]> {
     const taken: TakenJob[] = []
     while (taken.length < max) {
-      const asked = Math.min(this.#atOnce, max - taken.length)
-      const { jobs, error } = await this.#takeAtOnce(asked)
+      const asked = Math.min(this.#jobsPerCall, max - taken.length)
+      const { jobs, error } = await this.#takeInOneCall(asked)
       taken.push(...jobs)
       if (jobs.length < asked) {
-        this.#atOnce = Math.max(MIN_JOBS_PER_CALL, jobs.length)
+        this.#jobsPerCall = Math.max(MIN_JOBS_PER_CALL, jobs.length)
         // Jobs that were taken must not be lost because another call failed.
         if (error !== undefined && taken.length === 0) throw error
         break
       }
-      if (asked === this.#atOnce) this.#atOnce = Math.min(MAX_JOBS_PER_CALL, 2 * asked)
+      if (asked === this.#jobsPerCall) this.#jobsPerCall = Math.min(MAX_JOBS_PER_CALL, 2 * asked)
     }
     return taken
   }
@@ -130,7 +130,7 @@ export class JobFetcher {
   }
 
   /** Each call costs a script of BullMQ, whether it finds a job or not. */
-  async #takeAtOnce(count: number): Promise<{ jobs: TakenJob[]; error?: unknown }> {
+  async #takeInOneCall(count: number): Promise<{ jobs: TakenJob[]; error?: unknown }> {
     const tries = await Promise.allSettled(Array.from({ length: count }, () => this.#nextJob(false)))
     const jobs = tries.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
     const failed = tries.find((one) => one.status === 'rejected')

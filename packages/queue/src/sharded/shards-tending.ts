@@ -27,8 +27,8 @@ const ENDS_MS_MAX = 8000
 /** Longer than a look takes: who has ended a crawl's last look is not there any more after this. */
 const ENDER_MS = 1000
 /** How many entries are read at once, and for how many pairs of shards at the same time: what is read is in memory. */
-const READ_MAX = 500
-const RESENDS_AT_ONCE = 4
+const MAX_ENTRIES_PER_READ = 500
+const CONCURRENT_RESENDS_MAX = 4
 
 export interface ShardsTendingOptions {
   /** Of all shards and of the home, by name. */
@@ -140,7 +140,7 @@ export class ShardsTending {
   async #resendAll(resends: readonly Resend[], forMs: number): Promise<void> {
     const until = performance.now() + forMs
     const left = [...resends]
-    const some = Array.from({ length: RESENDS_AT_ONCE }, async () => {
+    const some = Array.from({ length: CONCURRENT_RESENDS_MAX }, async () => {
       for (let one = left.shift(); one; one = left.shift()) await this.#resend(one, until)
     })
     await Promise.all(some)
@@ -150,7 +150,7 @@ export class ShardsTending {
     const { scripts, delivery } = this.#options
     let next = from.number
     while (performance.now() < until) {
-      const deliveries = await scripts.get(sender)!.read(sender, receiver, next, READ_MAX)
+      const deliveries = await scripts.get(sender)!.read(sender, receiver, next, MAX_ENTRIES_PER_READ)
       const last = deliveries.at(-1)?.entries.at(-1)
       if (last === undefined) return
       await delivery.deliver(receiver, deliveries)

@@ -2,7 +2,7 @@
 
 const SIGNATURES_MAX = 100
 const FAILURES_BYTES_MAX = 67_108_864
-const TRIMMED_AT_ONCE = 20
+const MAX_TRIMMED_PER_CALL = 20
 
 export interface ModelLedger {
   /** By request id. */
@@ -83,7 +83,10 @@ function roomFor(ledger: ModelLedger, signature: string): string {
 
 function trim(ledger: ModelLedger, most: number): number {
   let trimmed = 0
-  while (trimmed < TRIMMED_AT_ONCE && (ledger.entries.size > most || bytesOf(ledger) > FAILURES_BYTES_MAX)) {
+  while (
+    trimmed < MAX_TRIMMED_PER_CALL &&
+    (ledger.entries.size > most || bytesOf(ledger) > FAILURES_BYTES_MAX)
+  ) {
     const [largest] = [...sizesOf(ledger)].sort(([one, a], [other, b]) => b - a || (one < other ? 1 : -1))[0]!
     const of = [...ledger.entries].filter(([, entry]) => entry.signature === largest)
     const [oldest] = of.sort(([, a], [, b]) => a.number - b.number)[0]!

@@ -21,8 +21,8 @@ import {
 import { LineOrder } from './line-order.ts'
 
 export const LANES_MAX = 16
-const LATE_AT_ONCE = 100
-const LATER_AT_ONCE = 100
+const MAX_LATE_PER_CALL = 100
+const MAX_LATER_PER_CALL = 100
 const LEARNED_KEPT_MS = 86_400_000
 
 export interface StepOptions {
@@ -304,7 +304,7 @@ export class SlotsStep {
   /** Returns when the next one's time comes. */
   protected joinLater(unit: Unit, aheadMs: number): number | undefined {
     if (unit.later === undefined || unit.later > this.nowMs + aheadMs) return unit.later
-    for (const slot of upTo(this.state.later.get(unit.name), this.nowMs + aheadMs, LATER_AT_ONCE)) {
+    for (const slot of upTo(this.state.later.get(unit.name), this.nowMs + aheadMs, MAX_LATER_PER_CALL)) {
       dropFrom(this.state.later, unit.name, slot)
       const line = this.lineOf(unit.name, slot)
       if (line.state === 'l') this.stand(line, this.headOf(line)!)
@@ -334,7 +334,7 @@ export class SlotsStep {
   /** Returns when the next one's time comes. */
   protected joinLate(unit: Unit): number | undefined {
     if (!unit.late) return undefined
-    for (const member of upTo(this.state.late.get(unit.name), this.nowMs, LATE_AT_ONCE)) {
+    for (const member of upTo(this.state.late.get(unit.name), this.nowMs, MAX_LATE_PER_CALL)) {
       const [slot, priority, , ...text] = member.split('\n')
       dropFrom(this.state.late, unit.name, member)
       this.append(unit.name, slot!, Number(priority), [text.join('\n')])

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { incompleteExportProblems } from './checks/complete-exports.ts'
+import { coreForOneProblems } from './checks/core-for-one.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { fileLengthProblems, mapLengthProblems } from './checks/file-lengths.ts'
 import { codeMapProblems, folderProblems, untoldTestFolders } from './checks/folders.ts'
@@ -31,6 +32,7 @@ describe('this repository', () => {
     ['ARCHITECTURE.md is no longer than a sitting', (root: string) => mapLengthProblems(root)],
     ['ARCHITECTURE.md says of each folder what is in it, and of no other', codeMapProblems],
     ['tests/README.md says of each folder what is in it', untoldTestFolders],
+    ['what core has for one package has a reason to be there', coreForOneProblems],
     ['no default export, no export *', unnamedExportProblems],
     ['groups of exports survive sorting', exportGroupProblems],
     [
@@ -89,6 +91,14 @@ describe('each check can fail', () => {
   test('on a folder of tests that their page leaves out', () => {
     expect(untoldTestFolders(fixture('folders'))).toEqual(['tests/README.md does not say what is in seeds/'])
   })
+  test('on a file of core that one package uses or none, and a reason that is out of date', () => {
+    const page = 'docs/decisions/folders.md'
+    expect(coreForOneProblems(fixture('core-for-one'))).toEqual([
+      `core has runs/figures.ts for queue alone: move it there, or tell why not in ${page}`,
+      `core has python/read-pickle.ts for nobody alone: move it there, or tell why not in ${page}`,
+      `${page} tells why core has runs/wide.ts for one package, which is not so`,
+    ])
+  })
   test('on an export that has no name of its own', () => {
     expect(unnamedExportProblems(fixture('exports'))).toEqual([
       'packages/core/src/index.ts has an export *',
@@ -117,7 +127,9 @@ describe('each check can fail', () => {
   })
   test('on a connection that is opened, and a class that is named, where neither may be', () => {
     const problems = openerProblems(fixture('openers'))
-    const [filter, ...crawl] = problems.filter((one) => !/ways-around|packages\/spider/.test(one))
+    const [filter, , ...crawl] = problems.filter(
+      (one) => !/ways-around|given-classes|packages\/spider/.test(one),
+    )
     expect(filter).toMatch(
       /^packages\/dupefilter\/src\/redis-filter\.ts imports ioredis: only webloom\/src\/redis\/, /,
     )
@@ -138,6 +150,13 @@ describe('each check can fail', () => {
       'packages/queue/src/ways-around.ts names * as queue of @webloom/queue',
       'packages/spider/src/pages.ts calls fetch',
       'packages/spider/src/pages.ts calls new WebSocket',
+    ])
+  })
+  test('on a client of Redis made from a class that was handed on', () => {
+    const made = openerProblems(fixture('openers')).filter((one) => one.includes('given-classes'))
+    expect(made.map((problem) => problem.replace(/: only .*/, ''))).toEqual([
+      'packages/queue/src/given-classes.ts makes Redis',
+      'packages/queue/src/given-classes.ts makes Cluster',
     ])
   })
   test('on a permission that nothing uses', () => {

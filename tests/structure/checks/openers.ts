@@ -35,8 +35,11 @@ const OWN_FETCH = /\bfetch\??:|[{,(]\s*fetch\s*[,})]|\b(?:const|let)\s+fetch\b/
 const NOT_CODE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g
 
 /** Classes that open connections as they are made, and who may make them. */
-const CONNECTIONS = /\bnew (RedisServers|RedisLink)\(/g
+const CONNECTIONS = /\bnew (?:\w+\.)?(RedisServers|RedisLink|Redis|Cluster|ClusterClient)\(/g
 const MAKERS = [
+  // How options become a client. `webloom/src/redis/` and the thread that keeps locks call it.
+  'core/src/redis/redis-client.ts',
+  'core/src/redis/cluster-client.ts',
   'webloom/src/redis/',
   'webloom/src/assembly/',
   'webloom/src/commands/seed.ts',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { incompleteExportProblems } from './checks/complete-exports.ts'
 import { coreForOneProblems } from './checks/core-for-one.ts'
+import { docstringVerbProblems } from './checks/docstring-verbs.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { fileLengthProblems, mapLengthProblems } from './checks/file-lengths.ts'
 import { codeMapProblems, folderProblems, untoldTestFolders } from './checks/folders.ts'
@@ -25,6 +26,9 @@ const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/comm
 /** One list, written by scripts/settings-docs.ts, and what core exports, in groups. */
 const LONG_FILES = ['packages/core/src/settings/settings-input.ts', 'packages/core/src/index.ts']
 
+/** Functions whose docstrings still begin without a verb. */
+const NO_VERB = ['queueOptionsOf', 'lockArgs', 'lingers']
+
 describe('this repository', () => {
   test.each([
     ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
@@ -43,6 +47,10 @@ describe('this repository', () => {
     ['who opens connections, and who names classes behind ports', openerProblems],
     ['who may open or name something does so', unusedPermissions],
     ['fromCrawler makes the class that a setting names, not the one that it extends', fromCrawlerProblems],
+    [
+      'the docstring of an exported function begins with a verb',
+      (root: string) => docstringVerbProblems(root, NO_VERB),
+    ],
     ['a test that sleeps says why nothing can be awaited', literalSleepProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
     ['a Lua script refuses by a code of its own, not by words of Redis', luaRefusalProblems],
@@ -171,6 +179,13 @@ describe('each check can fail', () => {
   test('on a fromCrawler that a class which extends its class would not be made by', () => {
     expect(fromCrawlerProblems(fixture('from-crawler'))).toEqual([
       'packages/dupefilter/src/filters.ts: fromCrawler of ShutFilter makes new ShutFilter(…) instead of new this(…)',
+    ])
+  })
+  test('on a docstring of a function that begins without a verb', () => {
+    const path = 'packages/queue/src/lines.ts'
+    expect(docstringVerbProblems(fixture('docstring-verbs'), ['written', 'lengthOf'])).toEqual([
+      `the docstring of isEmpty (${path}) begins with “Whether”, not a verb`,
+      'the docstring of lengthOf begins with a verb: it need not be named in the test',
     ])
   })
   test('on a sleep that does not say why', () => {

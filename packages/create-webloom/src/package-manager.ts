@@ -3,7 +3,7 @@ export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun'
 
 const KNOWN: readonly string[] = ['npm', 'pnpm', 'yarn', 'bun']
 
-/** Which one has started this command: each begins `npm_config_user_agent` with its name. npm when none has. */
+/** Returns the package manager that has started this command: each begins `npm_config_user_agent` with its name. npm when none has. */
 export function packageManagerOf(userAgent: string | undefined): PackageManager {
   const name = userAgent?.split('/', 1)[0] ?? ''
   return KNOWN.includes(name) ? (name as PackageManager) : 'npm'

@@ -44,7 +44,7 @@ export const DUPEFILTERS: Readonly<Record<Exclude<DupeFilterName, 'none'>, Built
   'splittable-bloom': { onRedis: { Class: SplittableBloomDupeFilter } },
 }
 
-/** Which of its classes the settings mean. */
+/** Returns the class of a filter that the settings mean. */
 export function filterClass<Filter>(
   { Class, byHost = Class }: Classes<Filter>,
   settings: Settings,
@@ -64,7 +64,7 @@ export function expiringFilters(): string {
   return namesOf(({ expires }) => expires === true)
 }
 
-/** Whether requests that this class keeps count as new again after a while; of a class that extends a built-in one, too. */
+/** Returns whether requests that this class keeps count as new again after a while; of a class that extends a built-in one, too. */
 export function expires(Class: ComponentClass<unknown>): boolean {
   return Object.values(DUPEFILTERS).some((row) => {
     const builtin = row.expires && row.onRedis?.Class
@@ -72,7 +72,7 @@ export function expires(Class: ComponentClass<unknown>): boolean {
   })
 }
 
-/** Whether this class keeps requests in the process that crawls; of a class that extends a built-in one, too. */
+/** Returns whether this class keeps requests in the process that crawls; of a class that extends a built-in one, too. */
 export function isInProcess(Class: ComponentClass<unknown>): boolean {
   return Class.prototype instanceof ProcessDupeFilter
 }

@@ -76,7 +76,7 @@ export function plainRoot(base: string): string | undefined {
   return lastBase.root
 }
 
-/** Whether such a link may be put behind a `plainRoot`. */
+/** Returns whether a link may be put behind a `plainRoot`. */
 export function isPlainRooted(url: string): boolean {
   return url.charCodeAt(0) === SLASH && PLAIN_ROOTED.test(url)
 }

@@ -40,7 +40,7 @@ const STARTS_MAX = 3
 const NICE = 5
 
 /**
- * What would render pages here: the path of a program, or the address of a browser that runs elsewhere. Nothing is started. Throws
+ * Returns what would render pages here: the path of a program, or the address of a browser that runs elsewhere. Nothing is started. Throws
  * `CloseSpider` with what to do when there is none.
  */
 export function browserHere(settings: BrowserSettings): string {

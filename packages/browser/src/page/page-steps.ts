@@ -24,7 +24,7 @@ export interface StepsOptions {
   readonly script?: PageScript
 }
 
-/** Whether a request asks for more than to look at the page. */
+/** Returns whether a request asks for more than to look at the page. */
 export function hasSteps({ fill, click, scroll, script }: BrowserOptions): boolean {
   return Boolean(fill || click || scroll || script)
 }

@@ -64,7 +64,7 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { pages: 0, bytes: 0, minutes: 0, minute: 0 }
 
-/** Which budget of a window is spent, so that no other request may leave in this minute. */
+/** Returns which budget of a window is spent, so that no other request may leave in this minute. */
 export function spentKind(
   limits: NonNullable<BudgetLimits[BudgetWindow]>,
   { pages, bytes, minutes, minute }: Spent,

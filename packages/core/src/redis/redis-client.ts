@@ -39,7 +39,7 @@ export function newRedisClient(
   return Object.assign(client, { duplicate })
 }
 
-/** As `tls.connect` takes it. Options are sent to threads and compared as JSON, so they have no functions. */
+/** Returns the options as `tls.connect` takes them. Options are sent to threads and compared as JSON, so they have no functions. */
 export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {
   return { ...tls, ...(checkHostname === false && { checkServerIdentity: () => undefined }) }
 }

@@ -25,7 +25,7 @@ interface Connected {
   readonly options?: { readonly username?: string | null; readonly redisOptions?: { username?: string } }
 }
 
-/** Whether a connection is of a user that somebody has given rights. */
+/** Returns whether a connection is of a user that somebody has given rights. */
 export function hasOwnUser(redis: object): boolean {
   const { options } = redis as Connected
   const username = options?.username ?? options?.redisOptions?.username

@@ -34,7 +34,7 @@ export function runFigures(stats: Readonly<Record<string, StatValue>>): RunFigur
   }
 }
 
-/** Of two parts of one run, such as those before and after it was resumed. */
+/** Adds up two parts of one run, such as those before and after it was resumed. */
 export function summedFigures(one: RunFigures, other: RunFigures): RunFigures {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])] as (keyof RunFigures)[]
   return Object.fromEntries(

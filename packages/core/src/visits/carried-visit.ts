@@ -36,7 +36,7 @@ export function doubtingVisit(request: Request): Request {
   return request.replace({ meta: { ...request.meta, last_visit: `${request.meta.last_visit}${DOUBTED}` } })
 }
 
-/** Whether that was said of the request. */
+/** Returns whether the last visit of the request was doubted by `doubtingVisit`. */
 export function isVisitDoubted(request: Request): boolean {
   const carried = request.hasMeta ? request.meta.last_visit : undefined
   return typeof carried === 'string' && carried.endsWith(DOUBTED)

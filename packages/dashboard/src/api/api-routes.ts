@@ -41,7 +41,7 @@ export function apiRoutes({ desks, control, hasToken = false }: ApiOptions): Hon
 
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=UTF-8' }
 
-/** As the router takes it: `/crawls/:id/failed/retry`. */
+/** Returns the verb's address as the router takes it: `/crawls/:id/failed/retry`. */
 export function routeOf(verb: Verb): string {
   return verb.of === 'all' ? verb.path : `/crawls/:id${verb.path}`
 }

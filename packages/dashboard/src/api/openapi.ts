@@ -9,7 +9,7 @@ export interface OpenApiOptions {
   readonly hasToken: boolean
 }
 
-/** Of version 3.1, whose schemas are JSON Schema 2020-12. */
+/** Returns a document of OpenAPI 3.1, whose schemas are JSON Schema 2020-12. */
 export function openApiDocument(verbs: readonly Verb[], { control, hasToken }: OpenApiOptions): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const verb of verbs) {

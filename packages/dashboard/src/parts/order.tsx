@@ -28,7 +28,7 @@ export function Order({ id, verb, fields = {}, back, children }: OrderProps) {
   )
 }
 
-/** What cannot be taken back is two clicks away. */
+/** Shows a button that opens what it asks: what cannot be taken back is two clicks away. */
 export function Opened({ id, words, children }: { id: string; words: string; children?: Child }) {
   return (
     <details class="opened" id={id}>

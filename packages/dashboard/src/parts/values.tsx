@@ -16,7 +16,7 @@ export function Pill({ tone, children }: { tone: Tone; children?: Child }) {
   )
 }
 
-/** What a crawl is doing, in a word. */
+/** Shows what a crawl is doing, in a word. */
 export function StatePill({ state, paused }: { state: string | null; paused: boolean }) {
   if (state === null) return <Pill tone="bad">unreachable</Pill>
   if (state === 'running') return paused ? <Pill tone="warn">paused</Pill> : <Pill tone="good">running</Pill>

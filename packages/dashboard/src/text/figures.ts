@@ -63,7 +63,7 @@ export function moment(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ')
 }
 
-/** How long before `now` that was. */
+/** Returns how long before `now` a moment was. */
 export function ago(iso: string, now: string): string {
   return `${durationOf(Math.max(0, Date.parse(now) - Date.parse(iso)))} ago`
 }

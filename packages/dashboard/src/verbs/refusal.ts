@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What went wrong, whoever threw it. */
+/** Returns what went wrong, whoever threw it. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof WebloomError && /^WL_(URL_INVALID|USAGE)$/.test(error.code))

@@ -40,7 +40,7 @@ export function object<T extends object>(
   return { type: 'object', properties, required }
 }
 
-/** What a verb takes: nothing else may stand beside it. */
+/** Describes what a verb takes: nothing else may stand beside it. */
 export function input<T extends object>(
   properties: { readonly [K in keyof T & string]-?: Schema },
   optional: readonly OptionalKey<T>[] = [],

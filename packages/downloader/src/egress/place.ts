@@ -2,7 +2,7 @@
 
 import { hostAndPort } from '@webloom/core'
 
-/** Of the target of CONNECT, or of an http: URL; undefined when it is neither. */
+/** Returns host and port of a target of CONNECT or of an http: URL; undefined when it is neither. */
 export function placeOf(target: string): string | undefined {
   const isUrl = /^http:\/\//i.test(target)
   if (!isUrl && !/^[^/?#@\s]+:\d{1,5}$/.test(target)) return undefined
@@ -17,7 +17,7 @@ export function portOfPlace(place: string): number {
   return Number(place.slice(place.lastIndexOf(':') + 1))
 }
 
-/** Whether a host is one of these, or a subdomain of one. */
+/** Returns whether a host is one of these, or a subdomain of one. */
 export function isAmong(host: string, hosts: readonly string[]): boolean {
   return hosts.some((one) => host === one || host.endsWith(`.${one}`))
 }

@@ -21,13 +21,13 @@ export interface DownloadDeadline {
   readonly logger: Logger
 }
 
-/** What the settings say. */
+/** Returns the deadline that the settings say. */
 export function downloadDeadlineOf({ settings, stats, logger }: Crawler): DownloadDeadline {
   return { timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000, stats, logger }
 }
 
 /**
- * What the handler gives. Rejects with DownloadTimeoutError at the deadline, and with the reason of `options.signal` when that
+ * Resolves to what the handler gives. Rejects with DownloadTimeoutError at the deadline, and with the reason of `options.signal` when that
  * fires, also where the handler heeds neither. What comes of the download later is dropped, and takes no part in the crawl.
  *
  * A handler that keeps the deadline itself (`keepsDeadline`) is left alone: HttpDownloadHandler does not count the time in which a

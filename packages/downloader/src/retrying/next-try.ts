@@ -74,7 +74,7 @@ export interface RetryRequestOptions {
 }
 
 /**
- * For a callback that finds its page to be a bad one. Returns the request to yield so that the page is fetched again, past
+ * Returns, for a callback that finds its page to be a bad one, the request to yield so that the page is fetched again, past
  * the dupefilter; null when its tries are used up.
  */
 export function getRetryRequest(request: Request, options: RetryRequestOptions): Request | null {

@@ -47,7 +47,7 @@ export function conditionalHeaders({ etag, lastModified }: PageValidators): Read
   }
 }
 
-/** Whether an answer has the validators that are known: its server says that it is the same page. */
+/** Returns whether an answer has the validators that are known: its server says that it is the same page. */
 export function sameValidators(known: PageValidators, next: PageValidators): boolean {
   // A tag says more than a date, which has seconds only. Of a page that is known by its date alone, its tag being too long, the date counts.
   if (known.etag !== undefined) return weakly(known.etag) === weakly(next.etag)

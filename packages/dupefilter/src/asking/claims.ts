@@ -205,7 +205,7 @@ export class Claims {
   }
 }
 
-/** Whether it is about an asker that has asked other parts of the filter. */
+/** Returns whether a settling is about an asker that has asked other parts of the filter. */
 export function isElsewhere({ attempt }: Settling): boolean {
   return attempt === ELSEWHERE
 }

@@ -69,8 +69,8 @@ export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
 }
 
 /**
- * Of the requests that come to a filter of error e, e are lost and 1 - e recorded. Returns how many lost ones each recorded
- * one stands for.
+ * Returns how many lost requests each recorded one stands for: of those that come to a filter of error e, e are lost and
+ * 1 - e recorded.
  */
 export function lostPerRecorded(error: number): number {
   return 1 / Math.max(1 - error, 1e-6) - 1

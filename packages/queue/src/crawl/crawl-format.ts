@@ -49,7 +49,7 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   )
 }
 
-/** Where the release before this one had the queue of QUEUE_MODE=turns. */
+/** Returns the base of the keys under which the release before this one had the queue of QUEUE_MODE=turns. */
 export function formerBase({ base }: CrawlRedisKeys): string {
   return `${base}:turns`
 }

@@ -107,7 +107,7 @@ export async function doOwed(options: OwedOptions): Promise<boolean> {
   }
 }
 
-/** What `ask` answers when no worker is at what is owed; it is asked again and again until then. */
+/** Resolves to what `ask` answers when no worker is at what is owed; it is asked again and again until then. */
 export async function whenNobodyIsAtIt<T>(
   ask: () => Promise<T | typeof BUSY>,
   keys: CrawlRedisKeys,

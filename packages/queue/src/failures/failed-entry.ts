@@ -85,7 +85,7 @@ export function laterThan(total: number): (entry: LedgerEntry) => boolean {
   return ({ key }) => key.startsWith('f') && Number(key.slice(1)) > total
 }
 
-/** As if it had never been tried. Undefined when it is not there, or this release cannot read it. */
+/** Returns the request as if it had never been tried; undefined when it is not there, or this release cannot read it. */
 export function retriedOf({ id, request: json }: LedgerEntry): QueuedRequest | undefined {
   if (!json) return undefined
   try {

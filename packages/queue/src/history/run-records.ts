@@ -120,7 +120,7 @@ function asItStands(
   }
 }
 
-/** As whoever looks at a crawl sees it: moments are texts. */
+/** Returns a run as whoever looks at a crawl sees it: moments are texts. */
 export function seenRun({ begunAt, endedAt, ...run }: RunRecord): RunSeen {
   return { ...run, begunAt: begunAt.toISOString(), ...(endedAt && { endedAt: endedAt.toISOString() }) }
 }

@@ -17,7 +17,7 @@ export interface ShardsCounted {
   readonly done: number
 }
 
-/** What is on its way from one shard to another waits, too. */
+/** Resolves to the counts of all shards together: what is on its way from one to another waits, too. */
 export async function countShards(redis: Redis, shards: CrawlShards): Promise<ShardsCounted> {
   const [states, besides] = await Promise.all([
     statesOf(redis, shards),

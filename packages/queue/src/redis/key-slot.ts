@@ -2,7 +2,7 @@
 
 export const SLOTS = 16_384
 
-/** By its tag, where it has one. */
+/** Returns the slot of a key in a Redis Cluster, by its tag where it has one. */
 export function slotOf(key: string): number {
   const [, tag = key] = /\{([^}]+)\}/.exec(key) ?? []
   return crcOf(Buffer.from(tag)) % SLOTS
@@ -15,7 +15,7 @@ const CRCS = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** As Redis Cluster hashes keys: CRC16, XMODEM's. */
+/** Hashes as Redis Cluster does with keys: CRC16, XMODEM's. */
 export function crcOf(bytes: Iterable<number>, begun = 0): number {
   let crc = begun
   for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ CRCS[(crc >> 8) ^ byte]!

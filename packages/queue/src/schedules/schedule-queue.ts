@@ -109,7 +109,7 @@ export async function openScheduleQueue(redis: Redis, keys: CrawlRedisKeys): Pro
   return queue
 }
 
-/** When it was due: BullMQ's jobs of a scheduler are named for it. */
+/** Returns when a job was due: BullMQ's jobs of a scheduler are named for it. */
 export function dueAtOf(job: Pick<Job, 'id' | 'timestamp'>): number {
   const [, ms] = /^repeat:.*:(\d+)$/.exec(job.id ?? '') ?? []
   return ms === undefined ? job.timestamp : Number(ms)

@@ -70,7 +70,7 @@ export function firstLacking(sent: SentSpans, applied: AppliedEpochs): EntryNumb
   return undefined
 }
 
-/** How many of the entries in the list the receiver lacks. */
+/** Returns how many of the entries in the list the receiver lacks. */
 export function countLacking({ from, spans }: SentSpans, applied: AppliedEpochs): number {
   let count = 0
   for (const { epoch, to } of spans) {
@@ -87,7 +87,7 @@ export function countSent(sent: ReadonlyMap<string, SentSpans>): number {
   return [...sent.values()].reduce((sum, { spans }) => sum + (spans.at(-1)?.to ?? 0), 0)
 }
 
-/** Whether that number was given out in that epoch, and is in the list. */
+/** Returns whether a number was given out in that epoch, and is in the list. */
 export function isInList({ from, spans }: SentSpans, { epoch, number }: EntryNumber): boolean {
   return number >= from && spans.some((span) => span.epoch === epoch && number <= span.to)
 }

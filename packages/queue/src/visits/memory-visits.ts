@@ -121,7 +121,7 @@ function isSameVisit(one: Visit, other: Visit): boolean {
 const HOUR_MS = 3_600_000
 const INTERVAL_MS_MIN = 1000
 
-/** How many visits an hour a page asks for. */
+/** Returns how many visits an hour a page asks for. */
 export function visitsPerHour({ visitedAt, dueAt }: Visit): number {
   return HOUR_MS / Math.max(INTERVAL_MS_MIN, dueAt - visitedAt)
 }

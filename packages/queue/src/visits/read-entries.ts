@@ -20,7 +20,7 @@ export function tokenOf({ span, entries }: ReadEntries): string {
   ])
 }
 
-/** What a token says was read. */
+/** Returns what a token says was read. */
 export function readIn(token: string): ReadEntries {
   const [span, ...texts] = JSON.parse(token) as [string, ...string[]]
   const bytes = texts.map((text) => Buffer.from(text, 'latin1'))

@@ -37,7 +37,7 @@ export function withLastmod(record: DateRecord, saidChanged: boolean, changed: b
   return { ...faded, [field]: faded[field] + 1 }
 }
 
-/** How often the host's word that a page had changed was put to the test. */
+/** Returns how often the host's word that a page had changed was put to the test. */
 export function changeProofs({ changedRight, changedWrong }: DateRecord): number {
   return changedRight + changedWrong
 }
@@ -54,7 +54,7 @@ export function lastmodAdvice(record: DateRecord, saidChanged: boolean): Lastmod
   return proofs >= SAME_PROOFS_MIN && sameRight / proofs >= SAME_TRUST ? 'wait longer' : 'no advice'
 }
 
-/** Whether a host's dates tell when its pages have changed: they then count as evidence (`changedHoursAgo`). */
+/** Returns whether a host's dates tell when its pages have changed: they then count as evidence (`changedHoursAgo`). */
 export function datesAreEvidence({ changedRight, changedWrong, sameRight, sameWrong }: DateRecord): boolean {
   const right = changedRight + sameRight
   const all = right + changedWrong + sameWrong

@@ -18,7 +18,7 @@ import { withOneLineEnd } from '../tree/parse-document.ts'
 import { VOID_ELEMENTS } from '../tree/serialize.ts'
 import { cssFind } from './css-query.ts'
 
-/** Whether reading the page may answer the query. */
+/** Returns whether reading the page may answer the query. */
 export function isSimpleQuery(query: string): boolean {
   return simpleQuery(query) !== undefined
 }

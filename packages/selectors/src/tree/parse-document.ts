@@ -42,7 +42,7 @@ export function parseDocument(
   return handler.root
 }
 
-/** As HTML and XML want it read, and parse5 does by itself. */
+/** Makes each line end a single line feed, as HTML and XML want it read and parse5 does by itself. */
 export function withOneLineEnd(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
 }

@@ -5,7 +5,7 @@ import type { Expression } from './expression.ts'
 import type { NeighbourIndex, Neighbours } from './neighbours.ts'
 import type { XPathNode } from './nodes.ts'
 
-/** Whether a predicate depends on where a node stands: a number, something that may be one, position() or last(). */
+/** Returns whether a predicate depends on where a node stands: a number, something that may be one, position() or last(). */
 export function mayBePosition(predicate: Expression): boolean {
   return mayBeNumber(predicate) || asksForPosition(predicate)
 }

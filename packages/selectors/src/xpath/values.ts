@@ -42,7 +42,7 @@ function numberText(value: number): string {
 
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 
-/** With nodes it holds when it holds for any one of them, so that `a != b` is not the opposite of `a = b`. */
+/** Returns whether a comparison holds. With nodes it does when it holds for any one of them, so that `a != b` is not the opposite of `a = b`. */
 export function compare(operator: Comparison, left: Value, right: Value): boolean {
   if (typeof left === 'boolean') return compareSingle(operator, left, toTruth(right))
   if (typeof right === 'boolean') return compareSingle(operator, toTruth(left), right)

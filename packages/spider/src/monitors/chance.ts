@@ -1,6 +1,6 @@
 /** Small probabilities, for what is no chance any more. */
 
-/** How probable it is that at most `have` of so many items have what each of them has with that probability. */
+/** Returns how probable it is that at most `have` of so many items have what each of them has with that probability. */
 export function chanceOf(have: number, items: number, probability: number): number {
   return 10 ** logChanceOf(have, items, probability)
 }

@@ -68,7 +68,7 @@ export function latestCoverage(
   return { findings, worst }
 }
 
-/** Of all items of a run that has ended. */
+/** Returns the coverage of all items of a run that has ended. */
 export function wholeCoverage(monitors: Monitors, { run, past }: Pick<RunLook, 'run' | 'past'>): Finding[] {
   if (run.items === 0) return []
   return [...coverageBounds(monitors, past)].flatMap(([field, least]) => {
@@ -89,7 +89,7 @@ export function watchedFields(monitors: Monitors, past: readonly RunSeen[]): str
   return [...coverageBounds(monitors, past).keys()]
 }
 
-/** Of two parts of one run. */
+/** Returns the lower coverage of each field in two parts of one run. */
 export function worstOf(
   one: Readonly<Record<string, number>> = {},
   other: Readonly<Record<string, number>> = {},

@@ -31,7 +31,7 @@ const CHANCE = 1e-9
 /** A share of statuses is judged before the end when there are so many responses. */
 const RESPONSES_MIN = 100
 
-/** What fails while the run goes on. */
+/** Returns what fails while the run goes on. */
 export function judgeNow(
   monitors: Monitors,
   look: RunLook,
@@ -50,7 +50,7 @@ export function judgeNow(
   }
 }
 
-/** What fails in a run that has ended. */
+/** Returns what fails in a run that has ended. */
 export function judgeEnd(monitors: Monitors, look: RunLook, clock: RunClock): Finding[] {
   return [
     ...tooMuch(monitors, look),
@@ -62,7 +62,7 @@ export function judgeEnd(monitors: Monitors, look: RunLook, clock: RunClock): Fi
   ]
 }
 
-/** How the run stands, for later looks. */
+/** Returns how the run stands, for later looks. */
 export function checkpointOf(monitors: Monitors, { run, past, atMs }: RunLook): RunCheckpoint {
   const fields = watchedFields(monitors, past).map((field) => [field, run.fields[field] ?? 0])
   return { atMs, items: run.items, fields: Object.fromEntries(fields) }

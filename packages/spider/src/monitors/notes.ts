@@ -23,7 +23,7 @@ export interface Audience {
   readonly channels: readonly string[]
 }
 
-/** What names an end of a run. */
+/** Returns what names an end of a run. */
 export function endOf({ endedAt, state }: Pick<RunSeen, 'endedAt' | 'state'>): string {
   return endedAt ?? state
 }
@@ -81,7 +81,7 @@ export function withResolved(
   return withMessage({ ...notes, alerts, cleanSince: since }, { raised: [], resolved, look, audience })
 }
 
-/** How many messages had no room, once. */
+/** Returns the notes without the number of messages that had no room, and that number: it is told once. */
 export function withoutUnkept({ unkept = 0, ...notes }: MonitorNotes): readonly [MonitorNotes, number] {
   return [notes, unkept]
 }

@@ -91,7 +91,7 @@ function slackText(notification: Notification): string {
     .replaceAll('>', '&gt;')
 }
 
-/** What a receiver computes, too: of the time and the body, so that neither can be another's. */
+/** Signs a message as its receiver does, too: by the time and the body, so that neither can be another's. */
 export function signature(secret: string, seconds: string, body: string): string {
   return createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 }

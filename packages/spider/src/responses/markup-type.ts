@@ -2,7 +2,7 @@ import type { Response } from '@webloom/core'
 
 const JSON_CONTENT_TYPE = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\b/i
 
-/** Whether the response says that it is JSON. */
+/** Returns whether the response says that it is JSON. */
 export function isJson({ headers }: Response): boolean {
   return JSON_CONTENT_TYPE.test(headers.get('content-type') ?? '')
 }
@@ -12,7 +12,7 @@ const XHTML_CONTENT_TYPE = /xhtml/i
 // An XML declaration whose document is not a web page. XHTML is read as HTML, as in browsers and Scrapy.
 const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\b)/i
 
-/** Whether the page is read as XML. */
+/** Returns whether the page is read as XML. */
 export function isXml({ headers, text }: Response): boolean {
   const contentType = headers.get('content-type') ?? ''
   if (XML_CONTENT_TYPE.test(contentType)) return !XHTML_CONTENT_TYPE.test(contentType)

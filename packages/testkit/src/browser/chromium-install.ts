@@ -27,7 +27,7 @@ export async function ensureChromium(): Promise<string> {
 /** The browser itself, in the folder that its package is unpacked in. */
 const UNPACKED = 'root/usr/lib/chromium/chromium-headless-shell'
 
-/** What is here already; nothing is installed or downloaded. */
+/** Returns what is here already; nothing is installed or downloaded. */
 export function findChromium(): string | undefined {
   const inPath = PROGRAMS.map(findInPath).find((path) => path !== undefined)
   if (inPath !== undefined) return inPath

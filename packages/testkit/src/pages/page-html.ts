@@ -35,7 +35,7 @@ export function pageHtml(place: PagePlace, site: Site): string {
   return head + links + paragraphs(Math.max(0, room), random) + FOOT
 }
 
-/** What an error answers with: small, and with a link that no crawl may follow. */
+/** Returns what an error answers with: small, and with a link that no crawl may follow. */
 export function errorHtml(status: number): string {
   return `<!doctype html>\n<html><head><title>${status}</title></head><body><h1>${status}</h1>\n<a href="/trap/error.html">home</a></body></html>\n`
 }

@@ -6,7 +6,7 @@ export type RedisProgram =
   | { readonly kind: 'binary'; readonly path: string }
   | { readonly kind: 'container'; readonly engine: string; readonly image: string }
 
-/** What is here already; nothing is installed or pulled. */
+/** Resolves to what is here already; nothing is installed or pulled. */
 export async function findRedis(): Promise<RedisProgram | undefined> {
   const path = findInPath('redis-server')
   if (path !== undefined) return { kind: 'binary', path }

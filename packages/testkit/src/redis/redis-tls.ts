@@ -9,7 +9,7 @@ export interface RedisTlsFiles {
   readonly key: string
 }
 
-/** For redis.conf, and for a Sentinel's. */
+/** Returns settings of redis.conf, which a Sentinel's file takes, too. */
 export function tlsConfig({ ca, cert, key }: RedisTlsFiles, port: number): RedisConfig {
   return {
     'tls-port': String(port),

@@ -1,4 +1,4 @@
-/** As Python's `ipaddress.IPv6Address` reads it: a zone after `%` is allowed, an IPv4 tail too. */
+/** Returns whether a text is an address, as Python's `ipaddress.IPv6Address` reads it: a zone after `%` is allowed, an IPv4 tail too. */
 export function isIpv6(text: string): boolean {
   const percent = text.indexOf('%')
   const zone = text.slice(percent + 1)

@@ -41,7 +41,7 @@ export interface CrawlBase {
   readonly logger: Logger
 }
 
-/** As a command line has it: with its flags, and the config of its folder. */
+/** Returns what a command line begins a crawl with: with its flags, and the config of its folder. */
 export function crawlBaseOf(flags: CrawlFlags, config: LoadedConfig | undefined): CrawlBaseOptions {
   return {
     args: spiderArguments(flags),

@@ -70,7 +70,7 @@ interface RedisStoreParts {
   readonly workerId: string
 }
 
-/** On Redis, shared with other workers. */
+/** Makes the store on Redis, shared with other workers. */
 export async function redisStore(
   crawler: Crawler,
   { spider, folder, part, controls, servers, slots, queueRedis, workerId }: RedisStoreParts,

@@ -2,7 +2,7 @@
 
 import { type ComponentClass, type RedisTarget, type Settings, SettingsError } from '@webloom/core'
 
-/** What SCHEDULER asks for and does not get, in one line; undefined when there is nothing to say. */
+/** Returns what SCHEDULER asks for and does not get, in one line; undefined when there is nothing to say. */
 export function schedulerWarning(
   settings: Settings,
   keptIn: 'redis' | 'jobdir' | 'memory',
@@ -34,7 +34,7 @@ const SHARDS_OF_JOBS =
 const SHARDS_OF_VISITS =
   'RECRAWL is on: when pages were visited is kept on one server, in the step that ends a page there. Use -s QUEUE_SHARDS=1'
 
-/** What a worker warns of where more than one is asked for. */
+/** Returns what a worker warns of where more than one is asked for. */
 export function shardsOnOneServer(shards: number): string {
   return `QUEUE_SHARDS is ${shards}, and the queue’s Redis is no cluster: one server carries all shards, at a higher price a page than one, and no crawl is faster for it. Use 1, unless you mean to move this crawl to a cluster later`
 }
@@ -59,14 +59,14 @@ function ofPython(compat: string): string {
   return `BLOOMFILTER_COMPAT is ${compat}: the bits of a Python crawler are under one key, where that crawler looks for them. Use -s DUPEFILTER_SHARDS=1, or a filter of its own (unset BLOOMFILTER_COMPAT)`
 }
 
-/** For a class of the user's own. */
+/** Returns the error for a class of the user's own that makes no part of a filter. */
 export function partless({ name }: ComponentClass<unknown>, parts: number): SettingsError {
   return new SettingsError([
     `DUPEFILTER_SHARDS is ${parts}, and the class ${name} makes no part of a filter: its fromCrawler must pass on redisFilterOptionsOf(crawler), which says which part. Or use -s DUPEFILTER_SHARDS=1`,
   ])
 }
 
-/** What a worker warns of where more than one is asked for. */
+/** Returns what a worker warns of where more than one is asked for. */
 export function partsOnOneServer(parts: number): string {
   return `DUPEFILTER_SHARDS is ${parts}, and the dupefilter’s Redis is no cluster: one server answers for all parts, at a higher price a page than for one. Use 1, unless you mean to move this crawl to a cluster later`
 }

@@ -37,7 +37,7 @@ function checked(contract: Contract, className: string, callback: string): Contr
   )
 }
 
-/** In which ways the callback did not keep its contract; none when it did. */
+/** Resolves to the ways in which the callback did not keep its contract; none when it did. */
 export async function breaches(contract: Contract, yielded: Yielded, response: Response): Promise<string[]> {
   const { returns = {}, scrapes = [], expect } = contract
   // What its schema refuses is not an item: a crawl drops it.

@@ -83,7 +83,7 @@ function quietUnlessAsked({ loglevel, set = [] }: PageFlags): { LOG_LEVEL?: stri
   return isAsked ? {} : { LOG_LEVEL: 'WARNING' }
 }
 
-/** What the user typed as a URL: a file that exists, or a host without its scheme, is meant as such. */
+/** Reads what the user typed as a URL: a file that exists, or a host without its scheme, is meant as such. */
 export function typedUrl(text: string): string {
   if (/^[a-z][a-z\d+.-]*:/i.test(text) && !/^[^/]*:\d+(\/|$)/.test(text)) return text
   if (!existsSync(text) && /^[^/?#]+\.(html?|xml|json|txt)$/i.test(text))

@@ -117,7 +117,7 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
 /** Commander keeps what it prints behind the help, but gives it back to nobody. */
 const EXAMPLES = new WeakMap<Command, readonly Example[]>()
 
-/** What the help of a command ends with; none of one that was not made here. */
+/** Returns what the help of a command ends with; none of one that was not made here. */
 export function examplesOf(command: Command): readonly Example[] {
   return EXAMPLES.get(command) ?? []
 }

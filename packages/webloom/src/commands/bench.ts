@@ -24,7 +24,7 @@ interface Row extends BenchFigures {
 
 const CONCURRENCY = 32
 const RUN_MS_MAX = 600_000
-/** How fast this machine is: a site of its own is crawled, each system in a fresh process, in turn. */
+/** Measures how fast this machine is: a site of its own is crawled, each system in a fresh process, in turn. */
 export async function bench(flags: BenchFlags): Promise<void> {
   const [pages, rounds] = [wholeNumber(flags.pages, '--pages'), wholeNumber(flags.rounds, '--rounds')]
   const site = await startSite(pages)

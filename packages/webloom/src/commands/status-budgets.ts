@@ -19,7 +19,7 @@ export interface BudgetSeen extends WindowSpent {
 /** How many hosts at their limit are printed; `--json` has more. */
 const LISTED_MAX = 10
 
-/** In the order in which a request is refused by them; empty where BUDGETS sets none. */
+/** Reads budgets in the order in which a request is refused by them; empty where BUDGETS sets none. */
 export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): Promise<BudgetSeen[]> {
   const plan = budgetPlanOf(crawl.crawler.settings)
   if (!plan) return []

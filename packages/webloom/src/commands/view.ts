@@ -44,7 +44,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** With BROWSER, else with what the system opens pages with. */
+/** Opens a file with BROWSER, else with what the system opens pages with. */
 export function openInBrowser(path: string): void {
   const [command, ...args] = process.env.BROWSER
     ? [process.env.BROWSER]

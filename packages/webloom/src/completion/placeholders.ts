@@ -62,7 +62,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   K: none,
 }
 
-/** What stands in the brackets of `--file <F>`; undefined for an option that takes no value. */
+/** Returns what stands in the brackets of `--file <F>`; undefined for an option that takes no value. */
 export function placeholderOf({ flags }: Option): string | undefined {
   return /<(.+)>/.exec(flags)?.[1]
 }

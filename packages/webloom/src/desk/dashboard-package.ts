@@ -64,7 +64,7 @@ function isMissing(error: unknown): boolean {
 
 const TOKEN_FILE_BYTES_MAX = 4096
 
-/** From a file that nobody else may read, or from the environment; undefined where none is given. */
+/** Returns the token from a file that nobody else may read, or from the environment; undefined where none is given. */
 export function dashToken(file?: string, env = process.env): string | undefined {
   if (file !== undefined) return tokenIn(file)
   return env.WEBLOOM_DASH_TOKEN || undefined

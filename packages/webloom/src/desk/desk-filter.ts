@@ -99,7 +99,7 @@ export async function filterSeen(filter: DupeFilter, settings: Settings, exists 
   }
 }
 
-/** Whether the filter has seen the URL, asked for by GET. */
+/** Resolves to whether the filter has seen the URL, asked for by GET. */
 export async function knownSeen(
   filter: DupeFilter,
   settings: Settings,

@@ -29,7 +29,7 @@ export async function readFailures(ledger: FailureLedger): Promise<FailuresSeen>
   return { count: kept + quarantined, trimmed, groups: await Promise.all(seen) }
 }
 
-/** At most `max` of those that the filter means, those in quarantine first, then each signature's latest first. */
+/** Reads at most `max` of those requests that the filter means, those in quarantine first, then each signature's latest first. */
 export async function readFailed(
   ledger: FailureLedger,
   filter: FailedFilter,

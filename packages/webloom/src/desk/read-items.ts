@@ -25,7 +25,7 @@ export async function readItems(
 
 const FIELD_STAT = 'item_field_count/'
 
-/** How many items have a value in each field. */
+/** Returns how many items have a value in each field. */
 export function fieldsOf(stats: CrawlStatus['stats']): ItemsSeen['fields'] {
   const fields = Object.entries(stats).filter(([key]) => key.startsWith(FIELD_STAT))
   return Object.fromEntries(fields.map(([key, value]) => [key.slice(FIELD_STAT.length), Number(value)]))

@@ -37,7 +37,7 @@ export async function readOneHost(
   }
 }
 
-/** With the delay that holds: what is ordered for the host, else that of the settings, or longer. */
+/** Reads the slot of a host with the delay that holds: what is ordered for the host, else that of the settings, or longer. */
 export async function readSlotPaced(
   crawl: CrawlFromOutside,
   host: string,
@@ -83,7 +83,7 @@ export function withoutPort(name: string): string {
   return name.replace(/:\d+$/, '')
 }
 
-/** What the host has answered on all its ports. */
+/** Returns what the host has answered on all its ports. */
 export function answersOf(
   { answers }: HostLists,
   name: string,
@@ -94,7 +94,7 @@ export function answersOf(
   return { statuses: all.counts, errors: all.errors, countedSince: new Date(all.sinceMs).toISOString() }
 }
 
-/** Those entries alone that are the host's own. */
+/** Returns those entries alone that are the host's own. */
 export function listsOf(lists: HostLists, host: string): HostLists {
   const isIts = (entry: { readonly host: string }) => isOfHost(entry.host, host)
   return {

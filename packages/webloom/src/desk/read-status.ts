@@ -67,7 +67,7 @@ async function itemsQueuedOf(crawl: CrawlFromOutside): Promise<number | null> {
   return type === 'stream' ? redis!.xlen(key) : null
 }
 
-/** Where the pipeline `redis` writes items. */
+/** Returns where the pipeline `redis` writes items. */
 export function itemsKey({ crawler: { settings }, name }: CrawlFromOutside): string {
   return crawlKey(settings.getString('REDIS_ITEMS_KEY'), name)
 }

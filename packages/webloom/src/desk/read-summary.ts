@@ -39,7 +39,7 @@ export async function readSummary(id: string, crawl: CrawlFromOutside): Promise<
   }
 }
 
-/** In the place of the crawls of a server that has not answered yet. */
+/** Returns what stands in the place of the crawls of a server that has not answered yet. */
 export function silentSummary(server: string, trouble: string): CrawlSummary {
   return { id: server, spider: '', crawlId: null, server, ...UNKNOWN, trouble }
 }

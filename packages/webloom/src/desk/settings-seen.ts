@@ -6,7 +6,7 @@ import type { SettingsTold } from '@webloom/queue'
 /** A value may be a list of a thousand start URLs. */
 const VALUE_CHARS_MAX = 400
 
-/** Those that have their default are there, too; none where the workers have told nothing. */
+/** Returns the settings of a crawl. Those that have their default are there, too; none where the workers have told nothing. */
 export function settingsSeen(told: SettingsTold | undefined): SettingSeen[] {
   if (!told) return []
   const set = new Map(told.settings.map((setting) => [setting.name, setting]))

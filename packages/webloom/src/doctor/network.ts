@@ -39,7 +39,7 @@ export async function checkNames(settings: Settings): Promise<CheckResult> {
   }
 }
 
-/** Those of the environment, which one forgets. */
+/** Checks the proxies of the environment, which one forgets. */
 export function checkProxies(settings: Settings, env: NodeJS.ProcessEnv = process.env): CheckResult {
   const check = 'proxies'
   if (!settings.getBool('HTTPPROXY_ENABLED'))

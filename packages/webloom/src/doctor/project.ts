@@ -141,7 +141,7 @@ function settingsRead(config: LoadedConfig | undefined, settings: Settings): Che
   return { check: 'settings', state: 'ok', found: `${where}; ${count} set, the others have their defaults` }
 }
 
-/** Whether sites are asked what may be fetched, and know whom to write to. */
+/** Checks whether sites are asked what may be fetched, and know whom to write to. */
 export function checkManners(settings: Settings): CheckResults {
   const agent = settings.getString('USER_AGENT')
   const isDefault = isDeepStrictEqual(

@@ -6,7 +6,7 @@ import { type SyntaxProblem, v8Problem } from './syntax-problem.ts'
 const CHECK_TIMEOUT_MS = 10_000
 
 /**
- * What is wrong with a file that does not compile, or undefined when it does. V8 says where a mistake in a module is
+ * Returns what is wrong with a file that does not compile, or undefined when it does. V8 says where a mistake in a module is
  * only to a process that ends of it, so one is started: it costs a moment, once, in a run that has failed anyway.
  */
 export function compileProblem(path: string, cause: unknown): SyntaxProblem | undefined {

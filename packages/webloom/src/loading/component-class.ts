@@ -44,7 +44,7 @@ const FUNCTIONS = [
 const CLASSES_BY_NAME = ['DOWNLOAD_HANDLERS', 'FEED_EXPORTERS', 'FEED_STORAGES'] as const
 
 /**
- * What a setting names by `./file.ts#Export` is loaded once, here, so that whoever reads the setting finds the class. Throws an
+ * Loads what a setting names by `./file.ts#Export` once, so that whoever reads the setting finds the class. Throws an
  * error with all that cannot be loaded.
  */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
@@ -86,7 +86,7 @@ function isByName(setting: string): setting is (typeof CLASSES_BY_NAME)[number] 
   return CLASSES_BY_NAME.some((name) => name === setting)
 }
 
-/** What an error of a component says, as lines of a `SettingsError`. */
+/** Returns what an error of a component says, as lines of a `SettingsError`. */
 export function problemsOf(error: unknown): readonly string[] {
   return error instanceof SettingsError ? error.problems : [(error as Error).message]
 }

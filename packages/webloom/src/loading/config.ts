@@ -91,7 +91,7 @@ A command that takes a spider's name takes its file as well: ${named}.ts in plac
   )
 }
 
-/** What stands for a config where there is no file. */
+/** Returns what stands for a config where there is no file. */
 export function noConfig(cwd: string): LoadedConfig {
   const folder = resolve(cwd)
   return { path: join(folder, FILE_NAMES[0]), folder, spiders: [], settings: {} }

@@ -53,7 +53,7 @@ function commandLayer(flags: CrawlFlags): NonNullable<SettingsLayers['command']>
   }
 }
 
-/** Those of `-s` alone. */
+/** Returns the settings of `-s` alone. */
 export function givenSettings(flags: Pick<CrawlFlags, 'set'>): Record<string, string> {
   return pairs(flags.set, '-s', 'NAME=VALUE')
 }

@@ -1,7 +1,7 @@
 import { Spider, type SpiderClass } from '@webloom/spider'
 
 /**
- * Whether a value is a subclass of Spider, be it that of another copy of the package: a project may have its own
+ * Returns whether a value is a subclass of Spider, be it that of another copy of the package: a project may have its own
  * webloom beside the one whose command runs, and `instanceof` knows only this one's.
  */
 export function isSpiderClass(value: unknown): value is SpiderClass {

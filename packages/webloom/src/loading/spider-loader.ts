@@ -28,7 +28,7 @@ export async function loadSpiderFile(path: string): Promise<SpiderClass> {
   )
 }
 
-/** Whether what stands for a spider is the path of a file, and not a name. */
+/** Returns whether what stands for a spider is the path of a file, and not a name. */
 export function isSpiderFile(text: string): boolean {
   return /\.[cm]?[jt]s$/.test(text)
 }

@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { strippedOnce } from './stripped/stripped-cache.ts'
 import { stripProblem } from './syntax-problem.ts'
 
-/** Whether we load it: `.cts` is Node's, for it is CommonJS by name. */
+/** Returns whether we load a file: `.cts` is Node's, for it is CommonJS by name. */
 export function isTypeScript(path: string): boolean {
   return /\.m?ts$/.test(path)
 }

@@ -53,7 +53,7 @@ const DECORATOR: Unstrippable = {
   instead: 'the call itself, for instance  export default traced(class extends Spider { … })',
 }
 
-/** What to say of a file whose types Node could not strip. */
+/** Returns what to say of a file whose types Node could not strip. */
 export function stripProblem(path: string, source: string, error: Error): SyntaxProblem {
   const place = { path, ...stripPlace(error.stack ?? '', source) }
   const isUnsupported = (error as NodeJS.ErrnoException).code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
@@ -62,7 +62,7 @@ export function stripProblem(path: string, source: string, error: Error): Syntax
   return unstrippableProblem(known ?? unknownSyntax(error), place, source, error)
 }
 
-/** What to say of a file that V8 could not compile. */
+/** Returns what to say of a file that V8 could not compile. */
 export function v8Problem(
   message: string,
   place: SourcePlace,

@@ -17,7 +17,7 @@ import { isTypeScript, strippedSource } from './strip-types.ts'
 
 let isRegistered = false
 
-/** From now on this process imports TypeScript files. Calling it again does nothing. */
+/** Makes this process import TypeScript files from now on. Calling it again does nothing. */
 export function registerTypeScriptLoader(): void {
   if (isRegistered) return
   isRegistered = true

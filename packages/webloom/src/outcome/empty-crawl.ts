@@ -8,7 +8,7 @@ import { counted } from '../terminal/figures.ts'
 import { commandName } from '../terminal/resume-line.ts'
 import { skippedText } from './skipped-pages.ts'
 
-/** What callbacks yielded and nobody got, though the crawl went on; undefined when nothing of the kind happened. */
+/** Returns what callbacks yielded and nobody got, though the crawl went on; undefined when nothing of the kind happened. */
 export function lostText(stats: Readonly<Record<string, StatValue>>): string | undefined {
   const count = (key: string) => Number(stats[key] ?? 0)
   const [unwritten, unwritable, refused, invalid] = [
@@ -34,12 +34,12 @@ export function lostText(stats: Readonly<Record<string, StatValue>>): string | u
 export const NOTHING_LEFT =
   'nothing was left to fetch: all that this crawl had queued was done before it was stopped'
 
-/** Whether pages were met that an earlier run had visited (RECRAWL). */
+/** Returns whether pages were seen that an earlier run had visited (RECRAWL). */
 export function hasComeBack(counted: Readonly<Record<string, StatValue>>): boolean {
   return Number(counted['recrawl/due_count'] ?? 0) + Number(counted['recrawl/start_known_count'] ?? 0) > 0
 }
 
-/** Whether anything was tried. */
+/** Returns whether anything was tried. */
 export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean {
   return Number(stats['scheduler/dequeued'] ?? 0) > 0
 }

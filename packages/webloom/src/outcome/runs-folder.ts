@@ -13,7 +13,7 @@ export interface RunsPlaces {
 }
 
 /**
- * Where the runs of a crawl without Redis are kept; undefined: nowhere. It is the project, not its JOBDIR: that folder goes when a crawl is to
+ * Returns where the runs of a crawl without Redis are kept; undefined: nowhere. It is the project, not its JOBDIR: that folder goes when a crawl is to
  * be begun anew, and the runs before are what the next ones are compared with.
  */
 export function runsFolder(

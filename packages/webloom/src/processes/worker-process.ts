@@ -33,7 +33,7 @@ export const LEAN_MALLOC = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 }
 
-/** In a worker process: says from now on that it runs. */
+/** Says from now on, in a worker process, that it runs. */
 export function tellAlive(): void {
   if (!process.send) return
   // Whoever has started it may be gone; it crawls on.
@@ -43,7 +43,7 @@ export function tellAlive(): void {
 }
 
 /**
- * In a worker process: says how it goes, from when it is told that somebody watches. Ends with the process.
+ * Says how it goes in a worker process, from when it is told that somebody watches. Ends with the process.
  */
 export function tellProgress(snapshot: () => Promise<CrawlSnapshot>): void {
   if (!process.send) return
@@ -150,7 +150,7 @@ function watchBlocked(
   }, ALIVE_EVERY_MS)
 }
 
-/** How long one that died, began at `startedAt` and waited `lastMs` before that, waits until another takes its place. */
+/** Returns how long a worker that died, began at `startedAt` and waited `lastMs` before that, waits until another takes its place. */
 export function restartMsAfter(startedAt: number, lastMs: number): number {
   return performance.now() - startedAt < SOON_MS ? Math.min(lastMs * 2, RESTART_MS_MAX) : RESTART_MS_MIN
 }

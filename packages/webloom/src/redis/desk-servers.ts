@@ -53,7 +53,7 @@ export function deskServers(
 
 const NAMES_REDIS = /REDIS_URL$|^REDIS_(?:HOST|PORT|PARAMS|KEY_PREFIX)$|^QUEUE_PREFIX$/
 
-/** Whether a setting says which Redis is asked, and for which of its keys. */
+/** Returns whether a setting says which Redis is asked, and for which of its keys. */
 export function namesRedis(name: string): boolean {
   return NAMES_REDIS.test(name)
 }

@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis'
 
 /**
- * From now on an INFO of a section waits until the connection is ready or lost; a lost one is made anew, and ioredis keeps the command
+ * Makes an INFO of a section wait from now on until the connection is ready or lost; a lost one is made anew, and ioredis keeps the command
  * for it. An INFO without a section is let pass: ioredis itself asks so whether the connection is ready.
  *
  * @param onOwn hears what that says

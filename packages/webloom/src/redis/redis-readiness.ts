@@ -61,7 +61,7 @@ export function oldVersionIn(info: string): string | undefined {
     : undefined
 }
 
-/** How much of its file a server has read that is starting; undefined of any other. */
+/** Returns how much of its file a starting server has read; undefined for any other. */
 export function loadingIn(info: string): string | undefined {
   if (!/^loading:1\s*$/m.test(info)) return undefined
   const [, part = '0'] = /^loading_loaded_perc:(\S+)/m.exec(info) ?? []

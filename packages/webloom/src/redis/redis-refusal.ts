@@ -20,7 +20,7 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
 ]
 
 /**
- * What a server means that does not let us in, and its own words; undefined when it says something else.
+ * Returns what a server means that does not let us in, and its own words; undefined when it says something else.
  *
  * @param setting the one that names the server
  */
@@ -30,7 +30,7 @@ export function refusalInWords(message: string, setting: string): string | undef
 }
 
 /**
- * Why there is no connection, without what changes from try to try. Of Sentinels that are there ioredis says that they are unreachable,
+ * Returns why there is no connection, without what changes from try to try. Of Sentinels that are there ioredis says that they are unreachable,
  * too, and of a cluster only that its slots could not be asked for.
  */
 export function outageInWords(error: Error & { readonly lastNodeError?: Error | null }): string {
@@ -44,7 +44,7 @@ export function outageInWords(error: Error & { readonly lastNodeError?: Error | 
   return /^Connection is closed/.test(last) ? 'no Sentinel that is named answers' : last
 }
 
-/** What is told when a server is lost, and when it or another in its place is there. */
+/** Returns what is told when a server is lost, and when it or another in its place is there. */
 export function outageNotes({ nodes, sentinels }: Pick<RedisOptions, 'nodes' | 'sentinels'>): {
   readonly away: string
   readonly back: string
@@ -63,7 +63,7 @@ export function outageNotes({ nodes, sentinels }: Pick<RedisOptions, 'nodes' | '
 }
 
 /**
- * What keeps Sentinels from telling the master; undefined when they are away.
+ * Returns what keeps Sentinels from telling the master; undefined when they are away.
  *
  * @param message of ioredis: `failed to connect to sentinel <place> because <reply>`, for one
  */
@@ -109,7 +109,7 @@ export interface MissingRight {
 }
 
 /**
- * What a command needs that this Redis does not let us run; undefined when it refused it for another reason, or not at all.
+ * Returns what a command needs that this Redis does not let us run; undefined when it refused it for another reason, or not at all.
  *
  * @param asked the command, where it is known, and the server
  */
@@ -139,7 +139,7 @@ export function explain(error: Error, missing: MissingRight): void {
   Object.assign(error, { message: `${why}. ${cure}: ${aclLine} (docs/deploy.md says more)`, code: REFUSED })
 }
 
-/** What an error lacks that was explained, or that was caused by one; undefined for all others. */
+/** Returns the right that was missing when an error was explained, or the cause of one; undefined for all others. */
 export function missingRightOf(error: unknown): MissingRight | undefined {
   const reply = error instanceof WebloomError ? error.cause : error
   return reply instanceof Error ? EXPLAINED.get(reply) : undefined
@@ -151,12 +151,12 @@ export function refusalOf(error: unknown): WebloomError | undefined {
   return isRefusal ? new WebloomError(REFUSED, error.message, { cause: error }) : undefined
 }
 
-/** Whether what `INFO cluster` says is said by a node of a Redis Cluster. */
+/** Returns whether an answer to `INFO cluster` is by a node of a Redis Cluster. */
 export function isClusterNode(info: string): boolean {
   return /^cluster_enabled:1\s*$/m.test(info)
 }
 
-/** Whether what `INFO` says is said by a Sentinel. */
+/** Returns whether an answer to `INFO` is by a Sentinel. */
 export function isSentinel(info: string): boolean {
   return /^redis_mode:sentinel\s*$/m.test(info)
 }

@@ -45,12 +45,12 @@ const TLS_REFUSALS: readonly { readonly pattern: RegExp; readonly words: (settin
   },
 ]
 
-/** Whether TLS came to nothing for what no other try will mend. */
+/** Returns whether TLS failed for a reason that no other try will mend. */
 export function isTlsRefusal({ message }: Error): boolean {
   return TLS_REFUSALS.some(({ pattern }) => pattern.test(message))
 }
 
-/** Why TLS came to nothing, and the parameter to set; undefined for what is no matter of certificates. */
+/** Returns why TLS failed, and the parameter to set; undefined for what is no matter of certificates. */
 export function tlsRefusalInWords(message: string, setting: string): string | undefined {
   const words = TLS_REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
   return words && `${words} (TLS says: ${message.trim()})`

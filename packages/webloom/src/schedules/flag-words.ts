@@ -26,7 +26,7 @@ export function shownFlags(flags: ScheduledFlags): ScheduledFlags {
   return eachValue(flags, (values, isPair) => values.map(isPair ? shownPair : withoutUrlSecrets))
 }
 
-/** How a process is started with these flags. */
+/** Returns how a process is started with these flags. */
 export function startedWith(flags: ScheduledFlags): {
   readonly words: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -42,7 +42,7 @@ export function startedWith(flags: ScheduledFlags): {
   return { words: flagWords(others), env }
 }
 
-/** In that process: its flags with those of its environment, which processes that it starts itself do not get. */
+/** Adds to a process's flags those that its environment holds. Processes that it starts itself do not get them. */
 export function withSecretFlags<Flags extends ScheduledFlags>(
   flags: Flags,
   env: Record<string, string | undefined> = process.env,

@@ -12,7 +12,7 @@ export interface SeedInput {
   readonly read: () => number | undefined
 }
 
-/** What the command line names: messages, a file of them, or standard input (`-`). Throws WL_USAGE. */
+/** Returns what the command line names: messages, a file of them, or standard input (`-`). Throws WL_USAGE. */
 export function seedInput(messages: readonly string[], file: string | undefined): SeedInput {
   const [first] = messages
   if (file !== undefined) {

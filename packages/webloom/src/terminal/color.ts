@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 /** A style of `node:util`'s `styleText`. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
-/** Whether to write colours: FORCE_COLOR decides, then NO_COLOR, as in Node itself; else only a terminal gets them. */
+/** Returns whether to write colours: FORCE_COLOR decides, then NO_COLOR, as in Node itself; else only a terminal gets them. */
 export function colorWanted(isTty: boolean, env: NodeJS.ProcessEnv = process.env): boolean {
   const { FORCE_COLOR, NO_COLOR, TERM } = env
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'

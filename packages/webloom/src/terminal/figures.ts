@@ -48,7 +48,7 @@ export function durationInWords(seconds: number): string {
   return parts.flatMap(([value, unit]) => (value > 0 ? `${value} ${unit}` : [])).join(' ')
 }
 
-/** How much more or less it is than before, `+2 %`; `new` where there was none. */
+/** Returns how much more or less a number is than before, `+2 %`; `new` where there was none. */
 export function changeOf(now: number, before: number): string {
   if (now === before) return '±0 %'
   if (before === 0) return 'new'
@@ -57,7 +57,7 @@ export function changeOf(now: number, before: number): string {
   return `${percent > 0 ? '+' : '−'}${grouped(Math.abs(shown))} %`
 }
 
-/** What share of the items have a field, `98.5 %`; `–` where there are no items. */
+/** Returns what share of the items have a field, `98.5 %`; `–` where there are no items. */
 export function coverageOf(have: number, items: number): string {
   return items === 0 ? '–' : `${((100 * have) / items).toFixed(1)} %`
 }

@@ -15,7 +15,7 @@ export function loggerOf(settings: Settings, stats?: StatsCollector): Logger {
   })
 }
 
-/** Whether a person reads standard error: then tables suit it better than JSON. */
+/** Returns whether a person reads standard error: then tables suit it better than JSON. */
 export function logsAreForPeople(settings: Settings): boolean {
   const format = settings.get('LOG_FORMAT')
   return format === 'pretty' || (format === 'auto' && processScreen().isTty)

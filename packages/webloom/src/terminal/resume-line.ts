@@ -12,7 +12,7 @@ export function resumeLine(
   return [...(folder === undefined ? [] : [`WEBLOOM_JOBDIR=${shellQuoted(folder)}`]), ...words].join(' ')
 }
 
-/** What to type for the command that runs: `npx webloom` where it is only in the folder's own packages. */
+/** Returns what to type for the command that runs: `npx webloom` where it is only in the folder's own packages. */
 export function commandName(env: NodeJS.ProcessEnv = process.env): string {
   // By npx and by a script of package.json alike: both find commands that a shell does not.
   return SCRIPT_OF_WEBLOOM.test(env.npm_lifecycle_script ?? '') ? 'npx webloom' : 'webloom'
@@ -69,7 +69,7 @@ const HINT = new RegExp(
   'g',
 )
 
-/** In single quotes where a POSIX shell would read more into the word than its letters. */
+/** Puts a word in single quotes where a POSIX shell would read more into the word than its letters. */
 export function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -40,7 +40,7 @@ export async function withFailures<T>(
   }
 }
 
-/** Of a crawl on Redis, to be read and removed from. To be queued again they need the crawl's queue: `withRedisTarget`. */
+/** Returns the failures of a crawl on Redis, to be read and removed from. To be queued again they need the crawl's queue: `withRedisTarget`. */
 export function failuresOf({ redis, keys }: CrawlFromOutside): Promise<FailureLedger> {
   return readLedger(redis, keys)
 }

@@ -62,7 +62,7 @@ export function openedTooLate(uri: string, timeoutMs: number): WebloomError {
   )
 }
 
-/** At the end of the crawl: the items are written, but nobody waits for the output any longer. */
+/** Returns the error for the end of a crawl: the items are written, but nobody waits for the output any longer. */
 export function madeTooLate(
   uri: string,
   timeoutMs: number,

@@ -148,6 +148,7 @@ describe('workers that are bounded by how long a site takes to answer', () => {
     }
     // However many there are already.
     await workers.become(5)
+    // As long as a step above: what is wanted must not follow what is there.
     await sleep(STEP_MS)
     expect((await workers.wanted()).desired).toBeLessThanOrEqual(2)
     await folder.run('stop', 'pages')

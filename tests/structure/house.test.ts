@@ -193,6 +193,7 @@ describe('each check can fail', () => {
     expect(literalSleepProblems(fixture('literal-sleeps'))).toEqual([
       `${path}:7 sleeps and does not say why: await sleep(50)`,
       `${path}:8 sleeps and does not say why: await new Promise((resolve) => setTimeout(resolve, 10))`,
+      `${path}:9 sleeps and does not say why: await sleep(STALE_MS + 50)`,
     ])
   })
   test('on a header that does not tell what is read, or tells what is not, and on a call that sends less', () => {

@@ -138,6 +138,7 @@ class World {
   async #killAll(): Promise<void> {
     const left = [...this.#living].filter(({ ended }) => !ended)
     for (const { worker } of left) worker.signal('SIGUSR2')
+    // A worker that hangs tells nothing that could be awaited.
     await sleep(TELLS_MS)
     for (const one of left) {
       one.isDoomed = true
@@ -157,6 +158,7 @@ class World {
     ) {
       const open = [...this.#acts, ...[...this.#living].filter(({ ended }) => !ended).map(({ end }) => end)]
       if (open.length === 0) return false
+      // A site that stands still tells nothing: it is looked at.
       await Promise.race([...open, sleep(LOOK_EVERY_MS, undefined, { ref: false })])
       const { web, visited } = this.#site
       const hitsNow = web.hits.length + (visited?.hits.length ?? 0)

@@ -208,7 +208,9 @@ export {
   type CommitOptions,
   type FailedDoubt,
   type InFlight,
-  LEASE_WAIT_MAX_MS,
+  LEASE_WAIT_MS_MAX,
+  /** @deprecated It is `LEASE_WAIT_MS_MAX`. */
+  LEASE_WAIT_MS_MAX as LEASE_WAIT_MAX_MS,
   type Lease,
   type LinkDoubts,
   type QueueCounts,

@@ -13,9 +13,14 @@ export { IMPORT_ASKER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
 
 // The queue of many workers
 
-export { BucketQueue, BucketQueue as HostTurnQueue } from './buckets/bucket-queue.ts'
+export {
+  BucketQueue,
+  /** @deprecated It is `BucketQueue`. */
+  BucketQueue as HostTurnQueue,
+} from './buckets/bucket-queue.ts'
 export type {
   BucketQueueOptions,
+  /** @deprecated It is `BucketQueueOptions`. */
   BucketQueueOptions as HostTurnQueueOptions,
   QueueHosts,
 } from './buckets/queue-options.ts'
@@ -48,7 +53,12 @@ export { RedisVisits, type RedisVisitsOptions } from './visits/redis-visits.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
-export { readSlot, readSlots, readSlots as readTurnHosts } from './outside/bucket-slots.ts'
+export {
+  readSlot,
+  readSlots,
+  /** @deprecated It is `readSlots`. */
+  readSlots as readTurnHosts,
+} from './outside/bucket-slots.ts'
 export { readHostTotals } from './outside/host-totals.ts'
 export { type SlotSample, sampleSlots } from './outside/slot-sample.ts'
 export { DocumentLine } from './politeness/document-line.ts'

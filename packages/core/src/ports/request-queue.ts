@@ -8,7 +8,7 @@ export interface QueuedRequest {
   readonly id: string
   readonly request: Request
   /**
-   * Set for a link in doubt: another asker was told that it is new, and may not queue it. The value is the asker that has met
+   * Set for a link in doubt: another asker was told that it is new, and may not queue it. The value is the asker that has found
    * the link since. `push`, `pushStart` and `commit` set such a link aside, in the step that stores the others: it is in no
    * line, counts as delayed, and stays until `doubts.end`. Of two with the same id the first one stays.
    */
@@ -134,7 +134,7 @@ export interface LinkDoubts {
    * Ends the doubt about links, in one step. Returns the ids that were queued; a command that is sent twice returns the same.
    *
    * - `fresh` go to the ends of their hosts' lines. An id that is no longer set aside is not queued.
-   * - `met` are deleted.
+   * - `seen` are deleted.
    * - `still` are in doubt as before, and may be taken again at once.
    * - `failed` are quarantined: the filter throws for them.
    *
@@ -142,7 +142,7 @@ export interface LinkDoubts {
    */
   end(
     fresh: readonly QueuedRequest[],
-    met: readonly string[],
+    seen: readonly string[],
     still?: readonly string[],
     failed?: readonly FailedDoubt[],
   ): Promise<readonly string[]>
@@ -190,7 +190,7 @@ export interface RequestQueue {
   pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number>
   /**
    * Resolves to the leases of up to `max` requests that may go right now. Waits while no request may go, and resolves to none
-   * when no request can come any more (none is waiting, delayed or leased), when `signal` fires, or after LEASE_WAIT_MAX_MS. A
+   * when no request can come any more (none is waiting, delayed or leased), when `signal` fires, or after LEASE_WAIT_MS_MAX. A
    * host that must wait never holds up another.
    */
   lease(max: number, signal?: AbortSignal): Promise<Lease[]>
@@ -255,7 +255,7 @@ export interface RequestQueue {
 export type QueueOrder = 'priority' | 'fifo' | 'lifo'
 
 /** Milliseconds after which `lease` resolves even to none, so that its caller can look for a pause or a stop. */
-export const LEASE_WAIT_MAX_MS = 1000
+export const LEASE_WAIT_MS_MAX = 1000
 
 /** After this many rejections in a row a request is quarantined: no release that can do it seems to be running. */
 export const REJECTIONS_MAX = 10

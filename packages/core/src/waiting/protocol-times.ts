@@ -181,7 +181,7 @@ export interface ProtocolTimes {
   }
   /** An engine with nothing to do: how soon it looks again. */
   readonly engine: {
-    /** LEASE_WAIT_MAX_MS. */
+    /** LEASE_WAIT_MS_MAX. */
     readonly leaseWaitMaxMs: number
     readonly seedsPollMs: number
     readonly roomKeptMs: number

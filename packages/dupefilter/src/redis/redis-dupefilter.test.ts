@@ -189,6 +189,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     proxy.resetCounts()
     expect(await filter.requestsSeen(links, 'x')).toEqual(new Array(3).fill('in doubt'))
     expect(proxy.commandCount).toBe(0)
+    // Only time makes an asker stale.
     await wait(STALE_MS + 50)
     hits.inc.mockClear()
     expect(await filter.requestsSeen(links, 'y')).toEqual(fresh(3))

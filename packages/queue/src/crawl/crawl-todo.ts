@@ -43,7 +43,7 @@ export type Todo = 'all' | 'queue' | 'owners' | 'shards' | 'run'
 export const isEmptied = (todo: Todo | undefined | '') => todo === 'all' || todo === 'queue'
 
 /** The longest that a worker waits for another one to empty the queue. A hundred million requests are deleted in pages. */
-const WAIT_MAX_MS = 600_000
+const WAIT_MS_MAX = 600_000
 const ANSWER_MS_MAX = 10_000
 
 const NOTHING = ''
@@ -113,13 +113,13 @@ export async function whenNobodyIsAtIt<T>(
   keys: CrawlRedisKeys,
   times = PROTOCOL_TIMES,
 ): Promise<T> {
-  const deadline = performance.now() + WAIT_MAX_MS
+  const deadline = performance.now() + WAIT_MS_MAX
   while (performance.now() < deadline) {
     const answer = await ask()
     if (answer !== BUSY) return answer as T
     await sleep(times.record.todoPollMs)
   }
   throw new Error(
-    `another worker has been emptying queue and filter of ${crawlShown(keys)} for ${WAIT_MAX_MS / 60_000} minutes; \`webloom status\` shows which workers are there`,
+    `another worker has been emptying queue and filter of ${crawlShown(keys)} for ${WAIT_MS_MAX / 60_000} minutes; \`webloom status\` shows which workers are there`,
   )
 }

@@ -16,7 +16,7 @@
  * The dispatcher knows no host and no pace: each request that is put may go.
  */
 
-import { LEASE_WAIT_MAX_MS, PassingSet } from '@webloom/core'
+import { LEASE_WAIT_MS_MAX, PassingSet } from '@webloom/core'
 
 export interface DispatchItem {
   readonly id: string
@@ -30,7 +30,7 @@ export interface LeaseDispatcherOptions<Item> {
   beginAlone(item: Item): Promise<void>
   /** The item has ended: deletes the note. Must do nothing when the note is gone already. */
   endAlone(item: Item): Promise<void>
-  /** How long `take` waits. Default LEASE_WAIT_MAX_MS. */
+  /** How long `take` waits. Default LEASE_WAIT_MS_MAX. */
   readonly waitMsMax?: number
 }
 
@@ -65,7 +65,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   #willServe = false
   #isClosed = false
 
-  constructor({ beginAlone, endAlone, waitMsMax = LEASE_WAIT_MAX_MS }: LeaseDispatcherOptions<Item>) {
+  constructor({ beginAlone, endAlone, waitMsMax = LEASE_WAIT_MS_MAX }: LeaseDispatcherOptions<Item>) {
     this.#waitMsMax = waitMsMax
     this.#beginAlone = beginAlone
     this.#endAlone = endAlone

@@ -1,4 +1,4 @@
-import { LEASE_WAIT_MAX_MS, type Lease, timerMs } from '@webloom/core'
+import { LEASE_WAIT_MS_MAX, type Lease, timerMs } from '@webloom/core'
 
 /** A caller of `lease` that waits. */
 interface Waiter {
@@ -31,14 +31,14 @@ export class LeaseWaiters {
     this.#options = options
   }
 
-  /** Resolves when a request may go or none can come any more, when `signal` fires, and after LEASE_WAIT_MAX_MS. */
+  /** Resolves when a request may go or none can come any more, when `signal` fires, and after LEASE_WAIT_MS_MAX. */
   wait(max: number, signal?: AbortSignal): Promise<Lease[]> {
     if (signal) this.#hear(signal)
     return new Promise((resolve) => {
       this.#waiters.add({
         max,
         signal,
-        untilMs: performance.now() + LEASE_WAIT_MAX_MS,
+        untilMs: performance.now() + LEASE_WAIT_MS_MAX,
         answer: resolve,
       })
       this.#arm()

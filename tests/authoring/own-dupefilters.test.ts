@@ -37,7 +37,7 @@ test('a dupefilter of one’s own has the connection of its role, which the craw
   expect({ code, log }).toMatchObject({ code: 0 })
   expect(items).toHaveLength(2)
   expect(await redis.command('SMEMBERS', 'reader:books')).toEqual(['1', '2'])
-  expect(await crawled(start(), settings), 'met stays met').toMatchObject({ code: 0, items: [] })
+  expect(await crawled(start(), settings), 'seen stays seen').toMatchObject({ code: 0, items: [] })
   await crawled(start(), { ...settings, SCHEDULER_PERSIST: false })
   expect(await redis.command('EXISTS', 'reader:books'), 'it was emptied with the crawl').toBe(0)
 })
@@ -93,7 +93,7 @@ test('one with a store of its own on Redis knows who asks, can forget, and may b
   const met = (await redis.command('HVALS', 'reader:dupefilter')) as string[]
   expect(met).toHaveLength(2)
   for (const at of met) expect(Date.now() - Number(at)).toBeLessThan(60_000)
-  expect(await crawled(twice, settings), 'met stays met').toMatchObject({ code: 0, items: [] })
+  expect(await crawled(twice, settings), 'seen stays seen').toMatchObject({ code: 0, items: [] })
   await crawled(twice, { ...settings, SCHEDULER_PERSIST: false })
   expect(await redis.command('EXISTS', 'reader:dupefilter'), 'it was emptied with the crawl').toBe(0)
   const many = Array.from({ length: 20 }, (_, n) => `yield new Request('${origin}/${n}')`).join('\n')

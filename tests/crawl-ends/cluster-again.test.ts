@@ -27,7 +27,7 @@ async function fetchedBy(web: FakeWebProcess, run: () => Promise<{ code: number 
 }
 
 test.concurrent(
-  'SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not met',
+  'SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not seen',
   LONG,
   async () => {
     await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })
@@ -48,7 +48,7 @@ test.concurrent(
 test.concurrent.each([
   ['on Redis', () => settings('woken', { SCHEDULER_PERSIST: true }), 'worker'],
   ['in a JOBDIR', () => ({ SEEDS_REDIS_URL: redis.url, JOBDIR: 'job', LOG_FORMAT: 'json' }), 'crawl'],
-])('seeds wake a finished crawl %s, and what was met is met', LONG, async (_, settingsOf, command) => {
+])('seeds wake a finished crawl %s, and what was seen is seen', LONG, async (_, settingsOf, command) => {
   await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20, crossHostLinks: 0 })
   const key = freshCrawlId('woken:start_urls')
   const spider = seededSpider([], `redisKey = '${key}'`).replace('maxIdleTime = 2.5', 'maxIdleTime = 1')

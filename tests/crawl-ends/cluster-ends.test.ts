@@ -37,7 +37,7 @@ test.concurrent('limits count for the cluster: CLOSESPIDER_PAGECOUNT', LONG, () 
 )
 
 describe.concurrent('what stays of a crawl', () => {
-  test('finished, without SCHEDULER_PERSIST: no request, queued or met', LONG, async () => {
+  test('finished, without SCHEDULER_PERSIST: no request, queued or seen', LONG, async () => {
     await using web = await startFakeWebProcess()
     const gone = settings('gone')
     await using folder = await ClusterFolder.of(web, gone)
@@ -48,7 +48,7 @@ describe.concurrent('what stays of a crawl', () => {
     expect(keys.filter((key) => LEFTOVER.test(key))).toEqual([])
   })
 
-  test('finished, with SCHEDULER_PERSIST: the requests met as well', LONG, async () => {
+  test('finished, with SCHEDULER_PERSIST: the requests seen as well', LONG, async () => {
     await using web = await startFakeWebProcess()
     const kept = settings('kept', { SCHEDULER_PERSIST: true })
     await using folder = await ClusterFolder.of(web, kept)

@@ -4,7 +4,7 @@ import { type RedisServer, startFakeWebProcess, startTcpProxy } from '@webloom/t
 import { expect } from 'vitest'
 import { ClusterFolder, fetchCounts, freshCrawlId } from '../cluster/cluster-crawl.ts'
 
-/** Keys of requests, queued or met. */
+/** Keys of requests, queued or seen. */
 export const LEFTOVER = /dupefilter|noted|:(line|flight|host|late|prioritized|wait|delayed)|~/
 
 export async function keysOfCrawl(crawlId: string, redis: RedisServer): Promise<string[]> {

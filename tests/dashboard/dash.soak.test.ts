@@ -94,7 +94,7 @@ test('figures after four workers, one of them killed, are those of status and of
   const [pages, items] = [grouped('response_received_count'), grouped('item_scraped_count')]
   const errors = grouped('log_count/ERROR')
   expect(overview).toContain(
-    `Done ${done} requests, given up ones too Pages ${pages} Items ${items} Errors ${errors} Met before ${grouped('dupefilter/filtered')} Retries ${grouped('retry/count')} A worker was lost.`,
+    `Done ${done} requests, given up ones too Pages ${pages} Items ${items} Errors ${errors} Seen before ${grouped('dupefilter/filtered')} Retries ${grouped('retry/count')} A worker was lost.`,
   )
   expect(overview).toContain('waiting 0 held for later 0 in flight 0 quarantined 0')
   expect(await pageText(url)).toMatch(

@@ -67,7 +67,7 @@ describe('with REDIS_URL', () => {
     })
   })
 
-  test('what a Python crawler has met is not fetched again', async () => {
+  test('what a Python crawler has seen is not fetched again', async () => {
     await using web = await startFakeWeb({ seed: 2, pagesPerHost: 30 })
     const met = web.page(web.seeds[0]!)!.links.slice(0, 3)
     for (const url of met) {
@@ -170,7 +170,7 @@ describe('with REDIS_URL', () => {
     ])
   })
 
-  test('the end of the crawl deletes what was met, unless SCHEDULER_PERSIST', async () => {
+  test('the end of the crawl deletes what was seen, unless SCHEDULER_PERSIST', async () => {
     await crawlWeb({ seed: 4, pagesPerHost: 10 }, {}, async () => {
       expect(await redis.command('EXISTS', 'pages:dupefilter')).toBe(0)
     })

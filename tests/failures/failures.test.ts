@@ -154,7 +154,7 @@ test('what is refused is not given up, and a crawl without failures has no key o
   expect(await redis.keys('*failures*')).toEqual([])
 })
 
-test('a new crawl begins with an empty ledger; with SCHEDULER_PERSIST the failures stay as what was met does', async () => {
+test('a new crawl begins with an empty ledger; with SCHEDULER_PERSIST the failures stay as what was seen does', async () => {
   await crawled(['/404/a'])
   expect([...(await crawled(['/404/b'])).entries.keys()]).toEqual(['/404/b'])
   expect([...(await crawled(['/404/c'], { SCHEDULER_PERSIST: true })).entries.keys()].sort()).toEqual([

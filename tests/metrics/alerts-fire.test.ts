@@ -139,7 +139,7 @@ const ALERTS_PLAYED: readonly (Played & { readonly name: string; readonly severi
     series: { webloom_dupefilter_requests: '5x5 20x20', webloom_dupefilter_capacity_requests: '10x30' },
     quietAt: 5,
     firesAt: 8,
-    summary: 'The dupefilter of crawl books is beyond its capacity; new pages are taken for met ones.',
+    summary: 'The dupefilter of crawl books is beyond its capacity; new pages are taken for seen ones.',
   }),
   critical('WebloomDupefilterEmptied', {
     series: { 'webloom_events_total{event="dupefilter/emptied"}': '0x10 1x20' },

@@ -209,7 +209,7 @@ describe('webloom import scrapy-redis', () => {
       expect(request).toMatchObject({ method: 'PUT', callback: 'parseItem', errback: 'failed', priority: -7 })
   })
 
-  test('what an import notes in the filter goes with its run, and leaves what was met', async () => {
+  test('what an import notes in the filter goes with its run, and leaves what was seen', async () => {
     const settings = { SCHEDULER_PERSIST: true, DOWNLOAD_DELAY: 0 }
     await fill(
       'zset',

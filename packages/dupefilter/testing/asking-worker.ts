@@ -37,7 +37,7 @@ for (let from = 0; from < Number(pages); from += BATCH) {
   const ask = async () => {
     const seen = await filter.requestsSeen(requests, `${asker}/${from}`)
     await filter.settled(`${asker}/${from}`)
-    for (const [n, met] of seen.entries()) if (!met) fresh.push(from + n)
+    for (const [n, isSeen] of seen.entries()) if (!isSeen) fresh.push(from + n)
   }
   asking.push(ask())
   if (asking.length % 10 === 0) await Promise.all(asking)

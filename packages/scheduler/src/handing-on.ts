@@ -10,7 +10,7 @@ interface Page {
  * The pages whose links are on their way to the queue.
  *
  * A page may stand in the queue twice: another page asked about it as well when the one that had queued it was lost. If this
- * worker has both at once, the second waits with its links until the first is settled, and is then told that they were met.
+ * worker has both at once, the second waits with its links until the first is settled, and is then told that they were seen.
  * Otherwise both would be told "new", as they ask under one name, and so would the links of their links.
  */
 export class HandingOn {

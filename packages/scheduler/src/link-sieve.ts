@@ -46,7 +46,7 @@ export class LinkSieve {
   }
 
   /**
-   * Those the filter has not met, those in doubt, and those that go past it (`dontFilter`), with their ids, in order.
+   * Those the filter has not seen, those in doubt, and those that go past it (`dontFilter`), with their ids, in order.
    *
    * @param options `marksAll`: those with `dontFilter` leave their mark in the filter, too
    */
@@ -65,20 +65,20 @@ export class LinkSieve {
     // Asks even about no request; `DupeFilter.requestsSeen` says why.
     const seen = await this.#seen(asked, asker, signal)
     let fresh: QueuedRequest[] = []
-    const met: Request[] = []
+    const duplicates: Request[] = []
     let inDoubt = 0
     let next = 0
     for (let ordinal = 0; ordinal < requests.length; ordinal++) {
       const request = requests[ordinal]!
-      const isMet = marksAll || !request.dontFilter ? seen[next++] : false
+      const answer = marksAll || !request.dontFilter ? seen[next++] : false
       if (request.dontFilter || filter.letsAllPass) fresh.push({ id: idOf(asker, ordinal), request })
-      else if (isMet === true) met.push(request)
-      else if (isMet === 'in doubt') {
+      else if (answer === true) duplicates.push(request)
+      else if (answer === 'in doubt') {
         inDoubt++
         fresh.push({ id: fingerprinter.fingerprint(request), request, inDoubt: asker })
       } else fresh.push({ id: fingerprinter.fingerprint(request), request })
     }
-    if (met.length > 0) this.drop(met)
+    if (duplicates.length > 0) this.drop(duplicates)
     if (this.#options.comingBack) fresh = await this.#withoutComingBack(fresh, signal)
     if (inDoubt > 0) stats.inc('dupefilter/in_doubt', inDoubt)
     if (fresh.length > 0) await this.scheduled(fresh)
@@ -130,7 +130,7 @@ export class LinkSieve {
 
   /**
    * A batch whose elements ask at the same moment, each as an asker of its own, without those that stand in it before: they would
-   * be told that the first one is in doubt, and wait for what is known here. The first one is queued, or was met.
+   * be told that the first one is in doubt, and wait for what is known here. The first one is queued, or was seen.
    */
   distinct(batch: readonly (Request | undefined)[]): readonly (Request | undefined)[] {
     const { filter, fingerprinter } = this.#options
@@ -159,17 +159,17 @@ export class LinkSieve {
   }
 
   /** Counts requests that were seen before, and sends `requestDropped` for each. */
-  drop(met: readonly Request[]): void {
+  drop(duplicates: readonly Request[]): void {
     const { stats, signals, spider, logger, logEveryDuplicate } = this.#options
-    stats.inc('dupefilter/filtered', met.length)
+    stats.inc('dupefilter/filtered', duplicates.length)
     if (signals.listened('requestDropped')) {
-      for (const request of met) void signals.send('requestDropped', { request, spider })
+      for (const request of duplicates) void signals.send('requestDropped', { request, spider })
     }
     if (logEveryDuplicate) {
-      for (const { url, method } of met) logger.debug({ url, method }, 'filtered duplicate request')
+      for (const { url, method } of duplicates) logger.debug({ url, method }, 'filtered duplicate request')
     } else if (!this.#duplicateLogged) {
       this.#duplicateLogged = true
-      const { url, method } = met[0]!
+      const { url, method } = duplicates[0]!
       logger.debug(
         { url, method },
         'filtered duplicate request; further ones are only counted (DUPEFILTER_DEBUG=true shows all)',

@@ -161,33 +161,33 @@ export class LinksInDoubt {
         const given = answers[n]!
         return given.status === 'fulfilled' && given.value === answer ? [{ id, request }] : []
       })
-    const [fresh, met] = [those(false), those(true)]
+    const [fresh, seen] = [those(false), those(true)]
     const { away, error } = this.#unanswered(taken, answers)
     const idsOf = (those: readonly QueuedRequest[]) => those.map(({ id }) => id)
-    const queued = new Set(await queue.doubts.end(fresh, idsOf(met), idsOf(those('in doubt')), away))
-    const ids = new Set(idsOf(met))
+    const queued = new Set(await queue.doubts.end(fresh, idsOf(seen), idsOf(those('in doubt')), away))
+    const ids = new Set(idsOf(seen))
     await this.#setAsideAgain(taken.filter(({ id }) => ids.has(id)))
     await this.#settle(
       taken.filter((_one, n) => answers[n]!.status === 'fulfilled'),
       queued,
     )
-    if (met.length > 0) sieve.drop(met.map(({ request }) => request))
+    if (seen.length > 0) sieve.drop(seen.map(({ request }) => request))
     const now = fresh.filter(({ id }) => queued.has(id))
     await sieve.scheduled(now)
     if (now.length > 0) onQueued(now.length)
     // Those it was about are asked about again.
     if (error !== undefined) throw error
-    return fresh.length + met.length
+    return fresh.length + seen.length
   }
 
   /**
-   * What was met is in doubt once more when the queue was away meanwhile: it may have come back older, and have lost what had queued
+   * What was seen is in doubt once more when the queue was away meanwhile: it may have come back older, and have lost what had queued
    * it.
    */
-  async #setAsideAgain(met: readonly QueuedRequest[]): Promise<void> {
+  async #setAsideAgain(seen: readonly QueuedRequest[]): Promise<void> {
     const { filter, queue, logger, times = PROTOCOL_TIMES } = this.#options
-    const isOutdated = await Promise.all(met.map((one) => filter.mayBeOutdated?.(inDoubtAsker(one))))
-    const outdated = met.filter((_one, n) => isOutdated[n])
+    const isOutdated = await Promise.all(seen.map((one) => filter.mayBeOutdated?.(inDoubtAsker(one))))
+    const outdated = seen.filter((_one, n) => isOutdated[n])
     if (outdated.length === 0) return
     this.#hasSome = true
     await pushOnce(queue, outdated, (step) =>
@@ -219,7 +219,7 @@ export class LinksInDoubt {
     return { away, error: passing }
   }
 
-  /** What is not queued is nobody's: it is still in doubt, it was met, or it was set aside no longer. */
+  /** What is not queued is nobody's: it is still in doubt, it was seen, or it was set aside no longer. */
   async #settle(taken: readonly QueuedRequest[], queued: ReadonlySet<string>): Promise<void> {
     const { filter } = this.#options
     await Promise.all(

@@ -1,7 +1,7 @@
 /**
  * A page that could not be fetched is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
  *
- *     commit: page out                     the queue knows a request by its id; while the page is in it, a second one met
+ *     commit: page out                     the queue knows a request by its id; while the page is in it, a second one seen
  *                                          elsewhere would count as the same and be gone with it.
  *     forget it                            crash before it: the page stays "seen", as without that setting. The worker
  *                                          whose commit was taken is the only one that forgets, so it happens once.

@@ -28,7 +28,7 @@ function schedulerUnderTest(logEveryDuplicate = false, make?: (request: Request)
 
 const page = (n: number, init = {}) => new Request(`https://example.com/${n}`, init)
 
-test('what was met before is dropped and counted, the rest is queued in order', async () => {
+test('what was seen before is dropped and counted, the rest is queued in order', async () => {
   const { scheduler, stats } = schedulerUnderTest()
   expect(await scheduler.enqueue([page(1), page(2), page(1)], 'start/0')).toBe(2)
   expect(await scheduler.enqueue([page(2), page(3)], 'start/1')).toBe(1)

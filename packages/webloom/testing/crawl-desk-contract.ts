@@ -69,7 +69,7 @@ const TESTS: ContractTests<DeskUnderTest> = {
     expect(count).toBe(1)
     expect(last!.map(({ json }) => JSON.parse(json))).toMatchObject([{ url: `${crawl.origin}/` }])
   },
-  'its filter has met what was queued, and nothing else; text that is not a URL is refused': async (
+  'its filter has seen what was queued, and nothing else; text that is not a URL is refused': async (
     crawl,
   ) => {
     await underWay(crawl)

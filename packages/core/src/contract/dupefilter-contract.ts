@@ -11,7 +11,7 @@ import {
 
 const page = (n: number) => new Request(`https://example.com/page/${n}`)
 /** An asker queues neither what was seen nor what is in doubt. */
-const isMet = (answers: readonly Seen[]) => answers.map((answer) => answer !== false)
+const isSeen = (answers: readonly Seen[]) => answers.map((answer) => answer !== false)
 const pages = (...numbers: number[]) => numbers.map(page)
 
 /** So long is waited for. Long enough for the few questions that come before it on a busy machine. */
@@ -23,7 +23,7 @@ const NO_GIVEN_BACK = 'it has no givenBack(): add ...withoutGivenBack(reason) to
 const NO_HAS = 'it has no has(): add ...withoutHas(reason) to the deviations'
 const NO_SHARED = 'there is no createShared(): add ...withoutSharedStore(reason) to the deviations'
 
-const ASKED_ALONE = 'whether a request was met is told, and nothing is recorded by it'
+const ASKED_ALONE = 'whether a request was seen is told, and nothing is recorded by it'
 
 const TESTS: ContractTests<DupeFilter> = {
   'a request is new once and seen ever after': async (filter) => {
@@ -66,7 +66,7 @@ const TESTS: ContractTests<DupeFilter> = {
   },
   'nobody else is told "new" for what an asker holds': async (filter) => {
     await filter.requestsSeen(pages(1), 'first')
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(1), 'second')), [true])
+    assert.deepEqual(isSeen(await filter.requestsSeen(pages(1), 'second')), [true])
     assert.equal(await filter.requestSeen(page(1)), true)
   },
   'what an asker holds is in doubt for others until it is settled': async (filter) => {
@@ -114,9 +114,9 @@ const TESTS: ContractTests<DupeFilter> = {
     await filter.settled('page')
     await filter.forget(page(2))
     assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'other'), [true, false, true])
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(2), 'third')), [true])
+    assert.deepEqual(isSeen(await filter.requestsSeen(pages(2), 'third')), [true])
   },
-  'forgetting what was never met changes nothing': async (filter) => {
+  'forgetting what was never seen changes nothing': async (filter) => {
     assert.ok(filter.forget, NO_FORGET)
     await filter.requestSeen(page(1))
     await filter.forget(page(2))
@@ -131,7 +131,7 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
     await filter.settled('first')
     assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(1, 2), 'third')), [true, true])
+    assert.deepEqual(isSeen(await filter.requestsSeen(pages(1, 2), 'third')), [true, true])
   },
   'what an asker was told is new and gives back is new for whoever asks next': async (filter) => {
     assert.ok(filter.givenBack, NO_GIVEN_BACK)
@@ -187,7 +187,7 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
   }) => {
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'page'), [false, false])
     assert.deepEqual(await other.requestsSeen(pages(1, 2), 'page'), [false, false])
-    assert.deepEqual(isMet(await other.requestsSeen(pages(1, 2), 'another page')), [true, true])
+    assert.deepEqual(isSeen(await other.requestsSeen(pages(1, 2), 'another page')), [true, true])
   },
   'a settled asker is told "new" again, so that a queue may come back a little older': async (shared) => {
     await shared.filter.requestsSeen(pages(1, 2), 'page')
@@ -196,12 +196,12 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     shared.queueComesBack?.()
     assert.deepEqual(await shared.other.requestsSeen(pages(1, 2), 'page'), [false, false])
   },
-  'what a second run of a page no longer yields can be met again': async ({ filter, other }) => {
+  'what a second run of a page no longer yields can be new again': async ({ filter, other }) => {
     await filter.requestsSeen(pages(1, 2), 'page')
     assert.deepEqual(await other.requestsSeen(pages(1, 3), 'page'), [false, false])
     await other.settled('page')
     assert.deepEqual(await other.requestsSeen(pages(1, 2, 3), 'x'), [true, false, true])
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(2), 'y')), [true])
+    assert.deepEqual(isSeen(await filter.requestsSeen(pages(2), 'y')), [true])
   },
   'an asker may ask in parts': async ({ filter, other }) => {
     await filter.requestsSeen(pages(1), 'page')
@@ -217,11 +217,11 @@ const STALE_TESTS: ContractTests<SharedFilter> = {
   'what an asker leaves unsettled goes to the next who asks, and to no second one': async (shared) => {
     const { filter, other, pendingStaleMs } = shared
     await filter.requestsSeen(pages(1), 'dead')
-    assert.deepEqual(isMet(await other.requestsSeen(pages(1), 'second')), [true])
+    assert.deepEqual(isSeen(await other.requestsSeen(pages(1), 'second')), [true])
     await wait(pendingStaleMs + 50)
     assert.deepEqual(await other.requestsSeen(pages(1), 'second'), [false])
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(1), 'third')), [true])
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(1), 'dead')), [true])
+    assert.deepEqual(isSeen(await filter.requestsSeen(pages(1), 'third')), [true])
+    assert.deepEqual(isSeen(await filter.requestsSeen(pages(1), 'dead')), [true])
   },
   'what waits for its queue does not go stale; it does once it no longer waits': async (shared) => {
     const { filter, other, pendingStaleMs } = shared
@@ -258,7 +258,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export function withoutForget(reason: string): Deviation[] {
   return [
     'a forgotten request is new again, once, and no other is',
-    'forgetting what was never met changes nothing',
+    'forgetting what was never seen changes nothing',
     'what an asker was told is new and then forgotten is the next asker’s, whatever that asker does',
   ].map((test) => ({ test, reason }))
 }

@@ -54,7 +54,7 @@ export interface RunSeen {
   readonly dropped?: number
   /** Those of them that their schema refused. */
   readonly invalid?: number
-  /** Links that were met before. */
+  /** Links that were seen before. */
   readonly filtered: number
   /** Bytes of responses as they came. */
   readonly bytes: number

@@ -4,7 +4,7 @@
  * Two of the library's changes would lose pages, so they are not made here. In a query whose escapes are not UTF-8
  * (`?q=%E9` of a Latin-1 site) each becomes U+FFFD, and different words would be the same: such a URL keeps Scrapy's form.
  * And a URL that a server redirects from (`www.`, a slash at the end, http to https) does not count as its target unless
- * the options ask for that: the target would be dropped as met, and neither of the two fetched.
+ * the options ask for that: the target would be dropped as seen, and neither of the two fetched.
  */
 
 import { hash } from 'node:crypto'

@@ -68,7 +68,7 @@ export interface DupeFilter {
    * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.
    */
   joined?(goesOn: boolean): Promise<void>
-  /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were met, may be deleted. */
+  /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were seen, may be deleted. */
   crawlEnded?(): Promise<void>
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>

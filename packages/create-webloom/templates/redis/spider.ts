@@ -1,5 +1,5 @@
 /**
- * A spider that any number of workers run as one crawl. They share the queue, the pages met and each host's pace on Redis.
+ * A spider that any number of workers run as one crawl. They share the queue, the pages seen and each host's pace on Redis.
  *
  *   npm start                            crawls in one process, without Redis, into items.jsonl
  *   docker compose up --build            Redis and two workers, of this code as it is; docker-compose.yml tells more
@@ -12,7 +12,7 @@ import { BundledSite } from './site.ts'
 
 /** How workers share. Without REDIS_URL none of it is needed: queue and filter are in the process. */
 const shared: SettingsInput = {
-  // Pages met are kept in a Bloom filter: 3.6 bytes each, at the price that one new page of a million is taken for met.
+  // Pages seen are kept in a Bloom filter: 3.6 bytes each, at the price that one new page of a million is taken for seen.
   DUPEFILTER_CLASS: 'redis-bloom',
   BLOOMFILTER_CAPACITY: 1_000_000,
   // Each item goes to the Redis list quotes:items.

@@ -18,7 +18,7 @@ const URL_CHARS_MAX = 8192
 async function regions(watched: WatchedDesk, query: Query): Promise<readonly Region[]> {
   const url = (query.url ?? '').trim().slice(0, URL_CHARS_MAX)
   const [status, seen] = await Promise.all([watched.status(), filterOf(watched)])
-  const met = Number(status.stats['dupefilter/filtered'] ?? 0)
+  const filtered = Number(status.stats['dupefilter/filtered'] ?? 0)
   return [
     {
       id: 'known',
@@ -35,7 +35,7 @@ async function regions(watched: WatchedDesk, query: Query): Promise<readonly Reg
             <Nothing>{shown(seen, 300)}</Nothing>
           </Card>
         ) : (
-          <Filter seen={seen} met={met} />
+          <Filter seen={seen} filtered={filtered} />
         ),
     },
   ]
@@ -104,7 +104,7 @@ function Known({ id, url, answer }: { id: string; url: string; answer: KnownSeen
   )
 }
 
-function Filter({ seen, met }: { seen: FilterSeen; met: number }) {
+function Filter({ seen, filtered }: { seen: FilterSeen; filtered: number }) {
   const { name, fingerprinter, urlRules, count, capacity, fill, errorNow, errorAtCapacity, pagesLost } = seen
   return (
     <Card title={shown(name, 60)} aside={seen.exists ? undefined : 'nothing was recorded yet'}>
@@ -118,7 +118,7 @@ function Filter({ seen, met }: { seen: FilterSeen; met: number }) {
             <Meter share={count / capacity} label={`${percent(count / capacity)} of its capacity`} />
           )}
         </Figure>
-        <Figure name="Links seen before" value={grouped(met)} />
+        <Figure name="Links seen before" value={grouped(filtered)} />
         {fill !== null && <Figure name="Bits set" value={percent(fill, 1)} />}
         {errorNow !== null && (
           <Figure

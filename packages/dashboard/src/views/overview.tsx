@@ -229,7 +229,7 @@ function Totals({ status: { done, stats, statsLack } }: { status: CrawlStatus })
         <Figure name="Pages" value={grouped(pages)} />
         <Figure name="Items" value={grouped(items)} />
         <Figure name="Errors" value={grouped(errors)} {...(errors > 0 && { tone: 'bad' as const })} />
-        <Figure name="Met before" value={grouped(filtered)} />
+        <Figure name="Seen before" value={grouped(filtered)} />
         <Figure name="Retries" value={grouped(retries)} />
       </Figures>
       {statsLack && (

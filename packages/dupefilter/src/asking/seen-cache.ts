@@ -25,7 +25,7 @@ export class Told {
  *
  * Only an answer that cannot change may be in here. What no asker was told is new is seen for good. What a settled asker was
  * told is new stays so for that asker, and once it may be stale for anybody: it is known with that asker, and until then. What
- * this process was told is new is in doubt while its asker is not settled. All may be met again after
+ * this process was told is new is in doubt while its asker is not settled. All may be new again after
  * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
  * comes with each answer and empties this cache.
  *

@@ -50,9 +50,9 @@ export async function openBloom(redis: RedisConnection, wish: BloomWish): Promis
   const noted = JSON.parse(stored.get('parameters')!) as StoredParameters
   const record = recordOf(stored)
   if (!older.some((one) => isSame(one, noted))) {
-    const met = record.layers.reduce((sum, { inserted }) => sum + inserted, 0)
+    const held = record.layers.reduce((sum, { inserted }) => sum + inserted, 0)
     const begun = { parameters: noted, layer: record.layers[0] ?? layer }
-    refuseOthers(keys.main, begun, { parameters, layer }, met, typed)
+    refuseOthers(keys.main, begun, { parameters, layer }, held, typed)
   }
   return { record, parameters: noted, isNew: found === 'made', hadBits: hasBits === 1 }
 }

@@ -166,14 +166,14 @@ export interface ComparedBloom {
  * Throws when the filters differ: bits that are read in another way than they were written would have every request seen,
  * or every request new.
  *
- * @param met how many requests the filter holds
+ * @param held how many requests the filter holds
  * @param typed the crawl as it is written on a command line
  */
 export function refuseOthers(
   key: string,
   stored: ComparedBloom,
   own: ComparedBloom,
-  met: number,
+  held: number,
   typed: string,
 ): void {
   const [before, now] = [stored.parameters, own.parameters]
@@ -190,7 +190,7 @@ export function refuseOthers(
       : [
           `It was made for ${sizeInWords(stored.layer)}; what is set now makes one for ${sizeInWords(own.layer)}.`,
         ]),
-    `Nothing was changed: it keeps the requests seen (${met} request${met === 1 ? '' : 's'}). To go on with it, use the settings that it was begun with.`,
+    `Nothing was changed: it keeps the requests seen (${held} request${held === 1 ? '' : 's'}). To go on with it, use the settings that it was begun with.`,
     `To begin a new filter with the present settings, and forget the requests seen:  webloom clear ${typed}`,
     'Or leave it as it is, and begin another one beside it with another SCHEDULER_DUPEFILTER_KEY',
   ]

@@ -117,7 +117,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
         ? nativeGroups(this.keys.main, number, layer, digests)
         : compatGroups(this.keys.main, mode, layer, fingerprints),
     )
-    // Newest layer first: most known requests were met lately, and a request that is found needs no further look.
+    // Newest layer first: most known requests were seen lately, and a request that is found needs no further look.
     groups.reverse()
     return {
       // 128 bits tell as much as the filter knows.

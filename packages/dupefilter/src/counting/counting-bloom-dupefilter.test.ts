@@ -120,7 +120,7 @@ describe('counters on Redis', () => {
     const placesOf = (n: number) => countingPlaces(digestOf(fingerprint(page(n)), true), layer).places
     // Others are counted at its places, so that it looks seen when it is gone: the second script would take theirs.
     const shared = seen.findIndex(
-      (met, n) => n > seen.indexOf(false) && !met && placesOf(n).every((at) => before[at]! > 1),
+      (isSeen, n) => n > seen.indexOf(false) && !isSeen && placesOf(n).every((at) => before[at]! > 1),
     )
     expect(shared).toBeGreaterThan(0)
     const fault = proxy.cutReplyOf(isScript)

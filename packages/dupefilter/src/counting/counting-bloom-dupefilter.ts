@@ -11,7 +11,7 @@
  *   request.
  * - `forget` counts down only what is recorded now, and a script that was sent twice counts down once. It is for requests
  *   that were told "new". A request that was never recorded and looks seen by chance (the filter's error) takes counts from
- *   others, which may then be met twice; nothing is lost by that.
+ *   others, which may then be fetched twice; nothing is lost by that.
  * - A link that its asker no longer yields is un-marked as in a plain Bloom filter: it stays counted once, and the next
  *   asker is told "new".
  */

@@ -107,7 +107,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(await redis.exists(`{${key}}:pending`)).toBe(0)
   })
 
-  test('emptying a filter that another crawl uses leaves it what was met; an earlier run of the same crawl is over', async () => {
+  test('emptying a filter that another crawl uses leaves it what was seen; an earlier run of the same crawl is over', async () => {
     const key = bench.nextKey()
     const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'b run-1')]
     await a.requestsSeen(pages(0, 3), PAGE)

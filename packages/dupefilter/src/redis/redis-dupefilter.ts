@@ -76,7 +76,7 @@ import { explained } from './store-errors.ts'
 const PENDING_STALE_MS = 10_000
 /** Of several pages together: Redis serves nobody else for one or two milliseconds. */
 const MAX_LINKS_PER_CALL = 128
-/** How long `close` tries to tell Redis which askers are settled. If it cannot, some links will be met a second time. */
+/** How long `close` tries to tell Redis which askers are settled. If it cannot, some links will be fetched a second time. */
 const CLOSE_WAIT_MS = 2000
 
 /** A filter on Redis with askers. Classes that extend it decide how requests are kept. */

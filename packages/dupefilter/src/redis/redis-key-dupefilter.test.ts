@@ -23,7 +23,7 @@ const page = (n: number, dedupTtl?: unknown) =>
     ...(dedupTtl !== undefined && { meta: { dedupTtl: dedupTtl as never } }),
   })
 
-/** The keys of what was met, with the milliseconds they have left. */
+/** The keys of what was seen, with the milliseconds they have left. */
 async function lifetimes(key: string): Promise<Map<string, number>> {
   const redis = bench.connect()
   const found = new Map<string, number>()

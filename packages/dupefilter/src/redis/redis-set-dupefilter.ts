@@ -104,7 +104,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   }
 
   /**
-   * Throws when the settings make other fingerprints than the stored ones: each request would be met again. A Python
+   * Throws when the settings make other fingerprints than the stored ones: each request would be new again. A Python
    * crawler leaves no note.
    */
   async #checkFingerprinter(): Promise<void> {
@@ -120,7 +120,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
 
   /**
    * Throws when the settings ask for another form than the stored one: a set of 40 digits, asked for 20 bytes, would have
-   * each request met again.
+   * each request new again.
    */
   async #checkMembers(): Promise<void> {
     const { hashBytes } = this.fingerprinter

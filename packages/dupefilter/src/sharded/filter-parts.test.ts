@@ -4,7 +4,7 @@ import { PROTOCOL_TIMES } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
-import { fresh, seen as met, page, pages } from '../../testing/pages.ts'
+import { fresh, seen as known, page, pages } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import { RedisHostBloomDupeFilter } from '../bloom/redis-host-bloom-dupefilter.ts'
 import { CountingBloomDupeFilter } from '../counting/counting-bloom-dupefilter.ts'
@@ -90,7 +90,7 @@ test.each(Object.entries(MAKES))(
     expect(await filter.requestsSeen(pages(0, 40), 'page')).toEqual(fresh(40))
     await filter.settled('page')
     await filter.close()
-    expect(await other.requestsSeen(pages(0, 40), 'other')).toEqual(met(40))
+    expect(await other.requestsSeen(pages(0, 40), 'other')).toEqual(known(40))
     expect(await other.describe()).toMatchObject({ count: 40 })
     expect([await other.has(page(1)), await other.has(page(41))]).toEqual([true, false])
     await other.clear()
@@ -112,7 +112,7 @@ test('each part has a hash tag of its own, with all that it needs', async () => 
   expect(await redis.hget(`{${key}#01}:dupefilter:record`, 'shard')).toBe('1/2')
 })
 
-test('what a second run of a page no longer yields can be met again, whichever parts the first had asked', async () => {
+test('what a second run of a page no longer yields can be new again, whichever parts the first had asked', async () => {
   const key = bench.nextKey()
   const [filter, other] = [await inParts(set, 9, { key }), await inParts(set, 9, { key })]
   expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
@@ -121,7 +121,7 @@ test('what a second run of a page no longer yields can be met again, whichever p
   expect(await other.requestsSeen(pages(0, 30), 'other')).toEqual([true, ...fresh(29)])
 })
 
-test('what was settled, and lost with an older queue, can be met again, too, when a page without links has run in its place', async () => {
+test('what was settled, and lost with an older queue, can be new again, too, when a page without links has run in its place', async () => {
   const key = bench.nextKey()
   let run = 'one'
   const options = { key, redisRunId: () => run }

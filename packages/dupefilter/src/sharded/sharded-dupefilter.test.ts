@@ -2,7 +2,7 @@ import { dupeFilterContract, withoutForget, withoutSharedStore } from '@webloom/
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
-import { fresh, seen as met, page, pages } from '../../testing/pages.ts'
+import { fresh, seen as known, page, pages } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import { CountingBloomDupeFilter } from '../counting/counting-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
@@ -115,7 +115,7 @@ test('requests fall evenly on the servers, and each is on one of them', async ()
   const sizes = await Promise.all(urls().map((url) => bench.connect(url).scard(key)))
   expect(shards.map((shard) => shard.count)).toEqual(sizes)
   expect(Math.min(...sizes)).toBeGreaterThan(60)
-  expect(await Promise.all(pages(0, 3).map((request) => filter.has(request)))).toEqual(met(3))
+  expect(await Promise.all(pages(0, 3).map((request) => filter.has(request)))).toEqual(known(3))
   expect(await filter.has(page(1000))).toBe(false)
   expect(await filter.memoryBytes()).toBeGreaterThan(1000)
   await filter.clear()
@@ -131,7 +131,7 @@ test('what a Bloom filter says of itself is said of all servers together', async
   expect((await spread(set, urls())).forget).toBeDefined()
 })
 
-test('what a second run of a page no longer yields can be met again, whichever servers the first had asked', async () => {
+test('what a second run of a page no longer yields can be new again, whichever servers the first had asked', async () => {
   const key = bench.nextKey()
   const [filter, other] = [await spread(set, urls(), { key }), await spread(set, urls(), { key })]
   expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
@@ -203,7 +203,7 @@ describe('with one server away', () => {
     const crawl = async () => {
       for (let from = 0; from < 3000; from += 30) {
         const seen = await filter.requestsSeen(pages(from, 30), `page ${from}`)
-        for (const [at, isMet] of seen.entries()) if (!isMet) told.push(from + at)
+        for (const [at, isSeen] of seen.entries()) if (!isSeen) told.push(from + at)
         await filter.settled(`page ${from}`)
         if (from === 900) await servers[0]!.kill('SIGKILL')
         // Two pages on, a question waits for it.
@@ -215,7 +215,7 @@ describe('with one server away', () => {
     const other = await spread(set, urls(), { key })
     await vi.waitFor(async () => {
       for (let from = 0; from < 3000; from += 500)
-        expect(await other.requestsSeen(pages(from, 500), 'other')).toEqual(met(500))
+        expect(await other.requestsSeen(pages(from, 500), 'other')).toEqual(known(500))
     })
   })
 
@@ -240,6 +240,6 @@ describe('with one server away', () => {
     await bench.connect(urls()[0]!).config('SET', 'maxmemory', '0')
     expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
     await filter.settled('page')
-    expect(await filter.requestsSeen(pages(0, 30), 'other')).toEqual(met(30))
+    expect(await filter.requestsSeen(pages(0, 30), 'other')).toEqual(known(30))
   })
 })

@@ -8,7 +8,7 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 test.each([1e-2, 1e-3])(
-  '1 000 expected, 100 000 met: the error stays below %f, and below twice that during splits',
+  '1 000 expected, 100 000 seen: the error stays below %f, and below twice that during splits',
   async (errorRate) => {
     const filter = await bench.open(
       (options) => new SplittableBloomDupeFilter({ ...options, capacity: 1000, errorRate, leafBit: 13 }),
@@ -20,7 +20,7 @@ test.each([1e-2, 1e-3])(
         askers.map((from) => filter.requestsSeen(pages(from, 100), `page ${from}`)),
       )
       for (const from of askers) await filter.settled(`page ${from}`)
-      recorded += seen.flat().filter((met) => !met).length
+      recorded += seen.flat().filter((isSeen) => !isSeen).length
       const { errorNow, splitting } = await filter.describe()
       expect(errorNow, `after ${count}`).toBeLessThan(splitting > 0 ? 2 * errorRate : errorRate)
     }

@@ -40,7 +40,7 @@ async function fill(filter: SplittableBloomDupeFilter, from: number, to: number)
   const ask = async (first: number) => {
     const seen = await filter.requestsSeen(pages(first, Math.min(30, to - first)), `page ${first}`)
     await filter.settled(`page ${first}`)
-    for (const [at, met] of seen.entries()) if (!met) fresh.push(first + at)
+    for (const [at, isSeen] of seen.entries()) if (!isSeen) fresh.push(first + at)
   }
   for (let n = from; n < to; n += 300) {
     await Promise.all(
@@ -112,7 +112,7 @@ describe('as requests come', () => {
     expect(lost).toBeLessThan(200)
     expect(Math.abs(lost - pagesLost)).toBeLessThan(5 * Math.sqrt(pagesLost))
     const again = await filter.requestsSeen(recorded.map(page), 'again')
-    expect(again.filter((met) => !met)).toEqual([])
+    expect(again.filter((isSeen) => !isSeen)).toEqual([])
     const others = await filter.requestsSeen(pages(100_000, 3000), 'others')
     expect(others.filter(Boolean).length).toBeLessThan(60)
   })

@@ -71,7 +71,7 @@ describe('the last worker of a crawl', () => {
       const next = workerOf(keys)
       expect(await next.record.open()).toEqual({ begun: false, anew: true })
       await next.ending.enter()
-      // A new crawl always finds an empty queue; what was met goes once.
+      // A new crawl always finds an empty queue; what was seen goes once.
       const owed = dies === 'nowhere' ? ['start hosts', 'queue'] : EMPTIED
       expect(next.steps).toEqual([...owed, 'joined'])
     },

@@ -33,7 +33,7 @@ export interface CrawlEndingOptions {
   readonly tellShards?: () => Promise<void>
   /** Deletes shards of the run before, when that had another number of them. */
   readonly clearFormerShards?: () => Promise<void>
-  /** SCHEDULER_PERSIST, and so a new crawl knows what the last one met. */
+  /** SCHEDULER_PERSIST, and so a new crawl knows what the last one has seen. */
   readonly persists?: boolean
   readonly logger?: Logger
   /** Default: PROTOCOL_TIMES. */
@@ -113,7 +113,7 @@ export class CrawlEnding {
 }
 
 const LEFT_UNDONE =
-  'the crawl has ended early: the requests that still waited, and those that were met, are deleted (SCHEDULER_PERSIST is false). The next crawl begins again from the start. With SCHEDULER_PERSIST=true it would go on where this one ended'
+  'the crawl has ended early: the requests that still waited, and those that were seen, are deleted (SCHEDULER_PERSIST is false). The next crawl begins again from the start. With SCHEDULER_PERSIST=true it would go on where this one ended'
 
 const MET_STAYS =
-  'a new crawl begins. Requests that the last one met are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'
+  'a new crawl begins. Requests that the last one has seen are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'

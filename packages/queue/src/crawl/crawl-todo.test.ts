@@ -84,7 +84,7 @@ describe('what is owed', () => {
     ['persisted, stays for one that does not persist', { persists: true }, { persists: false }, 'queue'],
     ['persisted, goes where that is asked for', { persists: true }, { flushes: true }, 'all'],
     ['went at the end of the crawl, and what came since stays', { persists: false }, {}, 'queue'],
-  ])('to a new crawl: what was met and %s', async (_, before, then, expected) => {
+  ])('to a new crawl: what was seen and %s', async (_, before, then, expected) => {
     const keys = bench.nextKeys()
     if ((await finished(await bench.begun(keys, before))).owes) await bench.doOwed(keys)
     const next = bench.record(keys, { ...before, ...then, begins: true })

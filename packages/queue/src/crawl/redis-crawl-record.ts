@@ -15,11 +15,11 @@
  * a worker that slept through the end of its run changes nothing in the next one. What is done of a run is counted here, too.
  *
  * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the
- * same run, and so with the seeds that have come since. start() is not run again, and what was met is met, without
+ * same run, and so with the seeds that have come since. start() is not run again, and what was seen is seen, without
  * SCHEDULER_PERSIST too: a spider of scrapy-redis would have stayed, and not have closed. SCHEDULER_FLUSH_ON_START empties
  * queue and filter when it wakes.
  *
- * **A new run** finds an empty queue, and no start cursor. What was met stays where that is asked for (SCHEDULER_PERSIST).
+ * **A new run** finds an empty queue, and no start cursor. What was seen stays where that is asked for (SCHEDULER_PERSIST).
  * **Stopped** can be resumed, cursor and queue are there. But without SCHEDULER_PERSIST the last worker that leaves empties
  * queue and filter, as scrapy-redis does, and then there is nothing to resume: the record is `emptied`, and the next
  * worker begins a new run. A worker that leaves in a hurry (`memusage_exceeded`, a defect, a full disk) empties nothing:

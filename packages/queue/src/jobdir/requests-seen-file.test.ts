@@ -20,8 +20,8 @@ function jobDirIn(folder: string, warnings: string[] = []) {
   return new JobDir({ folder, spiderName: 's', clock, logger })
 }
 
-/** Whether each of pages 1 to 5 was met, in a folder whose file is this before the first run. */
-async function metIn(folder: string, warnings: string[] = []) {
+/** Whether each of pages 1 to 5 was seen, in a folder whose file is this before the first run. */
+async function seenIn(folder: string, warnings: string[] = []) {
   const { record: crawl, filter } = jobDirIn(folder, warnings)
   await crawl.open()
   try {
@@ -38,19 +38,19 @@ async function metIn(folder: string, warnings: string[] = []) {
 test('a file of Scrapy 2.19 is read and goes on in its own form', async () => {
   await using dir = await tempDir()
   writeFileSync(dir.join('requests.seen'), Buffer.concat([record(2), record(4)]))
-  expect(await metIn(dir.path)).toEqual([false, true, false, true, false])
+  expect(await seenIn(dir.path)).toEqual([false, true, false, true, false])
   expect(readFileSync(dir.join('requests.seen'))).toEqual(Buffer.concat([2, 4, 1, 3, 5].map(record)))
-  expect(await metIn(dir.path)).toEqual([true, true, true, true, true])
+  expect(await seenIn(dir.path)).toEqual([true, true, true, true, true])
   expect(readFileSync(dir.join('requests.seen'))).toHaveLength(5 * 22)
 })
 
 test('a file of lines goes on in lines; a new one is as the Scrapy of today writes it', async () => {
   await using dir = await tempDir()
   writeFileSync(dir.join('requests.seen'), line(2))
-  expect(await metIn(dir.path)).toEqual([false, true, false, false, false])
+  expect(await seenIn(dir.path)).toEqual([false, true, false, false, false])
   expect(readFileSync(dir.join('requests.seen'), 'utf8')).toBe([2, 1, 3, 4, 5].map(line).join(''))
   await using other = await tempDir()
-  expect(await metIn(other.path)).toEqual([false, false, false, false, false])
+  expect(await seenIn(other.path)).toEqual([false, false, false, false, false])
   expect(readFileSync(other.join('requests.seen'))).toEqual(Buffer.concat([1, 2, 3, 4, 5].map(record)))
 })
 
@@ -64,7 +64,7 @@ test('half a record, as a killed run leaves it, is cut off; what Scrapy has adde
   await crawl.close()
   appendFileSync(dir.join('requests.seen'), Buffer.concat([record(3), record(5).subarray(0, 9)]))
   const warnings: string[] = []
-  expect(await metIn(dir.path, warnings)).toEqual([true, false, true, false, false])
+  expect(await seenIn(dir.path, warnings)).toEqual([true, false, true, false, false])
   expect(readFileSync(dir.join('requests.seen'))).toEqual(Buffer.concat([1, 3, 2, 4, 5].map(record)))
   expect(warnings.join()).toContain('in the middle of an entry')
 })
@@ -83,7 +83,7 @@ describe('a file that is neither is refused and left as it is', () => {
   ])('%s', async (_name, bytes, at) => {
     await using dir = await tempDir()
     writeFileSync(dir.join('requests.seen'), bytes)
-    await expect(metIn(dir.path)).rejects.toThrow(`is none from byte ${at} on`)
+    await expect(seenIn(dir.path)).rejects.toThrow(`is none from byte ${at} on`)
     expect(readFileSync(dir.join('requests.seen'))).toEqual(bytes)
   })
 })
@@ -97,7 +97,7 @@ test('another file than the one that was written last is taken over as a whole',
   await filter.close()
   await crawl.close()
   writeFileSync(dir.join('requests.seen'), Buffer.concat([2, 3, 4].map(record)))
-  expect(await metIn(dir.path)).toEqual([true, true, true, true, false])
+  expect(await seenIn(dir.path)).toEqual([true, true, true, true, false])
   expect(readFileSync(dir.join('requests.seen'))).toEqual(Buffer.concat([1, 2, 3, 4, 5].map(record)))
 })
 
@@ -111,12 +111,12 @@ test('fingerprints of a user’s own go to a binary file and back to the databas
     }
     return new JobDir({ folder: dir.path, spiderName: 's', clock, fingerprinter })
   }
-  for (const isMet of [false, true]) {
+  for (const isSeen of [false, true]) {
     const { record: crawl, filter } = make()
     await crawl.open()
     await filter.open()
-    expect(await filter.requestSeen(page(1))).toBe(isMet)
-    expect(await filter.requestSeen(page(2))).toBe(isMet)
+    expect(await filter.requestSeen(page(1))).toBe(isSeen)
+    expect(await filter.requestSeen(page(2))).toBe(isSeen)
     expect((await filter.describe()).count).toBe(2)
     await filter.close()
     await crawl.close()

@@ -66,27 +66,27 @@ export class Doubts implements LinkDoubts {
 
   end(
     fresh: readonly QueuedRequest[],
-    met: readonly string[],
+    seen: readonly string[],
     still: readonly string[] = [],
     failed: readonly FailedDoubt[] = [],
   ): Promise<string[]> {
     // Packed as any other request, so that `webloom quarantine retry` queues it.
     const away = failed.map(({ id, request, reason }) => ({ id, text: packRequest({ id, request }), reason }))
-    return this.#end(fresh, { met, still, away })
+    return this.#end(fresh, { seen, still, away })
   }
 
   #end(
     fresh: readonly QueuedRequest[],
     {
-      met = [],
+      seen = [],
       still = [],
       away = [],
-    }: { met?: readonly string[]; still?: readonly string[]; away?: readonly Quarantined[] },
+    }: { seen?: readonly string[]; still?: readonly string[]; away?: readonly Quarantined[] },
   ): Promise<string[]> {
     const parts = away.flatMap(({ id, text, reason }) => [id, text, reason])
     const token = randomUUID()
     return this.#options.end(
-      [token, met.length, ...met, still.length, ...still, away.length, ...parts],
+      [token, seen.length, ...seen, still.length, ...still, away.length, ...parts],
       // Taken as they were set aside, they still say whose doubt it was, and would be set aside again, in no line.
       fresh.map(({ id, request }) => ({ id, request })),
     )

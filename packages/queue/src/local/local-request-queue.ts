@@ -48,7 +48,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
 {
   readonly doubts: LinkDoubts = {
     take: async (max) => this.#setAside.take(max),
-    end: (fresh, met, _still, failed) => this.#endDoubts(fresh, met, failed),
+    end: (fresh, seen, _still, failed) => this.#endDoubts(fresh, seen, failed),
   }
   readonly failures: LocalFailures
   readonly visits?: KeptVisits
@@ -263,12 +263,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
 
   async #endDoubts(
     fresh: readonly QueuedRequest[],
-    met: readonly string[],
+    seen: readonly string[],
     failed: readonly FailedDoubt[] = [],
   ): Promise<readonly string[]> {
     await this.#slots.prepare(fresh)
     return this.#store.atomically(() => {
-      for (const id of met) this.#setAside.end(id)
+      for (const id of seen) this.#setAside.end(id)
       this.#rejected += failed.filter(({ id }) => this.#setAside.quarantine(id)).length
       const queued = fresh.filter(({ id }) => this.#setAside.end(id))
       for (const { id, request } of queued) {

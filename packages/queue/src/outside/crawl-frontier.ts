@@ -74,7 +74,7 @@ async function* textsOfLines(
   bucket: string,
 ): AsyncGenerator<readonly string[]> {
   // A scan may meet a field twice.
-  const met = new Set<string>()
+  const listed = new Set<string>()
   let cursor = '0'
   do {
     const [next, fields] = await redis.hscanBuffer(
@@ -86,8 +86,8 @@ async function* textsOfLines(
     cursor = String(next)
     for (let at = 0; at < fields.length; at += 2) {
       const slot = String(fields[at])
-      if (met.has(slot)) continue
-      met.add(slot)
+      if (listed.has(slot)) continue
+      listed.add(slot)
       const texts = shortLine(fields[at + 1]!)
       if (texts) yield texts
       else yield* listsOf(redis, frontier, slot)

@@ -36,7 +36,7 @@ export interface RetryOptions {
    * when there is nothing to retry.
    */
   readonly reopen: () => Promise<unknown>
-  /** Called with each part before it is queued: the filter records that these pages are met. */
+  /** Called with each part before it is queued: the filter records that these pages are seen. */
   readonly mark?: (requests: readonly QueuedRequest[]) => Promise<() => Promise<void>>
 }
 
@@ -62,15 +62,15 @@ export async function* failedRequests(
     return
   }
   const signature = filter.signature && (await wholeSignature(ledger, filter.signature))
-  const met = new Set<string>()
+  const taken = new Set<string>()
   for (let cursor: string | undefined; ; ) {
     const page = await ledger.page(MAX_ENTRIES_PER_PAGE, {
       ...(cursor && { cursor }),
       ...(signature && { signature }),
     })
-    const fresh = page.entries.filter((entry) => isMeant(entry, filter) && !met.has(entry.key + entry.id))
+    const fresh = page.entries.filter((entry) => isMeant(entry, filter) && !taken.has(entry.key + entry.id))
     // Only what is in quarantine may come twice.
-    for (const { key, id, history } of fresh) if (history) met.add(key + id)
+    for (const { key, id, history } of fresh) if (history) taken.add(key + id)
     if (fresh.length > 0) yield fresh
     if (page.cursor === undefined) return
     cursor = page.cursor

@@ -32,16 +32,16 @@ export class ShardedDoubts implements LinkDoubts {
 
   async end(
     fresh: readonly QueuedRequest[],
-    met: readonly string[],
+    seen: readonly string[],
     still: readonly string[] = [],
     failed: readonly FailedDoubt[] = [],
   ): Promise<string[]> {
-    const ids = [...fresh, ...failed].map(({ id }) => id).concat(met, still)
+    const ids = [...fresh, ...failed].map(({ id }) => id).concat(seen, still)
     const parts = new Set(ids.flatMap((id) => this.#takenFrom.get(id)?.part ?? []))
     const endIn = (part: LinkDoubts, isOf: (id: string) => boolean) =>
       part.end(
         fresh.filter(({ id }) => isOf(id)),
-        met.filter(isOf),
+        seen.filter(isOf),
         still.filter(isOf),
         failed.filter(({ id }) => isOf(id)),
       )

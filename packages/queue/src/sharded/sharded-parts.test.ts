@@ -12,10 +12,10 @@ function doubtsOf(...ids: string[]): LinkDoubts & { readonly ended: unknown[] } 
   return {
     ended,
     take: async (max) => ids.splice(0, max).map((id) => ({ id }) as QueuedRequest),
-    end: async (fresh, met, still = [], failed = []) => {
+    end: async (fresh, seen, still = [], failed = []) => {
       ended.push(
         [fresh, still, failed].map((some) => some.map((one) => (typeof one === 'string' ? one : one.id))),
-        met,
+        seen,
       )
       return fresh.map(({ id }) => id)
     },

@@ -25,7 +25,7 @@ export interface EngineScheduler {
   ): Promise<void>
   retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
   requeue(lease: Lease): Promise<void>
-  /** Makes the filter forget the committed page of `lease`, so that it can be met again. */
+  /** Makes the filter forget the committed page of `lease`, so that it is new again. */
   forget(lease: Lease): Promise<void>
   reject(lease: Lease, reason: string): Promise<void>
   /** Resolves to true when fewer than `mark` requests wait, and their store can take more. */

@@ -4,7 +4,7 @@
  *     fetch → Response: scrape, items out, commit with the links found
  *           → Request (redirect): commit with it as the only child
  *           → RetryLater: retry, back to the queue
- *           → error: errback, commit; the filter forgets the page if it may be met again
+ *           → error: errback, commit; the filter forgets the page if it may be new again
  */
 
 import {

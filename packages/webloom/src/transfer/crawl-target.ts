@@ -47,7 +47,7 @@ export interface CrawlTarget {
   settled(asker: string): Promise<void>
   /** The requests that were given up. */
   readonly failures: FailureLedger
-  /** Marks requests as met that go back into the queue; call what it resolves to when they are there. */
+  /** Marks requests as seen that go back into the queue; call what it resolves to when they are there. */
   mark(requests: readonly QueuedRequest[]): Promise<() => Promise<void>>
   /** Whether the requests seen were deleted when the crawl ended, as far as `adopt` has found. */
   hasForgotten(): boolean
@@ -223,7 +223,7 @@ async function pushMarked(
   batch: readonly QueuedRequest[],
   asker: string,
 ): Promise<void> {
-  // Whoever had them before may have met them in this very filter: its answer does not count, its mark does.
+  // Whoever had them before may have asked about them in this very filter: its answer does not count, its mark does.
   await filter.requestsSeen(
     batch.map(({ request }) => request),
     asker,

@@ -132,20 +132,18 @@ const TESTS: ContractTests<SharedVisits> = {
     const found = await one.find(pages.map(({ fingerprint }) => fingerprint))
     assert.ok(found.every((visit) => visit?.isInALine))
   },
-  'a page that is put back at the time of an entry that a worker has just read is queued all the same': async ({
-    one,
-    other,
-  }) => {
-    const page = pageOf('/a')
-    await one.record([page])
-    // Visited before its hour: on Redis its first entry stays where it was, and counts no more.
-    await one.record([pageOf('/a', { visitedAt: START + HOUR / 2, dueAt: START + 5 * HOUR })])
-    const read = await one.due(START + HOUR, 10)
-    await other.reschedule([page], page.visit.dueAt)
-    const queued = await one.queueDue(read)
-    assert.equal(queued + (await queuedWhileDue(one, START + 100 * HOUR, 10)), 1)
-    assert.equal((await one.find([page.fingerprint]))[0]?.isInALine, true)
-  },
+  'a page that is put back at the time of an entry that a worker has just read is queued all the same':
+    async ({ one, other }) => {
+      const page = pageOf('/a')
+      await one.record([page])
+      // Visited before its hour: on Redis its first entry stays where it was, and counts no more.
+      await one.record([pageOf('/a', { visitedAt: START + HOUR / 2, dueAt: START + 5 * HOUR })])
+      const read = await one.due(START + HOUR, 10)
+      await other.reschedule([page], page.visit.dueAt)
+      const queued = await one.queueDue(read)
+      assert.equal(queued + (await queuedWhileDue(one, START + 100 * HOUR, 10)), 1)
+      assert.equal((await one.find([page.fingerprint]))[0]?.isInALine, true)
+    },
   'a visit puts a page that was queued at its next hour': async ({ one }) => {
     await one.record([pageOf('/a')])
     await one.queueDue(await one.due(START + HOUR, 10))

@@ -81,7 +81,9 @@ function isSecretName(name: string): boolean {
 
 /** Of headers and connection strings that are written as text: `Authorization: Bearer …`, `Server=db;Password=…`. */
 function withoutTextSecrets(text: string): string {
-  return withoutUrlSecrets(text).replace(SECRET_IN_TEXT, `$1${HIDDEN}`).replace(SECRET_BY_SCHEME, `$1${HIDDEN}`)
+  return withoutUrlSecrets(text)
+    .replace(SECRET_IN_TEXT, `$1${HIDDEN}`)
+    .replace(SECRET_BY_SCHEME, `$1${HIDDEN}`)
 }
 
 function cleared(value: unknown, isSecret: boolean, depth: number): unknown {

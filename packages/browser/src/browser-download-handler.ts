@@ -11,12 +11,14 @@
 
 import {
   type BrowserOptions,
+  bodyBytesMaxOf,
   browserOptionsProblem,
   type Crawler,
   type DocumentPace,
   DownloadError,
   type DownloadHandler,
   type DownloadOptions,
+  downloadTimeoutMsOf,
   type Egress,
   type Logger,
   NoAnswer,
@@ -29,7 +31,6 @@ import {
   type SpiderLike,
   type StatsCollector,
   settingRow,
-  timerMs,
   WebloomError,
   within,
 } from '@webloom/core'
@@ -197,7 +198,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
   ): Promise<TimedPage> {
     const { settings, bodyBytesMax, stats, openEgress } = this.#options
     const beganAtMs = performance.now()
-    const timeoutMs = timerMs(secondsOf(request, 'download_timeout') * 1000 || this.#options.timeoutMs)
+    const timeoutMs = downloadTimeoutMsOf(request, this.#options.timeoutMs)
     let egress: Egress | undefined
     let visit: PageVisit | undefined
     const over = Promise.withResolvers<never>()
@@ -225,7 +226,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
         request,
         wanted,
         verifiesCertificates: this.#options.verifiesCertificates,
-        bodyBytesMax: numberOf(request, 'download_maxsize') ?? bodyBytesMax,
+        bodyBytesMax: bodyBytesMaxOf(request, bodyBytesMax),
         ...(options.pace && { pace: options.pace }),
         isPaced: options.isPaced ?? false,
         usualHeaders: this.#options.usualHeaders,
@@ -357,13 +358,4 @@ function tooMuch(request: Request, bytesMax: number): DownloadError {
     `${request} loads or sends more than ${bytesMax} bytes (BROWSER_MAXSIZE)`,
     { reason: 'body_size' },
   )
-}
-
-function numberOf(request: Request, key: string): number | undefined {
-  const value = request.meta[key]
-  return typeof value === 'number' && value >= 0 ? value : undefined
-}
-
-function secondsOf(request: Request, key: string): number {
-  return numberOf(request, key) ?? 0
 }

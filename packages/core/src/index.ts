@@ -2,6 +2,7 @@
 
 // Requests and responses
 
+export { bodyBytesMaxOf, downloadTimeoutMsOf } from './requests/download-bounds.ts'
 export { checkHeader, Headers, type HeadersInit } from './requests/headers.ts'
 export { isFlatJson, type JsonObject, jsonCopy } from './requests/json.ts'
 export { checkMeta, metaKeyMeant } from './requests/meta-check.ts'
@@ -435,7 +436,15 @@ export {
 export { makeFolder } from './files/make-folder.ts'
 export { sqlite } from './files/node-sqlite.ts'
 export { type Awaitable, isPromise } from './waiting/awaitable.ts'
-export { NoAnswer, TIMER_MS_MAX, timerMs, waitAtMost, withDeadline, within } from './waiting/deadline.ts'
+export {
+  NoAnswer,
+  TIMER_MS_MAX,
+  TIMER_SECONDS_MAX,
+  timerMs,
+  waitAtMost,
+  withDeadline,
+  within,
+} from './waiting/deadline.ts'
 export { unlessAborted } from './waiting/unless-aborted.ts'
 
 // What lies in the package of URLs

@@ -1,5 +1,7 @@
 /** The longest time that a timer takes, milliseconds: Node counts in 32 bits, and a longer timer fires at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1
+/** The same in whole seconds, for settings and fields that are written so. */
+export const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
 
 /**
  * Settles as `work` does. Rejects with `late()` when that takes longer than `ms`; the work itself goes on, and its result

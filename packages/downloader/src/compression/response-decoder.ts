@@ -1,6 +1,7 @@
 /** Unpacks the bodies of responses within bounds: a bomb is cut off while it unpacks. */
 
 import {
+  bodyBytesMaxOf,
   DownloadError,
   protectionStat,
   type Request,
@@ -85,8 +86,7 @@ export class ResponseDecoder {
   }
 
   #limitOf(request: Request, { body }: Response): UnfoldingLimit {
-    const asked = request.hasMeta ? request.meta.download_maxsize : undefined
-    const bytesMax = orInfinite(typeof asked === 'number' ? asked : this.#bytesMax)
+    const bytesMax = orInfinite(bodyBytesMaxOf(request, this.#bytesMax))
     const byRatio = Math.max(RATIO_FREE_BYTES, body.length * orInfinite(this.#ratioMax))
     return byRatio < bytesMax
       ? {

@@ -1,4 +1,5 @@
 import {
+  bodyBytesMaxOf,
   type Crawler,
   DownloadError,
   type DownloadHandler,
@@ -7,7 +8,7 @@ import {
   type Response,
 } from '@webloom/core'
 import { beginningOf, refuseOtherSchemes } from './scheme.ts'
-import { bodyBytesMaxOf, type CreateResponse, tooLarge, wholeAnswer } from './whole-answer.ts'
+import { type CreateResponse, tooLarge, wholeAnswer } from './whole-answer.ts'
 
 /**
  * Answers `data:` URLs: the page is in the URL itself, and no connection is made. A URL of another scheme, which
@@ -45,7 +46,7 @@ export class DataDownloadHandler implements DownloadHandler {
       )
     })
     const body = new Uint8Array(await answer.arrayBuffer())
-    const bytesMax = bodyBytesMaxOf(request, this.#bodyBytesMax)
+    const bytesMax = bodyBytesMaxOf(request, this.#bodyBytesMax) || Infinity
     if (body.length > bytesMax) throw tooLarge(beginningOf(request.url), bytesMax)
     const headers = { 'content-type': answer.headers.get('content-type') ?? '' }
     return wholeAnswer(request, { headers, body }, options, this.#createResponse)

@@ -3,6 +3,7 @@ import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
+  bodyBytesMaxOf,
   type Crawler,
   DownloadError,
   type DownloadHandler,
@@ -16,7 +17,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { refuseOtherSchemes } from './scheme.ts'
-import { bodyBytesMaxOf, type CreateResponse, tooLarge, wholeAnswer } from './whole-answer.ts'
+import { type CreateResponse, tooLarge, wholeAnswer } from './whole-answer.ts'
 
 export interface FileDownloadHandlerOptions {
   /** FILE_URLS_ALLOWED: folders and files that may be read. When it is empty, no file may be read. */
@@ -96,7 +97,7 @@ export class FileDownloadHandler implements DownloadHandler {
   }
 
   async #read(path: string, request: Request, signal: AbortSignal): Promise<Uint8Array> {
-    const bytesMax = bodyBytesMaxOf(request, this.#options.bodyBytesMax)
+    const bytesMax = bodyBytesMaxOf(request, this.#options.bodyBytesMax) || Infinity
     const file = await openFile(path).catch((cause: Error) => {
       throw new DownloadError('DownloadFailedError', `${request.url}: ${cause.message}`, { cause })
     })

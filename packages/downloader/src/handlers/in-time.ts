@@ -2,11 +2,11 @@ import {
   type Crawler,
   type DownloadHandler,
   type DownloadOptions,
+  downloadTimeoutMsOf,
   type Logger,
   protectionStat,
   type Request,
   type StatsCollector,
-  timerMs,
 } from '@webloom/core'
 import { tooLate } from '../http/exchange-errors.ts'
 import { HttpDownloadHandler } from '../http/http-download-handler.ts'
@@ -52,7 +52,7 @@ async function cutInTime(
   deadline: DownloadDeadline,
 ): Promise<unknown> {
   options.signal.throwIfAborted()
-  const timeoutMs = timeoutMsOf(request, deadline)
+  const timeoutMs = downloadTimeoutMsOf(request, deadline.timeoutMs)
   const cut = new AbortController()
   const over = Promise.withResolvers<never>()
   const end = (error: unknown, reason = error) => {
@@ -63,7 +63,7 @@ async function cutInTime(
   const timer = setTimeout(() => {
     deadline.stats.inc(protectionStat('deadline'))
     end(tooLate(request, timeoutMs), new DOMException('DOWNLOAD_TIMEOUT is over', 'TimeoutError'))
-  }, timerMs(timeoutMs))
+  }, timeoutMs)
   options.signal.addEventListener('abort', onAbort)
   try {
     const download = Promise.resolve(handler.download(request, until(cut.signal, options)))
@@ -73,11 +73,6 @@ async function cutInTime(
     clearTimeout(timer)
     options.signal.removeEventListener('abort', onAbort)
   }
-}
-
-function timeoutMsOf(request: Request, { timeoutMs }: DownloadDeadline): number {
-  const seconds = request.hasMeta ? request.meta.download_timeout : undefined
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : timeoutMs
 }
 
 /** The same options, of which none has an effect once `signal` has fired. */

@@ -26,13 +26,6 @@ export function wholeAnswer(
   return createResponse(request.url, { headers: all, body: take ? new Uint8Array(0) : body, request })
 }
 
-/** Returns how many bytes the body of this request may have: `meta.download_maxsize`, else DOWNLOAD_MAXSIZE. 0: no bound. */
-export function bodyBytesMaxOf(request: Request, fromSettings: number): number {
-  const given = request.hasMeta ? request.meta.download_maxsize : undefined
-  const bytesMax = typeof given === 'number' ? given : fromSettings
-  return bytesMax > 0 ? bytesMax : Infinity
-}
-
 /** @param url as it is to be shown: a long `data:` URL only by its beginning */
 export function tooLarge(url: string, bytesMax: number): DownloadError {
   return new DownloadError(

@@ -14,10 +14,12 @@
 
 import {
   type Awaitable,
+  bodyBytesMaxOf,
   type Crawler,
   DownloadError,
   type DownloadHandler,
   type DownloadOptions,
+  downloadTimeoutMsOf,
   Headers,
   isPromise,
   type JsonValue,
@@ -27,7 +29,6 @@ import {
   Response,
   type ResponseInit,
   type StatsCollector,
-  timerMs,
   unlessAborted,
   withDeadline,
 } from '@webloom/core'
@@ -116,8 +117,7 @@ export class HttpDownloadHandler implements DownloadHandler {
     const { signal, onStart, cutsBody = false, bodyTo } = options
     const target = wireTarget(request.url)
     const limits = cutsBody ? { ...this.#limitsOf(request), cutsBody } : this.#limitsOf(request)
-    const seconds = numberOf(request, 'download_timeout', 0)
-    const timeoutMs = timerMs(seconds > 0 ? seconds * 1000 : this.#timeoutMs)
+    const timeoutMs = downloadTimeoutMsOf(request, this.#timeoutMs)
     // For nearly every page there is nothing to wait for.
     const lookup = this.#lookupAside(request, target.origin, timeoutMs, options)
     const lookupMs = lookup ? await lookup : 0
@@ -193,7 +193,7 @@ export class HttpDownloadHandler implements DownloadHandler {
     const { bodyBytesMax, failOnDataLoss } = this.#limits
     return {
       ...this.#limits,
-      bodyBytesMax: numberOf(request, 'download_maxsize', bodyBytesMax),
+      bodyBytesMax: bodyBytesMaxOf(request, bodyBytesMax),
       failOnDataLoss: booleanOf(request.meta.download_fail_on_dataloss, failOnDataLoss),
     }
   }

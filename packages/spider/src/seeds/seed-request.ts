@@ -15,6 +15,7 @@ import {
   type JsonObject,
   Request,
   type RequestInit,
+  TIMER_SECONDS_MAX,
   WebloomError,
 } from '@webloom/core'
 import { type FormFields, urlencodedForm, withMoreQuery } from '../requests/urlencoded-form.ts'
@@ -197,12 +198,9 @@ function formFields(form: unknown): FormFields {
   )
 }
 
-/** The longest time that a timer can be set to. */
-const DELAY_S_MAX = 2_147_483
-
 function seconds(delay: unknown): number {
-  if (typeof delay === 'number' && delay >= 0 && delay <= DELAY_S_MAX) return delay
-  throw invalid(`delay is ${shortened(delay)}; expected seconds, from 0 to ${DELAY_S_MAX}`)
+  if (typeof delay === 'number' && delay >= 0 && delay <= TIMER_SECONDS_MAX) return delay
+  throw invalid(`delay is ${shortened(delay)}; expected seconds, from 0 to ${TIMER_SECONDS_MAX}`)
 }
 
 function optional<T>(

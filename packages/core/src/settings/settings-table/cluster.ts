@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** A crawl of several workers: its queue, seeds, items, and when a worker leaves. */
@@ -239,7 +240,7 @@ export const CLUSTER_SETTINGS = [
     unit: 's',
     default: 60,
     min: 0.1,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Time between two looks at the memory.',
   },

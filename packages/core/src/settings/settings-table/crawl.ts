@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** What is followed, what reads it, and when the crawl ends. */
@@ -143,7 +144,7 @@ export const CRAWL_SETTINGS = [
     unit: 's',
     default: 0,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Ends the crawl after this time. 0: never.',
   },
@@ -153,7 +154,7 @@ export const CRAWL_SETTINGS = [
     unit: 's',
     default: 0,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Ends the crawl when no item has come for this long. 0: never.',
   },
@@ -171,7 +172,7 @@ export const CRAWL_SETTINGS = [
     unit: 's',
     default: 600,
     min: 1,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary:
       'How long each pipeline, feed or extension may take to open or to close. An output that is not complete by then has failed (WL_OUTPUT_FAILED), and its items stay in their spool.',
@@ -182,7 +183,7 @@ export const CRAWL_SETTINGS = [
     unit: 's',
     default: 30,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary: 'How long requests in flight may take to finish after the first signal.',
   },

@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** How a request becomes a response. */
@@ -57,7 +58,7 @@ export const DOWNLOADER_SETTINGS = [
     unit: 's',
     default: 180,
     min: 0.001,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Longest time for one download, from the connection to the last byte.',
   },

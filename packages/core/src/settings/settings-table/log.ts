@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** What a crawl tells about itself. */
@@ -55,7 +56,7 @@ export const LOG_SETTINGS = [
     unit: 's',
     default: 60,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Time between two log lines with the pages and items so far. 0: no such lines.',
   },

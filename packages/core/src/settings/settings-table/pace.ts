@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** How much at once and how fast. */
@@ -27,7 +28,7 @@ export const PACE_SETTINGS = [
     unit: 's',
     default: 0,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Least time between the starts of two requests to one host.',
   },
@@ -79,7 +80,7 @@ export const PACE_SETTINGS = [
     unit: 's',
     default: 5,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'Delay of a host that has not answered yet.',
   },
@@ -89,7 +90,7 @@ export const PACE_SETTINGS = [
     unit: 's',
     default: 60,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'scrapy',
     summary: 'The longest delay that a slow host gets.',
   },
@@ -126,7 +127,7 @@ export const PACE_SETTINGS = [
     unit: 's',
     default: 1,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary: "A failing host's first pause, doubled with each further failure.",
   },
@@ -136,7 +137,7 @@ export const PACE_SETTINGS = [
     unit: 's',
     default: 60,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary: 'The longest pause of a failing host that asks for none itself.',
   },

@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /**
@@ -22,7 +23,7 @@ export const PROTECTION_SETTINGS = [
     unit: 's',
     default: 30,
     min: 0.001,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary: 'How long an answer may pause, and how long its headers may take once they have begun.',
   },

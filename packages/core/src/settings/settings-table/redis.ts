@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** Where Redis is, and what the dupefilter keeps there. */
@@ -60,7 +61,7 @@ export const REDIS_SETTINGS = [
     unit: 's',
     default: 15,
     min: 0.1,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary: 'How long a Redis may take to answer before the crawl gives up (exit code 3).',
   },
@@ -172,7 +173,7 @@ export const REDIS_SETTINGS = [
     unit: 's',
     default: 10,
     min: 0,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary:
       'How long a page that was told that a link is new may be silent, before the next page that asks about the link is told so, too.',

@@ -1,3 +1,4 @@
+import { TIMER_SECONDS_MAX } from '../../waiting/deadline.ts'
 import type { UsedSetting } from '../setting-row.ts'
 
 /** What sites allow, as their robots.txt say. */
@@ -23,7 +24,7 @@ export const ROBOTS_SETTINGS = [
     unit: 's',
     default: 30,
     min: 0.001,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary:
       'Longest time to get a robots.txt, redirects included. DOWNLOAD_TIMEOUT counts when it is shorter.',
@@ -67,7 +68,7 @@ export const ROBOTS_SETTINGS = [
     unit: 's',
     default: 2,
     min: 0.001,
-    max: 2_147_483,
+    max: TIMER_SECONDS_MAX,
     since: 'webloom',
     summary:
       'A site whose robots.txt fails (5xx, 429, no answer) is asked again after this time, then twice as long, up to 60 s. Its requests wait.',

@@ -88,6 +88,42 @@ test('what is misspelt or no bound is told, all at once, with what may have been
   )
 })
 
+test('monitors that are not static, or are called monitor, are refused with the line to write', () => {
+  class Field {
+    readonly monitors = { items: { min: 500 } }
+  }
+  class Getter {
+    get monitors() {
+      return { itms: { min: 500 } }
+    }
+  }
+  class Singular {
+    static monitor = { errors: 0 }
+    readonly name = 'singular'
+  }
+  class Heir extends Singular {}
+  class Both {
+    static monitors = { errors: 0 }
+    readonly monitor = { errors: 1 }
+  }
+  const reads = (Class: new () => object) => () => readMonitors(new Class(), Settings.fromLayers({}))
+  const line =
+    'is read by nobody, so nothing would be judged; write: static override monitors: Monitors = { … }'
+  expect(reads(Field)).toThrow(`monitors of Field ${line}`)
+  expect(reads(Getter)).toThrow(`monitors of Getter ${line}`)
+  expect(reads(Singular)).toThrow(`static monitor of Singular ${line}`)
+  expect(reads(Heir)).toThrow(`static monitor of Heir ${line}`)
+  expect(reads(Both)).toThrow(`monitor of Both ${line}`)
+})
+
+test('a field of the spider that is called monitors and holds something else is its own', () => {
+  class Screens {
+    readonly monitors = [{ items: 4 }]
+    readonly monitor = { diagonal: 27, brand: 'any' }
+  }
+  expect(readMonitors(new Screens(), Settings.fromLayers({}))).toBeUndefined()
+})
+
 test('tsc finds a misspelt key', () => {
   // @ts-expect-error itms
   const monitors: Monitors = { itms: { min: 1 } }

@@ -60,6 +60,7 @@ export function readMonitors(spider: object, settings: Settings): Monitors | und
   const set = settings.getDict('MONITORS')
   const [ofProject, ofCall] = [byName(settings, false), byName(settings, true)]
   const problems = [
+    ...inOtherPlaces(spider),
     ...(own === undefined ? [] : problemsOf(own, CHECKS, `static monitors of ${spider.constructor.name}`)),
     ...problemsOf(set, CHECKS, 'MONITORS'),
     ...problemsOf(merged(ofProject, ofCall), CHECKS, 'SPIDERMON_…'),
@@ -74,6 +75,29 @@ export function readMonitors(spider: object, settings: Settings): Monitors | und
     (isSetNow ? set : {}) as Monitors,
   ].reduce(merged, {})
   return Object.keys(all).length === 0 ? undefined : all
+}
+
+/** Monitors that nobody would read: `static` is forgotten, or the name is `monitor`. What means something else is left alone. */
+function inOtherPlaces(spider: object): string[] {
+  const Class = spider.constructor as unknown as Readonly<Record<string, unknown>> & { readonly name: string }
+  const fields = spider as Readonly<Record<string, unknown>>
+  const places = [
+    ['monitors', fields.monitors],
+    ['monitor', fields.monitor],
+    ['static monitor', Class.monitor],
+  ] as const
+  return places
+    .filter(([, value]) => looksLikeMonitors(value))
+    .map(
+      ([place]) =>
+        `${place} of ${Class.name} is read by nobody, so nothing would be judged; write: static override monitors: Monitors = { … }`,
+    )
+}
+
+function looksLikeMonitors(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const names = Object.keys(CHECKS)
+  return Object.keys(value).some((key) => names.includes(key) || didYouMean(key, names) !== '')
 }
 
 /** Key by key; `items` has keys of its own. */

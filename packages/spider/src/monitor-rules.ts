@@ -8,7 +8,7 @@ export interface MonitoredRun extends RunSeen {
   readonly hasEnded: boolean
 }
 
-/** What `custom` returns: nothing, or true, when all is well; else what is wrong, in one sentence or several. */
+/** What `custom` returns: nothing, or false, when all is well; else what is wrong, in one sentence or several, or true. */
 export type MonitorAnswer = undefined | null | boolean | string | readonly string[]
 
 /**

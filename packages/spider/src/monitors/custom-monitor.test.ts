@@ -22,8 +22,18 @@ test('what a monitor of the spider’s own returns that is no text is named, and
   const { log, worker } = crawl({ monitors: { custom: () => [{ price: 1 }, null, 'few'] as never } })
   log.end()
   expect((await worker('a').ended()).map(({ words }) => words)).toEqual([
-    'the monitor custom returned an object, where a text, a list of texts, false or nothing is expected',
-    'the monitor custom returned null, where a text, a list of texts, false or nothing is expected',
+    'the monitor custom returned an object, where a text, a list of texts, true, false or nothing is expected',
+    'the monitor custom returned null, where a text, a list of texts, true, false or nothing is expected',
     'few',
   ])
+})
+
+test('a monitor of the spider’s own that returns a condition has found something when that is true', async () => {
+  const found = async (fewest: number) => {
+    const { log, worker } = crawl({ monitors: { custom: ({ items }) => items < fewest } })
+    log.end()
+    return (await worker('a').ended()).map(({ id, words }) => [id, words])
+  }
+  expect(await found(100)).toEqual([['custom', 'the monitor custom says that something is wrong']])
+  expect(await found(0)).toEqual([])
 })

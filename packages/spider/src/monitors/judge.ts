@@ -91,8 +91,8 @@ export class Judge {
       const run = { ...look.run, stats: look.stats, hasEnded: true }
       const asked = async () => custom(run, look.past)
       const answer: unknown = await inTime('the monitor custom', asked, this.#options.timeoutMs)
-      if (answer === undefined || answer === null || answer === true || answer === '') return []
-      if (answer === false) return [{ id: 'custom', words: 'custom says that something is wrong' }]
+      if (answer === undefined || answer === null || answer === false || answer === '') return []
+      if (answer === true) return [{ id: 'custom', words: 'the monitor custom says that something is wrong' }]
       return [answer]
         .flat()
         .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: customWords(words) }))
@@ -108,5 +108,5 @@ function customWords(answer: unknown): string {
     answer === null || answer === undefined
       ? String(answer)
       : `${/^[aeiou]/.test(typeof answer) ? 'an' : 'a'} ${typeof answer}`
-  return `the monitor custom returned ${what}, where a text, a list of texts, false or nothing is expected`
+  return `the monitor custom returned ${what}, where a text, a list of texts, true, false or nothing is expected`
 }

@@ -59,7 +59,7 @@ export { XMLFeedSpider } from './spiders/xml-feed-spider.ts'
 
 // What a run must bring, and who is told
 
-export type { MonitorAnswer, MonitoredRun, Monitors } from './monitor-rules.ts'
+export type { MonitorAnswer, MonitoredRun, Monitors, StatusBound, StatusClass } from './monitor-rules.ts'
 export { CrawlMonitors, type CrawlMonitorsOptions } from './monitors/crawl-monitors.ts'
 export { ExamplePages } from './monitors/example-pages.ts'
 export { readMonitors } from './monitors/read-monitors.ts'

@@ -11,6 +11,11 @@ export interface MonitoredRun extends RunSeen {
 /** What `custom` returns: nothing, or false, when all is well; else what is wrong, in one sentence or several, or true. */
 export type MonitorAnswer = undefined | null | boolean | string | readonly string[]
 
+/** All statuses with that first digit together. */
+export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
+
+export type StatusBound = number | { readonly max?: number; readonly share?: number }
+
 /**
  * What each run of a spider is expected to bring. Whoever runs the crawl is told once a run of each that fails: by the log, the exit code,
  * and MONITOR_WEBHOOKS and MONITOR_MAIL_TO. Counts are of all workers together.
@@ -34,8 +39,8 @@ export interface Monitors {
   readonly coverage?: Readonly<Record<string, number>>
   /** 0.1: of any field, a run may have 10 in 100 items less than the median of those before, or as few as the worst of them. Judged as `coverage`. */
   readonly coverageDrop?: number
-  /** HTTP status → the most responses that may have it, or the largest share of them. Judged while it runs, and at its end. */
-  readonly statuses?: Readonly<Record<number, number | { readonly max?: number; readonly share?: number }>>
+  /** HTTP status, or a class of them as `4xx` → the most responses that may have it, or the largest share of them. Judged while it runs, and at its end. */
+  readonly statuses?: Readonly<Partial<Record<number | StatusClass, StatusBound>>>
   /** The most lines of the log at level ERROR; judged while it runs, as all that follow with a most. */
   readonly errors?: number
   /** The most lines at level WARNING. */

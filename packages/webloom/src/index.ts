@@ -34,6 +34,8 @@ export {
   SelectorList,
   Spider,
   type SpiderClass,
+  type StatusBound,
+  type StatusClass,
 } from '@webloom/spider'
 
 // Spiders that walk a site or read a feed by themselves, links, and requests of special kinds

@@ -66,6 +66,14 @@ test.each<[string, Monitors, Partial<RunSeen>, string[]]>([
     { statuses: { 200: 90, 403: 6 } },
     ['statuses/403'],
   ],
+  ['a class of statuses', { statuses: { '4xx': 5 } }, { statuses: { 404: 3, 429: 3 } }, ['statuses/4xx']],
+  ['the other classes', { statuses: { '4xx': 5 } }, { statuses: { 200: 9, 404: 5, 500: 9, 4040: 9 } }, []],
+  [
+    'a large share of a class',
+    { statuses: { '5xx': { share: 0.05 } } },
+    { statuses: { 200: 90, 500: 3, 503: 3 } },
+    ['statuses/5xx'],
+  ],
   ['a small share of it', { statuses: { 403: { share: 0.1 } } }, { statuses: { 200: 90, 403: 6 } }, []],
   [
     'a field that some items lack',

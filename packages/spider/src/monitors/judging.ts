@@ -158,8 +158,9 @@ function badEnd({ finishReasons }: Monitors, { run }: RunLook): Finding[] {
 function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Finding[] {
   const all = Object.values(run.statuses).reduce((sum, count) => sum + count, 0)
   return Object.entries(monitors.statuses ?? {}).flatMap(([status, bound]) => {
+    if (bound === undefined) return []
     const { max, share } = typeof bound === 'number' ? { max: bound, share: undefined } : bound
-    const count = run.statuses[status] ?? 0
+    const count = countOf(status, run.statuses)
     const id = `statuses/${status}`
     if (max !== undefined && count > max)
       return [
@@ -178,4 +179,11 @@ function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Find
       },
     ]
   })
+}
+
+/** Of a status, or of a class of them. */
+function countOf(status: string, counts: Readonly<Record<string, number>>): number {
+  if (!status.endsWith('xx')) return counts[status] ?? 0
+  const ofClass = Object.entries(counts).filter(([one]) => one.length === 3 && one[0] === status[0])
+  return ofClass.reduce((sum, [, count]) => sum + count, 0)
 }

@@ -124,6 +124,15 @@ test('a field of the spider that is called monitors and holds something else is 
   expect(readMonitors(new Screens(), Settings.fromLayers({}))).toBeUndefined()
 })
 
+test('what no response has for a status is refused, and a class of statuses is not', () => {
+  for (const wrong of ['abc', '4040', '40', '4XX', '4x', '6xx', '0xx', ''])
+    expect(() => read({ statuses: { [wrong]: 0 } })).toThrow(
+      `${JSON.stringify(wrong)} is no status: expected one, as 403, or a class of them, as 4xx`,
+    )
+  const monitors = { statuses: { 403: 0, 999: 1, '4xx': 5, '5xx': { share: 0.01 } } } satisfies Monitors
+  expect(read(monitors)).toEqual(monitors)
+})
+
 test('tsc finds a misspelt key', () => {
   // @ts-expect-error itms
   const monitors: Monitors = { itms: { min: 1 } }

@@ -39,6 +39,7 @@ const CHECKS: Readonly<Record<MonitorName, Check | Rules>> = {
   coverage: (value: unknown) => eachOf(value, share),
   coverageDrop: share,
   statuses: (value: unknown) =>
+    noStatus(value) ??
     eachOf(value, (one) => (typeof one === 'number' ? count(one) : problemsOf(one, STATUS, '')[0])),
   errors: count,
   warnings: count,
@@ -207,6 +208,14 @@ function problemsOf(given: unknown, rules: Rules, place: string): string[] {
 function unknownKey(key: string, rules: Rules, place: string): string {
   const names = Object.keys(rules)
   return `${place} has no ${JSON.stringify(key)}.${didYouMean(key, names) || ` There are ${names.join(', ')}`}`
+}
+
+/** What is written for a status and is none would be met by no response. */
+function noStatus(given: unknown): string | undefined {
+  const wrong = Object.keys(given ?? {}).find((key) => !/^(?:[1-9]\d\d|[1-5]xx)$/.test(key))
+  return wrong === undefined
+    ? undefined
+    : `${JSON.stringify(wrong)} is no status: expected one, as 403, or a class of them, as 4xx`
 }
 
 /** The first problem of an object's values. */

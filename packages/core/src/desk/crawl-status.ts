@@ -43,34 +43,31 @@ export interface WorkerCounts {
   readonly blocked: number
 }
 
-/** The totals that everybody looks at first. Each is a stat: the names are in `TOTAL_STATS`. */
+/** The totals that everybody looks at first. */
 export interface CrawlTotals {
   readonly pages: number
   readonly items: number
+  /** Without the lines that tell what monitors have found. */
   readonly errors: number
   readonly filtered: number
   readonly retries: number
 }
 
-/** Which stat each total is. */
-export const TOTAL_STATS: { readonly [Name in keyof CrawlTotals]: string } = {
-  pages: 'response_received_count',
-  items: 'item_scraped_count',
-  errors: 'log_count/ERROR',
-  filtered: 'dupefilter/filtered',
-  retries: 'retry/count',
-}
-
 /** Returns the totals that stand in stats; 0 for what was not counted yet. */
 export function totalsOf(stats: Readonly<Record<string, StatValue>>): CrawlTotals {
-  const count = (name: keyof CrawlTotals) => Number(stats[TOTAL_STATS[name]] ?? 0)
+  const count = (key: string) => Number(stats[key] ?? 0)
   return {
-    pages: count('pages'),
-    items: count('items'),
-    errors: count('errors'),
-    filtered: count('filtered'),
-    retries: count('retries'),
+    pages: count('response_received_count'),
+    items: count('item_scraped_count'),
+    errors: linesAt('ERROR', count),
+    filtered: count('dupefilter/filtered'),
+    retries: count('retry/count'),
   }
+}
+
+/** Lines of the log at that level. Those that tell of alerts are no errors of the crawl, and no monitor may make another alert of them. */
+export function linesAt(level: 'ERROR' | 'WARNING', count: (stat: string) => number): number {
+  return count(`log_count/${level}`) - count(`monitors/log_count/${level}`)
 }
 
 /** A worker as others see it. What a worker of an older release does not tell is 0, or ''. */

@@ -1,6 +1,7 @@
 /** What a run came to, from the stats of its workers together: the same figures wherever runs are kept. */
 
 import type { StatValue } from '../crawl/stats.ts'
+import { linesAt } from '../desk/crawl-status.ts'
 import type { RunSeen } from '../desk/history-seen.ts'
 import { statHistograms } from '../desk/time-histograms.ts'
 
@@ -16,10 +17,9 @@ export function runFigures(stats: Readonly<Record<string, StatValue>>): RunFigur
     requests: count('downloader/request_count'),
     pages: count('response_received_count'),
     items: count('item_scraped_count'),
-    // A line that tells of an alert is one of the log, too: of it no monitor may make another.
-    errors: count('log_count/ERROR') - count('monitors/log_count/ERROR'),
+    errors: linesAt('ERROR', count),
     criticals: count('log_count/CRITICAL'),
-    warnings: count('log_count/WARNING') - count('monitors/log_count/WARNING'),
+    warnings: linesAt('WARNING', count),
     givenUp: count('failed/count'),
     retries: count('retry/count'),
     exhausted: count('retry/max_reached'),

@@ -10,7 +10,7 @@
  * steps leaves a gap of ten seconds.
  */
 
-import type { HistorySample } from '@webloom/core'
+import { type HistorySample, totalsOf } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -52,13 +52,13 @@ export async function readSamples(redis: Redis, keys: CrawlRedisKeys, max: numbe
 
 function sampleOf({ readAt, stats, counts, workers, ...rates }: CrawlView): HistorySample {
   const present = workers.filter(({ lost }) => !lost)
-  const total = (key: string) => Number(stats[key] ?? 0)
+  const { pages, items, errors } = totalsOf(stats)
   return {
     // To the second.
     atMs: Math.round(readAt.getTime() / 1000) * 1000,
-    pages: total('response_received_count'),
-    items: total('item_scraped_count'),
-    errors: total('log_count/ERROR'),
+    pages,
+    items,
+    errors,
     waiting: counts.waiting,
     delayed: counts.delayed,
     leased: counts.leased,

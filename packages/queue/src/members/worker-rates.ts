@@ -1,6 +1,6 @@
 /** How fast a worker was over the last ten seconds, and how much of it was in use. */
 
-import type { StatsCollector } from '@webloom/core'
+import { linesAt, type StatsCollector } from '@webloom/core'
 import type { WorkerActivity } from '../crawl/crawl-worker.ts'
 
 /** Rates are measured over this time. */
@@ -54,7 +54,7 @@ export class WorkerRateMeter {
       at: performance.now(),
       pages: count('response_received_count'),
       items: count('item_scraped_count'),
-      errors: count('log_count/ERROR'),
+      errors: linesAt('ERROR', count),
       busyMs: this.#busyMs,
     }
     this.#done = [...this.#done.filter(({ at }) => done.at - at <= RATE_MS), done]

@@ -1,14 +1,15 @@
-import type {
-  AlertSeen,
-  DupeFilterDescription,
-  Extension,
-  HostListSources,
-  Logger,
-  QueueOrder,
-  Settings,
-  Signals,
-  StatsCollector,
-  StatValue,
+import {
+  type AlertSeen,
+  type DupeFilterDescription,
+  type Extension,
+  type HostListSources,
+  type Logger,
+  linesAt,
+  type QueueOrder,
+  type Settings,
+  type Signals,
+  type StatsCollector,
+  type StatValue,
 } from '@webloom/core'
 import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
 import { emptyText, hasComeBack, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
@@ -242,7 +243,7 @@ export class Crawl {
       queued: waiting + delayed,
       ...engine.activity,
       items: count('item_scraped_count'),
-      errors: count('log_count/ERROR'),
+      errors: linesAt('ERROR', count),
       filtered: count('dupefilter/filtered'),
       retries: count('retry/count'),
     }

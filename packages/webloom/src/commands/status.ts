@@ -1,6 +1,6 @@
 /** `webloom status`: a crawl on Redis as it is at this moment. */
 
-import type { CrawlStatus, HostLists, ServerSeen, SlotView } from '@webloom/core'
+import { type CrawlStatus, type HostLists, type ServerSeen, type SlotView, totalsOf } from '@webloom/core'
 import { crawlShown, readHostLists, readSlots } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
@@ -118,7 +118,7 @@ function totalLines({ done, stats, statsLack }: Status): string[] {
   return [
     row(
       'totals',
-      `${exact}pages ${count('response_received_count')} · items ${count('item_scraped_count')} · errors ${count('log_count/ERROR')} · filtered ${count('dupefilter/filtered')} · retries ${count('retry/count')}${givenUp}`,
+      `${exact}pages ${count('response_received_count')} · items ${count('item_scraped_count')} · errors ${grouped(totalsOf(stats).errors)} · filtered ${count('dupefilter/filtered')} · retries ${count('retry/count')}${givenUp}`,
     ),
     ...(statsLack
       ? [

@@ -91,7 +91,11 @@ export interface Notification {
   /** The same when it is sent again, by this worker or another. */
   readonly id: string
   readonly spider: string
+  /** Absent without CRAWL_ID. */
+  readonly crawlId?: string
   readonly run: string
+  /** The line that shows more of it, to be typed. */
+  readonly more?: string
   /** Raised. */
   readonly alerts: readonly AlertSeen[]
   /** Those of earlier messages that are over, while the run goes on. */

@@ -7,7 +7,7 @@ import {
 } from '@webloom/core'
 import { expect, test, vi } from 'vitest'
 import { crawl, RUN } from '../../testing/monitored-run.ts'
-import { NotificationRefused } from '../notifications/notification.ts'
+import { NotificationRefused, notificationText } from '../notifications/notification.ts'
 import { CrawlMonitors } from './crawl-monitors.ts'
 
 test('of five workers that leave at once one judges, and tells in one message; all learn what was found', async () => {
@@ -140,6 +140,27 @@ test('what a monitor of one’s own returns is told, and one that never answers 
   expect(await found(() => new Promise(() => {}))).toEqual([
     expect.stringContaining('took longer than COMPONENT_TIMEOUT'),
   ])
+})
+
+test('a message names the crawl of a CRAWL_ID, and the line that shows its runs', async () => {
+  const more = 'webloom runs quotes -s CRAWL_ID=big --compare'
+  const { log, got, worker } = crawl({ crawlId: 'big', more })
+  log.end()
+  await worker('a').ended()
+  expect(got).toMatchObject([{ spider: 'quotes', crawlId: 'big', more }])
+  expect(notificationText(got[0]!)).toMatch(
+    /^quotes@big: 2 monitors have found something in [\s\S]* More: webloom runs quotes -s CRAWL_ID=big --compare$/,
+  )
+})
+
+test('a message of a crawl without CRAWL_ID names its spider', async () => {
+  const { log, got, worker } = crawl()
+  log.end()
+  await worker('a').ended()
+  expect(got[0]).not.toHaveProperty('crawlId')
+  expect(notificationText(got[0]!)).toMatch(
+    /^quotes: 2 monitors [\s\S]* More: webloom runs quotes --compare$/,
+  )
 })
 
 test('a process that comes to a crawl that was judged long ago has nothing to tell', async () => {

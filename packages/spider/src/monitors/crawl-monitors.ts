@@ -36,6 +36,10 @@ export interface CrawlMonitorsOptions {
   /** Tells this process from all others of the crawl. */
   readonly worker: string
   readonly spider: string
+  /** CRAWL_ID. Default: null. */
+  readonly crawlId?: string | null
+  /** The line that shows the run and the one before, to be typed. Default: with the spider's name. */
+  readonly more?: string
   readonly channels: readonly NotificationChannel[]
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -66,6 +70,7 @@ const MISSES_MAX = 3
  */
 const GOES_ON = ['shutdown', 'stopped', 'cleared', 'crawl_lost']
 const DEFAULTS = {
+  crawlId: null,
   onFields: () => {},
   isPaused: () => false,
   holdMs: 15_000,
@@ -87,11 +92,12 @@ export class CrawlMonitors {
   #known: readonly AlertSeen[] = []
 
   constructor(options: CrawlMonitorsOptions) {
-    this.#options = { ...DEFAULTS, ...options }
-    const { monitors, spider, stats, logger, timeoutMs, isPaused, firstPauseMs } = this.#options
+    this.#options = { ...DEFAULTS, more: `webloom runs ${options.spider} --compare`, ...options }
+    const { monitors, spider, crawlId, more, stats, logger, timeoutMs, isPaused, firstPauseMs } =
+      this.#options
     this.#lines = new OwnLines(logger, stats)
     this.#channels = byName([new LogChannel(this.#lines, stats), ...options.channels])
-    const audience = { spider, channels: [...this.#channels.keys()] }
+    const audience = { spider, crawlId, more, channels: [...this.#channels.keys()] }
     this.#judge = new Judge({ monitors, audience, timeoutMs, isPaused })
     this.#teller = new Teller({ channels: this.#channels, stats, lines: this.#lines, firstPauseMs })
   }

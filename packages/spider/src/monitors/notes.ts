@@ -19,6 +19,10 @@ export const RESOLVED_AFTER_MS = 300_000
 /** What is raised or resolved is told to these. */
 export interface Audience {
   readonly spider: string
+  /** Null without CRAWL_ID. */
+  readonly crawlId?: string | null
+  /** The line that shows more of it, to be typed. */
+  readonly more?: string
   /** Names of channels. */
   readonly channels: readonly string[]
 }
@@ -106,7 +110,7 @@ function withMessage(
     raised,
     resolved = [],
     look: { run },
-    audience: { spider, channels },
+    audience: { spider, crawlId, more, channels },
   }: {
     readonly raised: readonly AlertSeen[]
     readonly resolved?: readonly AlertSeen[]
@@ -118,7 +122,9 @@ function withMessage(
   const notification: Notification = {
     id: randomUUID(),
     spider,
+    ...(typeof crawlId === 'string' && { crawlId }),
     run: run.run,
+    ...(more !== undefined && { more }),
     alerts: raised,
     ...(resolved.length > 0 && { resolved }),
     pages: run.pages,

@@ -15,19 +15,22 @@ export interface NotificationChannel {
 export class NotificationRefused extends Error {}
 
 /** One line: for subjects, and the first line of a text. */
-export function notificationTitle({ spider, alerts, resolved = [], finishReason }: Notification): string {
-  if (alerts.length === 0) return `${spider}: ${counted(resolved.length)} recovered`
-  return `${spider}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
+export function notificationTitle(notification: Notification): string {
+  const { spider, crawlId, alerts, resolved = [], finishReason } = notification
+  const crawl = crawlId === undefined ? spider : `${spider}@${crawlId}`
+  if (alerts.length === 0) return `${crawl}: ${counted(resolved.length)} recovered`
+  return `${crawl}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
 
 /** Returns the message as plain text. Alerts that would make it longer than `charsMax` are left out; it says how many. */
 export function notificationText(notification: Notification, charsMax = Number.POSITIVE_INFINITY): string {
   const { alerts, resolved = [], pages, items, run, spider } = notification
+  const { more = `webloom runs ${spider} --compare` } = notification
   const entries = [
     ...alerts.map(({ words, pages = [] }) => [`• ${words}`, ...pages.map((page) => `   ${page}`)].join('\n')),
     ...resolved.map(({ id, words }) => `• ${id} has recovered; it had found: ${words}`),
   ]
-  const end = `${pages} pages, ${items} items; run ${run}. More: webloom runs ${spider} --compare`
+  const end = `${pages} pages, ${items} items; run ${run}. More: ${more}`
   const text = (shown: number) => {
     const left = entries.length - shown
     return [

@@ -2,6 +2,7 @@
 
 import { type Crawler, type DownloadHandler, type RunLog, type Settings, SettingsError } from '@webloom/core'
 import { CrawlMonitors, type Monitors, mailOf, type NotificationChannel, Webhook } from '@webloom/spider'
+import { typedCrawl } from '../loading/typed-spider.ts'
 
 export interface CrawlMonitorsParts {
   readonly monitors: Monitors
@@ -23,12 +24,15 @@ export async function crawlMonitors(
   { monitors, runLog, worker, folder, connect, isPaused, onFields }: CrawlMonitorsParts,
 ): Promise<CrawlMonitors> {
   const { settings, spider, stats, logger, times } = crawler
+  const crawlId = settings.get('CRAWL_ID')
   const mail = await mailOf(settings, folder)
   return new CrawlMonitors({
     monitors,
     runLog,
     worker,
     spider: spider.name,
+    crawlId,
+    more: `webloom runs ${typedCrawl(spider, crawlId)} --compare`,
     channels: [...webhooksOf(settings, connect), ...(mail ? [mail] : [])],
     stats,
     logger,

@@ -61,6 +61,9 @@ export interface Monitors {
   readonly finishReasons?: readonly string[]
   /** The longest time that a run may take; told while it runs. */
   readonly maxMinutes?: number
-  /** A monitor of the spider's own, asked at the end. What it throws is told as what it found. */
+  /**
+   * A monitor of the spider's own, asked at the end. What it throws is told as what it found. `past` has the runs before, the latest first:
+   * those that were stopped or had alerts, too.
+   */
   readonly custom?: (run: MonitoredRun, past: readonly RunSeen[]) => MonitorAnswer | Promise<MonitorAnswer>
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { matches, type SourceFile, sourceFiles } from '../files/source-files.ts'
+import { matches, type SourceFile, sourceFiles } from '../../files/source-files.ts'
 
 /** A script as TypeScript puts it together, and how it is sent. */
 interface Script {

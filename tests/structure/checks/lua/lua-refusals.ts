@@ -1,4 +1,4 @@
-import { sourceFiles } from '../files/source-files.ts'
+import { sourceFiles } from '../../files/source-files.ts'
 
 // `redis.error_reply('WEBLOOM_FULL ' .. leaves)`, or a refusal that was made elsewhere, by what a file before this one says.
 const OWN = /^error_reply\((?:'WEBLOOM_[A-Z]+ |refusal\))/

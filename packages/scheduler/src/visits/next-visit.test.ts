@@ -1,5 +1,6 @@
 import type { Visit, VisitMade, VisitOutcome } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
+import { AdaptivePlan } from './adaptive-plan.ts'
 import { visitMade } from './next-visit.ts'
 
 const DAY = 24 * 3_600_000
@@ -58,6 +59,26 @@ describe('what a visit makes of a page', () => {
   test('a date that is believed says when a page has changed', () => {
     const { evidence } = visits({}, { contentHash: 'b', changedAt: START + DAY - 3_600_000 }).visit
     expect(evidence).toMatchObject({ dated: 1, seen: 0, stillHours: 1 })
+  })
+
+  test.each([24, 168])(
+    'a page that has changed just before it was asked for is not put off, at a mean of %i hours',
+    (meanHours) => {
+      const plan = new AdaptivePlan({ meanHours, minHours: 1, maxHours: 1440 })
+      const at = START + 4 * 60_000
+      const before = visits({}).visit
+      const [same, other] = ['a', 'b'].map((contentHash) =>
+        visitMade(before, { at, kind: 'page', contentHash, callbackVersion: 1 }, { ...options, plan }),
+      )
+      expect(other).toMatchObject({ changed: true, visit: { changes: 1, evidence: { seen: 1 } } })
+      expect(dueAfter(other!)).toBeLessThan(1.1 * dueAfter(same!))
+    },
+  )
+
+  test('a page asked for before its hour that has not changed was still only so long', () => {
+    const before = visits({}).visit
+    const early = { at: START + 3_600_000, kind: 'page', contentHash: 'a', callbackVersion: 1 } as const
+    expect(visitMade(before, early, options).visit.evidence).toMatchObject({ stillHours: 1, seen: 0 })
   })
 
   test('another callback makes a page count as changed, and its hash as no evidence', () => {

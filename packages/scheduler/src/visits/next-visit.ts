@@ -29,6 +29,8 @@ export interface NextVisitOptions {
 }
 
 const HOUR_MS = 3_600_000
+// Pages are spread from a half of their first interval on; a run that comes a little earlier, or a plan that has moved, asks for no page.
+const EARLY_SHARE = 0.4
 
 export function visitMade(
   previous: Visit | undefined,
@@ -56,7 +58,7 @@ function afterPage(
   // What another callback takes for the content says nothing of the page.
   const isComparable = isKnown && !(differs && isOtherCallback)
   const evidence = isComparable
-    ? evidenceAfter(previous, outcome, differs)
+    ? evidenceAfter(previous, outcome, differs, plan)
     : (previous?.evidence ?? NO_EVIDENCE)
   const {
     etag,
@@ -84,12 +86,24 @@ function afterPage(
   }
 }
 
-function evidenceAfter(previous: Visit, { at, changedAt }: VisitOutcome, changed: boolean): ChangeEvidence {
+/**
+ * A page that is visited long before its hour was asked for: by `webloom refresh`, or as a seed. Whoever asks knows that it has changed, so the
+ * short gap says nothing of how often it does. Such a change counts as one that was found at the page's hour.
+ */
+function evidenceAfter(
+  previous: Visit,
+  { at, changedAt }: VisitOutcome,
+  changed: boolean,
+  plan: VisitPlan,
+): ChangeEvidence {
   // Since when the page was as it was is not known then: the record has the time of the visit that failed.
   if (previous.failures > 0 || previous.goneAnswers > 0) return previous.evidence
   const hours = (at - previous.visitedAt) / HOUR_MS
-  const dated = changedAt === undefined ? {} : { changedHoursAgo: (at - changedAt) / HOUR_MS }
-  return withVisit(previous.evidence, { hours, changed, ...dated })
+  if (changedAt !== undefined)
+    return withVisit(previous.evidence, { hours, changed, changedHoursAgo: (at - changedAt) / HOUR_MS })
+  const planned = changed ? plan.intervalHours(previous.evidence) : 0
+  const isEarly = hours < planned * EARLY_SHARE
+  return withVisit(previous.evidence, { hours: isEarly ? planned : hours, changed })
 }
 
 /** A 304 may bring them anew. */

@@ -101,7 +101,19 @@ test('a run without RECRAWL that would take queued pages out of their schedule i
   await expect(days.run(1, { ...off, SCHEDULER_FLUSH_ON_START: true })).rejects.toThrow('webloom clear shop')
 })
 
-test('a crawl without RECRAWL touches no key of visits', async () => {
+test('a run without RECRAWL after a whole one is refused, and fetches nothing', async () => {
+  await using days = await Days.of({ pages: 2 })
+  const settings = { REDIS_URL: server.url, CRAWL_ID: 'whole' }
+  await days.run(0, settings)
+  days.web.asked()
+  await expect(days.run(1, { ...settings, RECRAWL: 'off' })).rejects.toThrow('-s RECRAWL=adaptive')
+  await days.run(0, settings)
+  expect(days.web.asked()).toEqual([])
+  await days.run(23, settings)
+  expect(days.web.asked()).toHaveLength(3)
+})
+
+test('a crawl without RECRAWL asks once whether visits are kept, and touches no key of them besides', async () => {
   await using days = await Days.of({ pages: 10 })
   const touched: string[] = []
   const monitor = await new Redis(server.url).monitor()
@@ -111,7 +123,7 @@ test('a crawl without RECRAWL touches no key of visits', async () => {
   await days.run(0, { REDIS_URL: server.url, CRAWL_ID: 'once', RECRAWL: 'off' })
   monitor.disconnect()
   expect(days.items).toHaveLength(10)
-  expect(touched).toEqual([])
+  expect(touched).toEqual(['hmget'])
 })
 
 test('QUEUE_MODE=job is refused', async () => {

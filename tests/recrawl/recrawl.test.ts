@@ -250,7 +250,24 @@ describe('a crawl that is run each day', () => {
     days.web.asked()
     await days.run(24)
     expect(days.web.asked()).toHaveLength(10)
-    await days.run(24, { RECRAWL: 'off' })
+  })
+
+  test('a run without RECRAWL where nothing is queued is refused as well', async () => {
+    await using days = await Days.of({ pages: 2 })
+    await days.run(0)
+    days.web.asked()
+    await expect(days.run(24, { RECRAWL: 'off' })).rejects.toThrow('-s RECRAWL=adaptive or -s RECRAWL=fixed')
+    expect(days.web.asked()).toEqual([])
+    await days.run(0)
+    expect(days.web.asked()).toHaveLength(3)
+  })
+
+  test('a crawl in memory that ends is told that it forgets its visits', async () => {
+    await using days = await Days.of({ pages: 2 })
+    await days.run(0, { JOBDIR: null })
+    expect(days.said.filter((line) => line.includes('forgets its visits'))).toHaveLength(1)
+    await days.run(0)
+    expect(days.said.filter((line) => line.includes('forgets its visits'))).toEqual([])
   })
 
   test('a clock that was ahead once is told of, as its pages are not due before', async () => {

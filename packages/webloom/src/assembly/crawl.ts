@@ -13,6 +13,7 @@ import {
 } from '@webloom/core'
 import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
 import { emptyText, hasComeBack, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
+import { refuseVisitedPages } from './revisits/recrawling.ts'
 import type { CrawlStore } from './store-port.ts'
 
 /** Which implementations run, for the start banner. */
@@ -133,6 +134,8 @@ export class Crawl {
     await this.connect()
     try {
       const past = await store.record.open()
+      if (past.finishedAt && this.settings.get('RECRAWL') === 'off')
+        await refuseVisitedPages(store, this.spider.name)
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join(past)
       if (monitors) {

@@ -123,19 +123,17 @@ function countingItems({ items }: Monitors = {}): string[] {
 
 /**
  * Refuses a run without RECRAWL that would fetch pages which are to be visited again: they would be done for good, while their visits say that
- * they wait in a line. SCHEDULER_FLUSH_ON_START would forget the requests, and not the visits. A crawl that was never begun, or has
- * nothing queued, is asked for nothing else.
+ * they wait in a line. Where nothing is queued the run would fetch a start page and end well, as if no page were due.
+ * SCHEDULER_FLUSH_ON_START would forget the requests, and not the visits.
  */
 export async function refuseVisitedPages(
-  { queue, visitsKept }: { readonly queue: RequestQueue; readonly visitsKept: () => Promise<number> },
+  { visitsKept }: { readonly visitsKept: () => Promise<number> },
   spiderName: string,
 ): Promise<void> {
-  const { waiting, delayed, leased } = await queue.counts()
-  if (waiting + delayed + leased === 0) return
   const pages = await visitsKept()
   if (pages === 0) return
   throw new SettingsError([
-    `RECRAWL is off, and the crawl that goes on here comes back to its pages (${pages} are known): those that are queued would never be visited again. Set RECRAWL=fixed or RECRAWL=adaptive as before, or forget the crawl: webloom clear ${spiderName}, or another JOBDIR`,
+    `RECRAWL is off, and the crawl that goes on here comes back to its pages (${pages} are known): none would be visited again at its hour. Set RECRAWL as before, -s RECRAWL=adaptive or -s RECRAWL=fixed, or forget the crawl with its visits: webloom clear ${spiderName}, or another JOBDIR`,
   ])
 }
 

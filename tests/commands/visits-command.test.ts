@@ -1,5 +1,6 @@
 /** `webloom visits`, `webloom refresh` and what `webloom clear` does with visits, as whoever types them meets them. */
 
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { startRedis, type TempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
@@ -138,4 +139,12 @@ test('webloom clear forgets visits, too', async () => {
   } finally {
     redis.disconnect()
   }
+})
+
+test('a JOBDIR in which no crawl is kept is not made by asking for its visits', async () => {
+  expect(await webloom('visits', 'due', 'shop', '-s', 'JOBDIR=nojob')).toMatch(
+    /^2 .*no crawl is kept in .*nojob/s,
+  )
+  expect(await webloom('refresh', 'shop', '-s', 'JOBDIR=nojob')).toMatch(/^2 .*no crawl is kept in/s)
+  expect(existsSync(folder.join('nojob'))).toBe(false)
 })

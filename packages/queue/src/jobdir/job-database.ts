@@ -12,7 +12,7 @@
  * operating system lets go of it when this one dies, however it dies. `webloom.lock` only names the holder.
  */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { makeFolder, SettingsError, sqlite, WebloomError } from '@webloom/core'
@@ -85,6 +85,10 @@ export class JobDatabase {
 
   get isOpen(): boolean {
     return this.#connection !== undefined
+  }
+
+  get isThere(): boolean {
+    return existsSync(this.path('webloom.sqlite'))
   }
 
   /** Does nothing when it is open. Throws WL_JOBDIR_LOCKED when another process has the folder. */

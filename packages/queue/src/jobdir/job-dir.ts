@@ -112,6 +112,16 @@ export class JobDir {
     return new SqliteBudgetBook({ database: this.#database, limits, nowMs })
   }
 
+  /** Absolute. */
+  get folder(): string {
+    return this.#database.folder
+  }
+
+  /** A crawl is kept in the folder. Opens and makes nothing. */
+  get isThere(): boolean {
+    return this.#database.isThere
+  }
+
   /** Opens the folder to be read; returns how many requests `frontier` gives. */
   openFrontier(): number {
     this.#database.open()

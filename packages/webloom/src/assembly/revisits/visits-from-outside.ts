@@ -36,6 +36,7 @@ export async function withVisits(
   const jobDir = JobDir.fromCrawler(crawler)
   try {
     if (jobDir) {
+      refuseNoCrawl(jobDir)
       jobDir.openFrontier()
       await act({ visits: jobDir.visits, fingerprint, earlyMs })
     } else if (crawler.servers.connection('queue')) {
@@ -51,4 +52,10 @@ export async function withVisits(
     await jobDir?.record.close()
     crawler.servers.close()
   }
+}
+
+/** Opening would make the folder, and a misspelt name would look like a crawl that has no visits. */
+function refuseNoCrawl({ folder, isThere }: JobDir): void {
+  if (isThere) return
+  throw new UsageError('WL_USAGE', `no crawl is kept in ${folder}. Set -s JOBDIR=folder as the crawl has it`)
 }

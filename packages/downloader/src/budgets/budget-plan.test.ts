@@ -40,3 +40,7 @@ test('days begin by the clock of their time zone, also those of 23 and 25 hours'
   expect(at('2026-10-25T23:00:00Z')).toEqual(['2026-10-26', '2026-10-26T23:00:00.000Z'])
   expect(at('2027-03-27T23:00:00Z')).toEqual(['2027-03-28', '2027-03-28T22:00:00.000Z'])
 })
+
+test('a budget that says what happens after it, and has no limit, is refused', () => {
+  expect(() => planOf({ day: { after: 'stop' } })).toThrow('BUDGETS.day has no limit. There are pages,')
+})

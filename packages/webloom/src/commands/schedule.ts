@@ -9,9 +9,9 @@ import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
-import { flagWords, shownFlags, shownPair } from '../schedules/flag-words.ts'
+import { atShown } from '../schedules/at-shown.ts'
+import { flagsGone, flagWords, shownFlags, shownPair } from '../schedules/flag-words.ts'
 import { schedulePlaces } from '../schedules/schedule-places.ts'
-import { durationInWords } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
@@ -212,13 +212,6 @@ function crawlOf({ spider, crawlId }: ScheduleSeen): string {
 
 function typedCrawlOf({ spider, crawlId }: ScheduleSeen): string {
   return crawlId === null ? shellQuoted(spider) : `${shellQuoted(spider)} -s CRAWL_ID=${shellQuoted(crawlId)}`
-}
-
-/** By the clock of its time zone, and how far away that is. */
-function atShown(at: Date, tz: string): string {
-  const clock = at.toLocaleString('sv-SE', { timeZone: tz })
-  const seconds = Math.round((at.getTime() - Date.now()) / 1000)
-  return `${clock} (${seconds >= 0 ? `in ${durationInWords(seconds)}` : `${durationInWords(-seconds)} ago`})`
 }
 
 /** With the words that named this Redis, which a process without them would not serve. One with a password is not shown, and so not typed. */

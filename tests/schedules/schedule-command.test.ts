@@ -56,7 +56,7 @@ test('a schedule is kept with its settings, listed with when it is due, changed,
     { name: 'quotes@news', crawlId: 'news', cron: '@hourly', flags: ['-s', 'CRAWL_ID=news'] },
   ])
   expect((await webloom(['schedule', 'quotes', '30 6 * * *'])).stdout).toMatch(
-    /^changed: schedule quotes, 30 6/,
+    /^changed: schedule quotes, 30 6.*not typed again, and so no longer part of it: --tz Europe\/Berlin -a tag=love$/ms,
   )
   expect((await webloom(['schedule', 'run', 'quotes@news'])).stdout).toContain(
     'due now: a run of crawl "quotes" (CRAWL_ID news)',

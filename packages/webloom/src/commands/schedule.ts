@@ -51,6 +51,7 @@ export async function setSchedule(
     const { crawlId } = crawl
     const name = flags.name ?? (crawlId === null ? spider.name : `${spider.name}@${crawlId}`)
     const kept = { name, spider: spider.name, crawlId, cron: cron.trim(), tz, flags: flagsKept(flags) }
+    const before = (await schedules.all()).find((one) => one.name === name)
     const { nextAt, replaced } = await schedules.set(kept)
     const seen = (await schedules.all()).find((one) => one.name === name)
     if (flags.json) console.log(visibleJson(JSON.stringify(seen && shownSchedule(seen))))
@@ -60,6 +61,16 @@ export async function setSchedule(
           `${replaced ? 'changed' : 'kept'}: schedule ${name}, ${cron} in ${tz}, on ${shown}. Its next run begins ${atShown(nextAt, tz)}`,
         ),
       )
+      const gone = before
+        ? [
+            ...(flags.tz === undefined && before.tz !== tz ? ['--tz', before.tz] : []),
+            ...flagWords(flagsGone(shownFlags(before.flags), shownFlags(kept.flags))),
+          ]
+        : []
+      if (gone.length > 0)
+        console.log(
+          visible(`not typed again, and so no longer part of it: ${gone.map(shellQuoted).join(' ')}`),
+        )
       if (seen && !seen.isServed) console.log(visible(unserved([seen], flags)))
     }
   } finally {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startedWith, withSecretFlags } from './flag-words.ts'
+import { flagsGone, startedWith, withSecretFlags } from './flag-words.ts'
 
 const FLAGS = {
   set: ['MAIL_PASS=hunter2', 'DOWNLOAD_DELAY=2', 'PROXY=http://me:hunter2@proxy:8080', 'DOWNLOAD_DELAY=3'],
@@ -32,4 +32,13 @@ test('of values with one name the last counts, so they are handed over together'
 test('without secrets nothing is added', () => {
   expect(startedWith({ argument: ['tag=love'] })).toEqual({ words: ['-a', 'tag=love'], env: {} })
   expect(withSecretFlags({ set: ['A=1'] }, {})).toEqual({ set: ['A=1'] })
+})
+
+test('flags are gone that are not there with another value either', () => {
+  const after = { set: ['DOWNLOAD_DELAY=5'], argument: ['tag=love'] }
+  expect(flagsGone({ ...FLAGS, set: ['DOWNLOAD_DELAY=2', 'CRAWL_ID=a'] }, after)).toEqual({
+    set: ['CRAWL_ID=a'],
+    argument: ['token=hunter2'],
+    output: FLAGS.output,
+  })
 })

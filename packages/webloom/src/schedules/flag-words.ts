@@ -26,6 +26,15 @@ export function shownFlags(flags: ScheduledFlags): ScheduledFlags {
   return eachValue(flags, (values, isPair) => values.map(isPair ? shownPair : withoutUrlSecrets))
 }
 
+/** Returns those of `before` whose setting, argument or output is not among `after`, with whatever value. */
+export function flagsGone(before: ScheduledFlags, after: ScheduledFlags): ScheduledFlags {
+  return eachValue(before, (values, isPair, kind) => {
+    const named = (value: string) => (isPair ? nameOf(value) : value)
+    const there = new Set((after[kind] ?? []).map(named))
+    return values.filter((value) => !there.has(named(value)))
+  })
+}
+
 /** Returns how a process is started with these flags. */
 export function startedWith(flags: ScheduledFlags): {
   readonly words: readonly string[]

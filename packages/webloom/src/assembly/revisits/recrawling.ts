@@ -63,6 +63,10 @@ export function recrawling(
     logger.warn(
       `RECRAWL is ${kind}, and HTTPCACHE_ENABLED is true: pages that come from the cache are not fetched, so their changes go unnoticed. Turn one of the two off`,
     )
+  if (ends && !isOnRedis && settings.get('JOBDIR') === null)
+    logger.info(
+      `RECRAWL is ${kind}, and this crawl is in memory: it forgets its visits when it ends. Set JOBDIR=folder or REDIS_URL=redis://host:6379, or let it stay (--stay)`,
+    )
   const writesUnchanged = settings.getBool('RECRAWL_UNCHANGED_ITEMS')
   const counting = writesUnchanged ? [] : countingItems(monitors)
   if (counting.length > 0)

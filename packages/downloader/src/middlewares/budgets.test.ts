@@ -69,3 +69,26 @@ test('what another middleware answers, such as the HTTP cache, has come from no 
 test('bytes that are handed on as they come, as those of files are, are spent, too', async () => {
   expect(await asksOf(['/file', () => () => {}])).toMatchObject([{ pages: 1 }, { pages: 0, bytes: 12 }])
 })
+
+test.each([
+  [false, 'what waits is lost, as the crawl is in memory'],
+  [true, 'what waits is kept where the crawl is kept'],
+])('a crawl that ends by its budget says what becomes of the rest (kept: %s)', async (isKept, text) => {
+  const said: string[] = []
+  const logger = { ...silentLogger, warn: (line: unknown) => void said.push(String(line)) }
+  const budgets = new BudgetsMiddleware({
+    plan: {
+      limits: { crawl: { pages: 1 } },
+      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+      tz: 'UTC',
+    },
+    book: { spend: (some) => some.map(() => ({ window: 'crawl', kind: 'pages' })) },
+    isKept,
+    hostOf: () => undefined,
+    close: () => {},
+    stats: new MemoryStatsCollector(),
+    logger,
+  })
+  await budgets.processRequest(new Request('http://a.example/'))
+  expect(said.join()).toContain(text)
+})

@@ -26,6 +26,8 @@ export interface BudgetsOptions {
   readonly hostOf: HostOf
   /** False: robots.txt, which spends bytes only, and leaves while nothing is spent. Absent: all requests are for pages. */
   readonly isPage?: (request: Request) => boolean
+  /** False: the crawl is in memory, and what waits ends with it. */
+  readonly isKept?: boolean
   /** Ends the crawl. */
   readonly close: (reason: string) => void
   readonly stats: StatsCollector
@@ -80,6 +82,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (!budgetBook) throw new NotConfigured('there is no crawl whose budgets these could be')
     const made = new this({
       ...{ plan, book: budgetBook(plan.limits), hostOf: hostOfCrawler(crawler), stats, logger },
+      isKept: settings.get('JOBDIR') !== null || crawler.others !== undefined,
       close: (reason) => crawler.close(reason),
       ...(downloader && { isPage: (request: Request) => downloader.optionsOf(request) !== undefined }),
     })
@@ -182,7 +185,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   }
 
   #refused(request: Request, spent: BudgetSpent): RetryLater {
-    const { plan, stats, close, hostOf } = this.#options
+    const { plan, isKept = true, stats, close, hostOf } = this.#options
     const { window, kind } = spent
     const host = hostnameOf(request)
     const what = `${WORDS[window](host)} is spent: ${plan.limits[window]![kind]} ${kind}`
@@ -196,7 +199,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (after === 'stop') {
       this.#tell(
         window,
-        `${what}. The crawl ends; what waits is kept where the crawl is kept (BUDGETS.${window})`,
+        `${what}. The crawl ends; what waits is ${isKept ? 'kept where the crawl is kept' : 'lost, as the crawl is in memory (JOBDIR=folder would keep it)'} (BUDGETS.${window})`,
       )
       close(`budget_${window === 'hostDay' ? 'host_day' : window}`)
       return new RetryLater(request, 'first')

@@ -58,6 +58,19 @@ describe('a command', () => {
     )
   })
 
+  test('of a group that is misspelt is told of, and not taken for an argument alone', async () => {
+    const told = async (...words: string[]) => {
+      const texts: string[] = []
+      const program = commandLine(() => {})
+      const group = program.commands.find((one) => one.name() === 'schedule')!
+      for (const one of group.commands) one.configureOutput({ writeErr: (text) => texts.push(text) })
+      await expect(program.parseAsync(words, { from: 'user' })).rejects.toThrow('missing required argument')
+      return texts.join('')
+    }
+    expect(await told('schedule', 'lst')).toContain('. Did you mean list')
+    expect(await told('schedule', 'quotes')).not.toContain('Did you mean')
+  })
+
   test('whose flag has another name than its option is refused as it is added', async () => {
     const options = { ...OPTIONS, dryRun: flag('--dry', 'do nothing') }
     const wrong = command<CountFlags, []>('count', 'count', options, () => {})

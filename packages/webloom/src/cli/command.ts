@@ -3,7 +3,7 @@
  * `cli.ts`. What it runs is loaded when it is called for, as reading all commands takes longer than most of them.
  */
 
-import type { Awaitable, ProtocolTimes } from '@webloom/core'
+import { type Awaitable, didYouMean, type ProtocolTimes } from '@webloom/core'
 import { type Command, Option } from 'commander'
 import { commandName, typedLine } from '../terminal/resume-line.ts'
 
@@ -105,6 +105,10 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
       made.addOption(option)
     }
     made.showHelpAfterError(whatToWrite(made, form))
+    if (isDefault)
+      made.configureOutput({
+        outputError: (text, write) => write(`${text.trimEnd()}${misspelt(made)}\n`),
+      })
     made.addHelpText('after', helpExamples(examples))
     EXAMPLES.set(made, examples)
     made.action(async (...called: unknown[]) => {
@@ -126,6 +130,13 @@ export function examplesOf(command: Command): readonly Example[] {
 function helpExamples(examples: readonly Example[]): string {
   if (examples.length === 0) return ''
   return `\nExamples:\n${examples.map(([line, does]) => `  ${typedLine(line)}\n      ${does}`).join('\n')}`
+}
+
+/** A misspelt command of a group is taken for the first argument of its default one: then its name stands alone. */
+function misspelt({ args, parent }: Command): string {
+  const others = parent!.commands.map((one) => one.name())
+  const hint = args.length === 1 ? didYouMean(args[0]!, others) : ''
+  return hint === '' ? '' : `.${hint}`
 }
 
 /** Behind what is wrong with a command line: the line as it should be, with all that must be given. */

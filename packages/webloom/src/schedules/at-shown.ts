@@ -1,6 +1,6 @@
 import { durationInWords } from '../terminal/figures.ts'
 
-/** By the clock of its time zone, and how far away that is. */
+/** Returns it by the clock of its time zone, and how far away that is. */
 export function atShown(at: Date, tz: string, now = Date.now()): string {
   const clock = at.toLocaleString('sv-SE', { timeZone: tz })
   const seconds = Math.round((at.getTime() - now) / 1000)

@@ -14,6 +14,7 @@ export type MonitorAnswer = undefined | null | boolean | string | readonly strin
 /** All statuses with that first digit together. */
 export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx'
 
+/** The most responses that may have a status, or also the largest share of all responses, 0 to 1. */
 export type StatusBound = number | { readonly max?: number; readonly share?: number }
 
 /**

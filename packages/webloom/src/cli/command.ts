@@ -105,10 +105,12 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
       made.addOption(option)
     }
     made.showHelpAfterError(whatToWrite(made, form))
-    if (isDefault)
+    if (isDefault) {
+      const { outputError } = made.configureOutput()
       made.configureOutput({
-        outputError: (text, write) => write(`${text.trimEnd()}${misspelt(made)}\n`),
+        outputError: (text, write) => outputError?.(`${text.trimEnd()}${misspelt(made)}\n`, write),
       })
+    }
     made.addHelpText('after', helpExamples(examples))
     EXAMPLES.set(made, examples)
     made.action(async (...called: unknown[]) => {

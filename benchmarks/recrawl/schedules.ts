@@ -39,15 +39,25 @@ export function adaptive(options: ScheduleOptions): Schedule {
   return {
     name: 'adaptive',
     nextHours(page, shown) {
-      const known = evidence[page]
-      evidence[page] = known && shown ? withVisit(known, shown) : NO_EVIDENCE
-      const hours = plan.intervalHours(evidence[page])
+      const hours = plan.intervalHours(noted(evidence, page, shown))
       const { visits, known: pagesKnown, asked } = shares.add(page, hours)
       if (visits % Math.ceil(options.pages / 50) === 0) plan.balance(pagesKnown, asked)
       if (visits % Math.ceil(options.pages / 10) === 0) plan.learn(sampleOf(evidence, visits))
       return hours
     },
   }
+}
+
+/** What the visits of a page have shown, this one included. */
+function noted(
+  evidence: (ChangeEvidence | undefined)[],
+  page: number,
+  shown: Parameters<Schedule['nextHours']>[1],
+): ChangeEvidence {
+  const known = evidence[page]
+  const now = known && shown ? withVisit(known, shown) : NO_EVIDENCE
+  evidence[page] = now
+  return now
 }
 
 /** RECRAWL=adaptive by a run a day: a plan that is new each day, goes on with what the one before has noted, and is moved once. */
@@ -59,9 +69,7 @@ export function adaptiveByRuns(options: ScheduleOptions): Schedule {
   return {
     name: 'adaptive, a run a day',
     nextHours(page, shown) {
-      const known = evidence[page]
-      evidence[page] = known && shown ? withVisit(known, shown) : NO_EVIDENCE
-      const hours = plan.intervalHours(evidence[page])
+      const hours = plan.intervalHours(noted(evidence, page, shown))
       const { visits, known: pages, asked } = shares.add(page, hours)
       if (visits % visitsADay === 0) {
         const { state } = plan

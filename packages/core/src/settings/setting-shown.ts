@@ -64,8 +64,9 @@ const SECRET_IN_TEXT = new RegExp(
   `((?:${SECRET_WORDS}|authorization|cookie)["']?\\s{0,9}[:=]\\s{0,9}["']?)[^;,&\n"']+`,
   'gi',
 )
-/** Behind the scheme of an Authorization header, whatever the name before it: no word of a sentence has a digit. */
-const SECRET_BY_SCHEME = /\b((?:Bearer|Basic)\s)(?=[\w.~+/-]{0,4000}[\d=])[\w.~+/=-]{6,}/gi
+/** Behind the scheme of an Authorization header, whatever the name before it: no word of a sentence has a digit, or a capital in its middle. */
+const SECRET_BY_SCHEME =
+  /\b((?:[Bb]earer|[Bb]asic)\s)(?=[\w.~+/-]{0,4000}(?:[\d=]|[a-z][A-Z]))[\w.~+/=-]{6,}/g
 // Names of TLS options and of authentication, which are written without an addition.
 const SECRET_NAME_WHOLE = /^(?:CUSTOM_(?:\w+_)?)?(?:auth|key|pfx|pass|pw)$/i
 // Names of settings and options that hold no secret though they mention one.

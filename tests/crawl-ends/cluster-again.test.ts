@@ -1,15 +1,9 @@
 /** A crawl that is begun anew, or goes on after its end, and what it knows of the one before. */
 
-import { type FakeWebProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, expect, test } from 'vitest'
-import {
-  ClusterFolder,
-  fetchCounts,
-  freshCrawlId,
-  seededSpider,
-  settingsOf,
-} from '../cluster/cluster-crawl.ts'
-import { clearedWhole } from './cluster-ends.ts'
+import { ClusterFolder, freshCrawlId, seededSpider, settingsOf } from '../cluster/cluster-crawl.ts'
+import { clearedWhole, fetchedBy } from './cluster-ends.ts'
 
 const LONG = { timeout: 180_000 }
 
@@ -17,33 +11,6 @@ const redis = await startRedis()
 afterAll(() => redis.stop())
 
 const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) => settingsOf(redis, name, more)
-
-/** What that run fetched. */
-async function fetchedBy(web: FakeWebProcess, run: () => Promise<{ code: number | null; stderr: string }>) {
-  await web.resetHits()
-  const { code, stderr } = await run()
-  expect(code, stderr).toBe(0)
-  return new Set(fetchCounts(await web.hits()).keys())
-}
-
-test.concurrent(
-  'SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not seen',
-  LONG,
-  async () => {
-    await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })
-    const filter = { DUPEFILTER_CLASS: 'redis-key', DUPEFILTER_TTL: 600 }
-    await using folder = await ClusterFolder.of(
-      web,
-      settings('again', { SCHEDULER_PERSIST: true, ...filter }),
-    )
-    const starts = new Set(web.seeds)
-    expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(web.linked())
-    expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(starts)
-    expect(await fetchedBy(web, () => folder.worker('new', '--new').exited)).toEqual(starts)
-    const flushing = () => folder.run('crawl', 'pages', '-s', 'SCHEDULER_FLUSH_ON_START=true')
-    expect(await fetchedBy(web, flushing)).toEqual(web.linked())
-  },
-)
 
 test.concurrent.each([
   ['on Redis', () => settings('woken', { SCHEDULER_PERSIST: true }), 'worker'],

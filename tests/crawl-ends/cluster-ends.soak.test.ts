@@ -6,7 +6,7 @@
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClusterFolder, fetchCounts, finishRound, settingsOf } from '../cluster/cluster-crawl.ts'
-import { clearedWhole, closedEarly, limited, stoppedEarly } from './cluster-ends.ts'
+import { clearedWhole, closedEarly, fetchedBy, limited, stoppedEarly } from './cluster-ends.ts'
 
 const ROUNDS = 50
 
@@ -32,6 +32,21 @@ test('QUEUE_MODE=job: an early end of two workers that are stopped warns of what
   stoppedEarly(redis, 'job'))
 
 test('QUEUE_MODE=job: webloom clear leaves no key of the crawl', () => clearedWhole(redis, 'job'))
+
+test('SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not seen', async () => {
+  await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })
+  const filter = { DUPEFILTER_CLASS: 'redis-key', DUPEFILTER_TTL: 600 }
+  await using folder = await ClusterFolder.of(
+    web,
+    settingsOf(redis, 'again', { SCHEDULER_PERSIST: true, ...filter }),
+  )
+  const starts = new Set(web.seeds)
+  expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(web.linked())
+  expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(starts)
+  expect(await fetchedBy(web, () => folder.worker('new', '--new').exited)).toEqual(starts)
+  const flushing = () => folder.run('crawl', 'pages', '-s', 'SCHEDULER_FLUSH_ON_START=true')
+  expect(await fetchedBy(web, flushing)).toEqual(web.linked())
+})
 
 test('stopped, without SCHEDULER_PERSIST: the next worker begins anew', async () => {
   await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })

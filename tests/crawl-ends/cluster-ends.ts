@@ -1,8 +1,14 @@
 /** How crawls of several workers end early, or are cleared, for each mode of the queue and each limit. */
 
-import { type RedisServer, startFakeWebProcess } from '@webloom/testkit'
+import { type FakeWebProcess, type RedisServer, startFakeWebProcess } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, messagesOf, messagesOfOwn, settingsOf } from '../cluster/cluster-crawl.ts'
+import {
+  ClusterFolder,
+  fetchCounts,
+  messagesOf,
+  messagesOfOwn,
+  settingsOf,
+} from '../cluster/cluster-crawl.ts'
 
 export type Mode = 'turns' | 'job'
 
@@ -85,4 +91,15 @@ export async function clearedWhole(redis: RedisServer, mode: Mode): Promise<void
   expect((await keys()).map((key) => key.replace(/^.*:/, ''))).toEqual(['runs'])
   await folder.run('runs', 'pages', '--forget')
   expect(await keys()).toEqual([])
+}
+
+/** What that run fetched. */
+export async function fetchedBy(
+  web: FakeWebProcess,
+  run: () => Promise<{ code: number | null; stderr: string }>,
+) {
+  await web.resetHits()
+  const { code, stderr } = await run()
+  expect(code, stderr).toBe(0)
+  return new Set(fetchCounts(await web.hits()).keys())
 }

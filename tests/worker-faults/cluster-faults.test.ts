@@ -38,9 +38,7 @@ test.concurrent(
 
 describe.concurrent('a worker is killed with -9, and another is started: every page is crawled', () => {
   const moments: [what: string, when: 'before' | 'after', command: CommandAt][] = [
-    ['it has queued an element of start(), and not settled it', 'after', { name: 'buckets/push' }],
     ['it has queued a seed, and not acknowledged it', 'before', { name: 'seeds/settle' }],
-    ['it has asked about a page’s links, and not committed it', 'after', { name: 'redis/ask', nth: 8 }],
     [
       'it has committed a page, and not settled its links',
       'after',

@@ -50,7 +50,10 @@ export async function leasedOf(queue: RequestQueue, count: number): Promise<Leas
   const leases: Lease[] = []
   for (const until = performance.now() + PATIENCE_MS; leases.length < count; ) {
     assert.ok(performance.now() < until, `only ${leases.length} of ${count} came`)
-    leases.push(...(await queue.lease(count - leases.length)))
+    const some = await queue.lease(count - leases.length)
+    leases.push(...some)
+    // A queue that is empty or closed answers at once: without a pause nothing else in this process would run.
+    if (some.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return leases
 }

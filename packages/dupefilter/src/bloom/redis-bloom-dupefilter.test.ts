@@ -18,15 +18,13 @@ const maker = (more: BloomChoice) => (options: RedisDupeFilterOptions) =>
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
+// The other layouts of the same code: redis-bloom-dupefilter.soak.test.ts.
 const deviations = withoutForget('a bit may stand for other requests too: cleared, it would make those new')
 for (const [name, options] of Object.entries({
-  'RedisBloomDupeFilter by bits': { bit: 24, hashNumber: 6 },
   'RedisBloomDupeFilter by capacity': { capacity: 100_000, errorRate: 1e-9 },
-  'RedisBloomDupeFilter in four blocks': { bit: 22, blockNum: 4 },
   'RedisBloomDupeFilter that grows': { capacity: 400, errorRate: 1e-7, onFull: 'grow' },
   'RedisBloomDupeFilter germey': { compat: 'germey', bit: 24 },
   'RedisBloomDupeFilter liuxingming': { compat: 'liuxingming', bit: 22, blockNum: 3 },
-  'RedisBloomDupeFilter liuxingming-demo': { compat: 'liuxingming-demo', bit: 22 },
 } as const)) {
   dupeFilterContract({ describe, test }, { name, deviations, ...bench.contract(maker(options)) })
 }

@@ -5,7 +5,7 @@
 -- Output   {cursor, "0" when all were seen; [{slot, waiting, delayed, in flight, ms until its delay lets it be asked, floor under
 --          its delay (ms), failures, ms until its pause is over, why it pauses or "", its line's state or "", lanes when it is hot,
 --          [workers that have its bucket, or a lane of it when it is hot]}, …]}; a slot may come twice
-local LATE_LOOKED_AT_MAX = 1000
+local MAX_LATE_PER_BUCKET = 1000
 local flights, lates = {}, {}
 
 local function countFlight(unit, counts)
@@ -32,7 +32,7 @@ end
 local function delayedOf(bucket, slot)
   if not lates[bucket] then
     lates[bucket] = {}
-    for _, member in ipairs(redis.call('ZRANGE', key('late', bucket), 0, LATE_LOOKED_AT_MAX - 1)) do
+    for _, member in ipairs(redis.call('ZRANGE', key('late', bucket), 0, MAX_LATE_PER_BUCKET - 1)) do
       local of = string.match(member, '^[^\n]*')
       lates[bucket][of] = (lates[bucket][of] or 0) + 1
     end

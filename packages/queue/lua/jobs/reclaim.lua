@@ -10,13 +10,13 @@
 --          ARGV[1] how often to look (ms), ARGV[2] how long nobody must have looked for that (ms), ARGV[3] QUARANTINE_AFTER
 --          ARGV[4] how long nothing is reclaimed then (ms)
 -- Output   for each that was reclaimed what reclaim() says; 500 at most
-local RECLAIMED_MAX = 500
-local DUE_MAX = 500
+local MAX_RECLAIMED_PER_CALL = 500
+local MAX_DUE_PER_CALL = 500
 local since = now - (redis.call('GET', KEYS[11]) or 0)
 if since < tonumber(ARGV[1]) then
   return {}
 end
-for _, jobId in ipairs(redis.call('ZRANGEBYSCORE', delayed, 0, now * 4096, 'LIMIT', 0, DUE_MAX)) do
+for _, jobId in ipairs(redis.call('ZRANGEBYSCORE', delayed, 0, now * 4096, 'LIMIT', 0, MAX_DUE_PER_CALL)) do
   redis.call('ZREM', delayed, jobId)
   redis.call('HSET', jobKey(jobId), 'delay', 0)
   queue(jobId, tonumber(redis.call('HGET', jobKey(jobId), 'priority') or 0))
@@ -28,7 +28,7 @@ if since > tonumber(ARGV[2]) then
 end
 redis.call('SET', KEYS[11], nowText)
 for _, jobId in ipairs(redis.call('LRANGE', active, 0, -1)) do
-  if #reclaimed < RECLAIMED_MAX and redis.call('EXISTS', jobKey(jobId) .. ':lock') == 0 then
+  if #reclaimed < MAX_RECLAIMED_PER_CALL and redis.call('EXISTS', jobKey(jobId) .. ':lock') == 0 then
     redis.call('LREM', active, 1, jobId)
     reclaimed[#reclaimed + 1] = reclaim(jobId, tonumber(ARGV[3]))
   end

@@ -5,7 +5,7 @@
 --          KEYS[7] record; ARGV[2] worker that delivers, [3] its run, or ""; [4] deliveries; of each: sender, epoch, number of the first entry
 --          in the sender's list or "" when that is not known, entries; of each entry what the list has, see outbox/send.lua
 -- Output   {added, how many are lost, woken, raised}; -2 for another run. Lost: the sender has no longer what was to come before
-local IDS_KEPT_MS, AHEAD_MAX, ASKED_AT_ONCE = 60000, 10000, 1000
+local IDS_KEPT_MS, AHEAD_MAX, MAX_MEMBERS_PER_QUESTION = 60000, 10000, 1000
 local run, added, lost, groups, byLine, fresh, members
 caller, run = arg(), arg()
 if run ~= '' and redis.call('HGET', KEYS[7], 'run') ~= run then
@@ -68,8 +68,8 @@ for _ = 1, number() do
   dropOldest(sender)
 end
 keepApplied()
-for from = 1, #members, ASKED_AT_ONCE do
-  takeNew(from, math.min(#members, from + ASKED_AT_ONCE - 1))
+for from = 1, #members, MAX_MEMBERS_PER_QUESTION do
+  takeNew(from, math.min(#members, from + MAX_MEMBERS_PER_QUESTION - 1))
 end
 for _, group in ipairs(groups) do
   append(group.bucket, group.slot, group.priority, group.texts)

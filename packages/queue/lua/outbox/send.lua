@@ -11,7 +11,7 @@
 --          sentOf(shard), tidy(spans): the field, split at its spaces; without epochs of which nothing is in the list
 --          outboxRefusal(): the error WEBLOOM_OUTBOXFULL <bytes in all lists>; nil while there is room. replidOf()
 -- Output   none
-local OUTBOX_BYTES_MAX, PUSHED_AT_ONCE = 67108864, 1000
+local OUTBOX_BYTES_MAX, MAX_ENTRIES_PER_PUSH = 67108864, 1000
 local replid, entriesTo, receivers = nil, {}, {}
 
 -- Another shard does not answer.
@@ -66,8 +66,8 @@ local function push(shard, entries, last)
     entries[i] = last + i .. entry
     bytes = bytes + #entries[i]
   end
-  for from = 1, #entries, PUSHED_AT_ONCE do
-    redis.call('RPUSH', list, unpack(entries, from, math.min(#entries, from + PUSHED_AT_ONCE - 1)))
+  for from = 1, #entries, MAX_ENTRIES_PER_PUSH do
+    redis.call('RPUSH', list, unpack(entries, from, math.min(#entries, from + MAX_ENTRIES_PER_PUSH - 1)))
   end
   return bytes
 end

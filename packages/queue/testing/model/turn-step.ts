@@ -17,7 +17,7 @@ import { remarked } from './remarked.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
 
 const LINE_PER_LANE = 64
-const PASSED_MAX = 64
+const MAX_PASSED_PER_TAKE = 64
 const LOST_KEPT_MS = 3_600_000
 const HISTORY_BYTES_MAX = 8000
 
@@ -175,7 +175,7 @@ export class TurnStep extends SlotsStep {
     this.joinLate(turn.unit)
     this.joinLater(turn.unit, asked.aheadMs)
     let [passed, left] = [0, asked.slots]
-    while (left > 0 && passed < PASSED_MAX && asked.bytes > 0) {
+    while (left > 0 && passed < MAX_PASSED_PER_TAKE && asked.bytes > 0) {
       const lines = this.nextReady(turn.unit, left)
       if (!lines) return
       for (const line of lines) {

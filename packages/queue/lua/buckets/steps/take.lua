@@ -8,7 +8,7 @@
 -- Output   {{slot, how many wait behind, priority of the first of them or "", record, priority, text, priority, text, …}, …}
 --          of the record: "" or ms until its delay lets it be asked, floor, failures, ms until its pause is over; "" for what the
 --          turn has more of, as its holder knows
-local PASSED_MAX = 64
+local MAX_PASSED_PER_TAKE = 64
 
 local function saidOf(record)
   if not record.stored then
@@ -72,7 +72,7 @@ local function takeReady(turn, taken, asked)
   joinLate(turn.unit)
   joinLater(turn.unit, asked.ahead)
   local passed, left = 0, asked.slots
-  while left > 0 and passed < PASSED_MAX and asked.bytes > 0 do
+  while left > 0 and passed < MAX_PASSED_PER_TAKE and asked.bytes > 0 do
     local lines, mayBeMore = nextReady(turn.unit, left)
     if not mayBeMore then
       return

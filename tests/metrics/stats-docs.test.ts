@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { NO_METRIC, STAT_METRICS } from '../../packages/core/src/desk/metrics-table.ts'
-import { shownSeries } from '../../packages/core/src/desk/stat-metrics.ts'
+import { NO_METRIC, STAT_METRICS } from '../../packages/core/src/metrics/metrics-table.ts'
+import { shownSeries } from '../../packages/core/src/metrics/stat-metrics.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/stats.md'), 'utf8')
 const rows = [...page.matchAll(/^\| (`.*?) \| .* \| (.*?) \|$/gm)].map(([, keys, metrics]) => ({

@@ -141,7 +141,7 @@ export { failureSignature, OTHER_FAILURES } from './failures/failure-signature.t
 // Ports
 
 export { completeDupeFilter, type SimpleDupeFilter } from './crawl/complete-dupefilter.ts'
-export { MONITOR_NAMES, type MonitorName } from './desk/monitor-names.ts'
+export { MONITOR_NAMES, type MonitorName } from './metrics/monitor-names.ts'
 export {
   BUDGET_KINDS,
   BUDGET_WINDOWS,
@@ -319,17 +319,21 @@ export type {
   SlotState,
   SlotView,
 } from './desk/hosts-seen.ts'
+export type { ScaleSeen } from './desk/scale-seen.ts'
+export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
+export { slotNamed, slotTyped } from './desk/slot-named.ts'
+export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
+
+// Stats as metrics
+
 export {
   type MetricSource,
   OTHER_VALUE,
   SERIES_PER_CRAWL_MAX,
   STAT_METRICS,
   type StatMetric,
-} from './desk/metrics-table.ts'
-export type { ScaleSeen } from './desk/scale-seen.ts'
-export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
-export { slotNamed, slotTyped } from './desk/slot-named.ts'
-export { type MetricSeries, statMetrics } from './desk/stat-metrics.ts'
+} from './metrics/metrics-table.ts'
+export { type MetricSeries, statMetrics } from './metrics/stat-metrics.ts'
 export {
   CALLBACK_TIMES,
   DOWNLOAD_TIMES,
@@ -339,8 +343,7 @@ export {
   TimeHistogram,
   type TimeHistogramRow,
   type TimesSeen,
-} from './desk/time-histograms.ts'
-export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
+} from './metrics/time-histograms.ts'
 
 // Settings
 

@@ -3,7 +3,7 @@
 import type { StatValue } from '../crawl/stats.ts'
 import { linesAt } from '../desk/crawl-status.ts'
 import type { RunSeen } from '../desk/history-seen.ts'
-import { statHistograms } from '../desk/time-histograms.ts'
+import { statHistograms } from '../metrics/time-histograms.ts'
 
 /** All of a run that is counted. */
 export type RunFigures = Omit<RunSeen, 'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'alerts'>

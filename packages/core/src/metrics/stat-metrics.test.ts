@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { skipsOf } from '../desk/skips-seen.ts'
 import { SERIES_PER_CRAWL_MAX, STAT_METRICS } from './metrics-table.ts'
-import { skipsOf } from './skips-seen.ts'
 import { statMetrics } from './stat-metrics.ts'
 
 type Stats = Readonly<Record<string, number | string | boolean | null>>

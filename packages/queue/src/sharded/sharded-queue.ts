@@ -288,6 +288,7 @@ export class ShardedQueue implements RequestQueue {
   async steer(orders: HostOrders): Promise<void> {
     this.#orders = orders
     const telling = Promise.all(this.#all((queue) => queue.steer(orders)))
+    // Not `waitAtMost`, which keeps to itself that a shard has refused.
     await Promise.race([telling, sleep(STEER_MS_MAX, undefined, { ref: false })])
   }
 

@@ -5,7 +5,6 @@
  * and, of a spider that takes start URLs from Redis, while any wait.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CrawlName,
   crawlNameOf,
@@ -13,6 +12,7 @@ import {
   redisError,
   type Settings,
   storeTrouble,
+  waitAtMost,
 } from '@webloom/core'
 import {
   beginRun,
@@ -76,7 +76,7 @@ export class ProjectCrawls {
    */
   async look(): Promise<WantedCrawl[]> {
     const looks = Promise.all(this.#spiders.map((one) => one.lookAgain()))
-    await Promise.race([looks, sleep(LOOK_MS_MAX, undefined, { ref: false })])
+    await waitAtMost(LOOK_MS_MAX, looks)
     return this.#spiders.flatMap(({ wanted }) => wanted)
   }
 

@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { Request } from 'webloom'
 import { Days, pathsOf, Shop } from './recrawl-days.ts'
 
+const PACE_MS = 100
+
 let server: RedisServer
 let redis: Redis
 beforeAll(async () => {
@@ -35,6 +37,26 @@ test('a run each day asks for each page once, and writes what has changed', asyn
   expect(days.items.map(({ path, visitsBefore }) => [path, visitsBefore])).toEqual([['/p/7', 1]])
   const totals = await redis.hgetall('webloom:{shop@daily}:visits:counts')
   expect(totals).toMatchObject({ pages: '31' })
+})
+
+test('pages that are due keep to the pace of their host, also with two workers', async () => {
+  await using days = await Days.of({ pages: 10 })
+  const settings = {
+    REDIS_URL: server.url,
+    CRAWL_ID: 'paced',
+    DOWNLOAD_DELAY: PACE_MS / 1000,
+    RANDOMIZE_DOWNLOAD_DELAY: false,
+  }
+  await days.run(0, { ...settings, DOWNLOAD_DELAY: 0 })
+  days.web.asked()
+  await Promise.all([days.run(24, settings), days.run(0, settings)])
+  const asked = days.web.asked()
+  expect(new Set(pathsOf(asked)).size).toBe(11)
+  expect(asked).toHaveLength(11)
+  const gapsMs = asked.slice(1).map(({ atMs }, n) => atMs - asked[n]!.atMs)
+  // What is sent at its moment may be heard a little late, and the next at its own.
+  for (const ms of gapsMs) expect(ms).toBeGreaterThan(PACE_MS / 2)
+  expect(asked.at(-1)!.atMs - asked[0]!.atMs).toBeGreaterThan(9.5 * PACE_MS)
 })
 
 /** Its start page comes after the others, when these have been visited. */

@@ -61,6 +61,28 @@ function hoursUnder(planner: VisitPlanner): number {
   return (visit.dueAt - visit.visitedAt) / 3_600_000
 }
 
+test.each(['fixed', 'adaptive'] as const)(
+  '%s: the pages of a first crawl do not come due at once',
+  (kind) => {
+    const bounds = { meanHours: MEAN_HOURS, minHours: 1, maxHours: 1440 }
+    const planner = new VisitPlanner({ store, kind, hosts: new KnownHosts(store), ...bounds })
+    const outcome: VisitOutcome = { kind: 'page', at: BEGUN, callbackVersion: 1, contentHash: '0'.repeat(8) }
+    const hours = Array.from({ length: PAGES }, (_, n) => {
+      const { visit } = planner.visited({ fingerprint: `${n}`, url: 'http://a.example/' }, undefined, outcome)
+      return (visit.dueAt - BEGUN) / 3_600_000
+    })
+    const lastHours = Math.max(...hours)
+    const perTenth = Array.from(
+      { length: 10 },
+      (_, n) => hours.filter((at) => Math.floor((at / lastHours) * 9.999) === n).length,
+    )
+    // Over half of their interval, a fifth of them in each tenth of it.
+    expect(perTenth.slice(0, 4)).toEqual([0, 0, 0, 0])
+    for (const pages of perTenth.slice(5)) expect(pages).toBeLessThan(PAGES / 4)
+    for (const pages of perTenth.slice(5)) expect(pages).toBeGreaterThan(PAGES / 8)
+  },
+)
+
 describe('the plan of a crawl', () => {
   test('two workers whose looks are staggered make as many steps as one', async () => {
     const alone = newPlanner()

@@ -2,10 +2,11 @@
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FakeWeb } from '@webloom/testkit'
-import { expect, test } from 'vitest'
+import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
+import { expect, test, vi } from 'vitest'
 import { crawl, type SettingsInput } from 'webloom'
-import { crawlWeb, FollowAll, listeningLogger } from './crawl-web.ts'
+import { crawlWeb, FollowAll, fetchedOnce, listeningLogger } from './crawl-web.ts'
+import { listeningTo } from './listening.ts'
 
 const BIG = {
   seed: 11,
@@ -62,6 +63,39 @@ test('the budgets of a day: requests wait for the next one, all or those of a ho
     expect(web.hits).toHaveLength(8)
     expect(finishReason).toBe('closespider_timeout')
     expect(stats['budgets/waited']).toBeLessThan(60)
+  })
+})
+
+test('what waits for the next day leaves when it has begun, and the crawl finishes', async () => {
+  // A second before midnight; what happens within the crawl goes by other clocks. That some requests are refused when it is over costs no day.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 23, 59, 59) })
+  await using web = await startFakeWeb({ ...BIG, hosts: 1, pagesPerHost: 10 })
+  const ofFirstDay: number[] = []
+  class OfThisWeb extends FollowAll {
+    override startUrls = [...web.seeds]
+  }
+  try {
+    const { finishReason } = await crawl(OfThisWeb, {
+      settings: budgets({ day: { pages: 6 } }),
+      logger: listeningTo(({ message }) => {
+        if (!message.startsWith('the budget of the day is spent')) return
+        ofFirstDay.push(web.hits.length)
+        vi.setSystemTime(Date.UTC(2026, 0, 2))
+      }),
+    })
+    expect(finishReason).toBe('finished')
+    expect(ofFirstDay).toHaveLength(1)
+    expect(ofFirstDay[0]).toBeLessThanOrEqual(6)
+    fetchedOnce(web)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a day’s budget may end the crawl in place of waiting', async () => {
+  await crawlWeb(BIG, budgets({ day: { pages: 8, after: 'stop' } }), (web, { finishReason }) => {
+    expect(web.hits).toHaveLength(8)
+    expect(finishReason).toBe('budget_day')
   })
 })
 

@@ -1,3 +1,10 @@
+export interface Day {
+  /** As 2026-11-27. */
+  readonly day: string
+  /** Milliseconds since 1970. */
+  readonly endsAtMs: number
+}
+
 /** Which day it is in a time zone, and when the next one begins. */
 export class Days {
   readonly #format: Intl.DateTimeFormat
@@ -5,12 +12,11 @@ export class Days {
   #endsAtMs = 0
 
   constructor(tz: string) {
-    // Written as 2026-11-27.
     this.#format = new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short' })
   }
 
   /** @param nowMs milliseconds since 1970 */
-  at(nowMs: number): { readonly day: string; readonly endsAtMs: number } {
+  at(nowMs: number): Day {
     if (nowMs >= this.#endsAtMs || this.#day === '') {
       this.#day = this.#format.format(nowMs)
       this.#endsAtMs = this.#endOf(this.#day, nowMs)

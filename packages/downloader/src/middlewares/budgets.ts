@@ -16,7 +16,7 @@ import {
 } from '@webloom/core'
 import { type BudgetPlan, budgetPlanOf } from '../budgets/budget-plan.ts'
 import { BudgetRefusal } from '../budgets/budget-refusal.ts'
-import { Days } from '../budgets/days.ts'
+import { type Day, Days } from '../budgets/days.ts'
 import { takeReceivedBytes } from '../http/received-bytes.ts'
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 
@@ -93,17 +93,18 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   async processRequest(request: Request): Promise<RetryLater | undefined> {
     const { isPage = () => true } = this.#options
     const isForPage = isPage(request)
+    const today = this.#days.at(this.#now())
     let spent: BudgetSpent | undefined
     try {
-      spent = await this.#mayLeave(request, isForPage)
+      spent = await this.#mayLeave(request, isForPage, today)
     } catch (error) {
       if (!storeTrouble(error)) throw error
       await this.#unanswered(request, error)
       if (isForPage) return backLater(request)
       throw new BudgetRefusal(backLater)
     }
-    if (spent && isForPage) return this.#refused(request, spent)
-    if (spent) throw new BudgetRefusal((page) => this.#refused(page, spent))
+    if (spent && isForPage) return this.#refused(request, spent, today)
+    if (spent) throw new BudgetRefusal((page) => this.#refused(page, spent, today))
     this.#left.add(request)
     return undefined
   }
@@ -144,9 +145,8 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     this.#timer ??= setTimeout(() => void this.tellBytes(), TELL_BYTES_MS).unref()
   }
 
-  #mayLeave(request: Request, isForPage: boolean): Promise<BudgetSpent | undefined> {
+  #mayLeave(request: Request, isForPage: boolean, { day }: Day): Promise<BudgetSpent | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<BudgetSpent | undefined>()
-    const { day } = this.#days.at(this.#now())
     const what = isForPage ? { pages: 1 as const } : { pages: 0 as const, besidesPages: true }
     this.#asked.push({ ask: { host: hostnameOf(request), day, bytes: 0, ...what }, resolve, reject })
     if (this.#asked.length === 1) setImmediate(() => void this.#askTogether())
@@ -184,7 +184,8 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     await sleep(AWAY_MS)
   }
 
-  #refused(request: Request, spent: BudgetSpent): RetryLater {
+  /** @param asked the day whose budget is spent: by now it may be over, and then the request waits no longer for it */
+  #refused(request: Request, spent: BudgetSpent, asked: Day): RetryLater {
     const { plan, isKept = true, stats, close, hostOf } = this.#options
     const { window, kind } = spent
     const host = hostnameOf(request)
@@ -204,8 +205,8 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       close(`budget_${window === 'hostDay' ? 'host_day' : window}`)
       return new RetryLater(request, 'first')
     }
-    const { day, endsAtMs } = this.#days.at(this.#now())
-    const pauseMs = endsAtMs - this.#now() + AFTER_MIDNIGHT_MS
+    const { day, endsAtMs } = asked
+    const pauseMs = Math.max(0, endsAtMs - this.#now() + AFTER_MIDNIGHT_MS)
     this.#tell(
       window === 'day' ? `${window} ${day}` : `${window} ${day} ${host}`,
       `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})`,

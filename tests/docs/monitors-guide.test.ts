@@ -1,8 +1,12 @@
-/** The monitor of one's own that docs/guides/monitors.md shows gives no false alarm. */
+/** docs/guides/monitors.md has a line for each monitor, and that of one's own which it shows gives no false alarm. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { MONITOR_NAMES } from '../../packages/core/src/desk/monitor-names.ts'
+import { SETTINGS_TABLE } from '../../packages/core/src/settings/settings-table.ts'
+
+const readGuide = () => readFile(join(import.meta.dirname, '../../docs/guides/monitors.md'), 'utf8')
 
 interface Run {
   readonly state: string
@@ -11,7 +15,7 @@ interface Run {
 }
 
 test('it compares the size of a page with that of a run which fetched enough', async () => {
-  const guide = await readFile(join(import.meta.dirname, '../../docs/guides/monitors.md'), 'utf8')
+  const guide = await readGuide()
   const [method] = /custom\(run, past\) \{[\s\S]*?\n {4}\}/.exec(guide) ?? []
   const { custom } = new Function(`return { ${method} }`)() as {
     custom(run: Run, past: readonly Run[]): string | undefined
@@ -29,4 +33,37 @@ test('it compares the size of a page with that of a run which fetched enough', a
   ]
   expect(custom(usual, others)).toBeUndefined()
   expect(custom(usual, [])).toBeUndefined()
+})
+
+/** The monitors of spidermon 1.x, in the order of its docs: thirteen that judge a run at its end, and two that look while it runs. */
+const OF_SPIDERMON = [
+  'CriticalCountMonitor',
+  'DownloaderExceptionMonitor',
+  'ErrorCountMonitor',
+  'FieldCoverageMonitor',
+  'FinishReasonMonitor',
+  'ItemCountMonitor',
+  'ItemValidationMonitor',
+  'RetryCountMonitor',
+  'SuccessfulRequestsMonitor',
+  'TotalRequestsMonitor',
+  'UnwantedHTTPCodesMonitor',
+  'WarningCountMonitor',
+  'ZyteJobsComparisonMonitor',
+  'PeriodicExecutionTimeMonitor',
+  'PeriodicItemCountMonitor',
+]
+
+test('each monitor, each one of spidermon and each of its settings has its line', async () => {
+  const guide = await readGuide()
+  const cells = guide.split('\n').filter((line) => line.startsWith('| '))
+  const [own, spidermon] = [cells.filter((line) => !/\w+Monitor\b/.test(line)), cells].map((lines) =>
+    lines.join('\n'),
+  )
+  for (const name of MONITOR_NAMES)
+    expect(own).toMatch(new RegExp(`^\\|.*\`${name}[.\`(].*\\|.*\\|.*\\|$`, 'm'))
+  for (const name of OF_SPIDERMON) expect(spidermon).toMatch(new RegExp(`^\\| ${name} \\|`, 'm'))
+  const settings = SETTINGS_TABLE.map(({ name }) => name).filter((name) => name.startsWith('SPIDERMON_'))
+  for (const name of settings)
+    expect(guide).toContain(`\`${name}${name === 'SPIDERMON_ENABLED' ? '=false' : ''}\``)
 })

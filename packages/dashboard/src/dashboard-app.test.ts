@@ -102,6 +102,14 @@ test('figures are those of the status', async () => {
     expect(html).toContain(figure)
 })
 
+test('runs are shown beside those before: what fell, which field with it, and what monitors found', async () => {
+  const html = (await textOf('/c/bookshops/runs')).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  expect(html).toContain('4 runs')
+  expect(html).toContain('finished 3 h 38 min 400,918 ±0 % 330,120 ±0 % 226 −6 %')
+  expect(html).toContain('coverage/price price: 0 % of the last 412 items have it; at least 95 % must')
+  expect(html).toMatch(/price 58\.5 % \d+\.\d %/)
+})
+
 test('what a crawl cannot tell is not known', async () => {
   const desk = (await desks.desk('bookshops'))!
   const bare = {

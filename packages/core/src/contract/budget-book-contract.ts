@@ -99,6 +99,25 @@ const TESTS: ContractTests<Subject> = {
     setClock(4320)
     assert.deepEqual(await asked(other, page('a')), ['crawl minutes'])
   },
+  'minutes of a day, of a host and of a host’s day are counted apart': async (create) => {
+    const { one, other, setClock } = await create({ day: { minutes: 3 }, host: { minutes: 2 } })
+    for (const [minute, host] of ['a', 'a', 'b'].entries()) {
+      setClock(60 * (10 + minute))
+      assert.deepEqual(await asked(minute === 1 ? other : one, page(host)), ['-'])
+    }
+    assert.deepEqual(await asked(other, page('a')), ['host minutes'])
+    setClock(60 * 13)
+    assert.deepEqual(await asked(one, page('b'), page('b', 'tuesday')), ['day minutes', '-'])
+    const days = await create({ hostDay: { minutes: 1 } })
+    days.setClock(600)
+    assert.deepEqual(await asked(days.one, page('a')), ['-'])
+    days.setClock(660)
+    assert.deepEqual(await asked(days.other, page('a'), page('b'), page('a', 'tuesday')), [
+      'hostDay minutes',
+      '-',
+      '-',
+    ])
+  },
   'several that are spent: the widest is told': async (create) => {
     const { one } = await create({ crawl: { pages: 1 }, day: { pages: 1 }, host: { pages: 1 } })
     assert.deepEqual(await asked(one, page('a'), page('a')), ['-', 'crawl pages'])

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { MONITOR_NAMES } from '../../packages/core/src/desk/monitor-names.ts'
+import { MONITOR_NAMES } from '../../packages/core/src/metrics/monitor-names.ts'
 import { SETTINGS_TABLE } from '../../packages/core/src/settings/settings-table.ts'
 
 const readGuide = () => readFile(join(import.meta.dirname, '../../docs/guides/monitors.md'), 'utf8')

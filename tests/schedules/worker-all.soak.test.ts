@@ -1,12 +1,15 @@
 /** Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ClusterFolder, fetchCounts, followingSpider, randomOf } from '../cluster/cluster-crawl.ts'
 
 const ROUNDS = Number(process.env.SCHEDULE_ROUNDS ?? 10)
 const TIMEOUT_MS = 900_000
+/** Of the schedule whose runs are missed; a run takes some seconds. */
+const EVERY_MS = 20_000
 
 let redis: RedisServer
 let web: FakeWebProcess
@@ -124,7 +127,8 @@ test('the machine that took a run is killed, at any moment: the run is begun all
   await folder.run('schedule', 'pages', '0 6 * * *')
   for (let round = 1; round <= ROUNDS; round++) {
     await folder.run('schedule', 'run', 'pages')
-    await new Promise((resolve) => setTimeout(resolve, random() * 1500))
+    // Before a machine asks what is due, which each does once a second, while it begins the run, or after that.
+    await sleep(random() * 1500)
     const killed = machines[round % 2]!
     killed.kill('SIGKILL')
     await killed.exited
@@ -143,17 +147,17 @@ test('a Redis that is killed keeps schedules; what was due meanwhile is made up 
   await using folder = await projectOf()
   const machine = serve(folder)
   await machine.waitForOutput(IS_THERE, 30_000)
-  await folder.run('schedule', 'pages', '*/20 * * * * *')
+  await folder.run('schedule', 'pages', `*/${EVERY_MS / 1000} * * * * *`)
   await redis.kill()
-  // The time of two runs.
-  await new Promise((resolve) => setTimeout(resolve, 41_000))
+  // The present one may have been begun before; two more are missed.
+  await sleep(3 * EVERY_MS - (Date.now() % EVERY_MS))
   await redis.restart()
   await finished(folder, 1)
   machine.kill('SIGTERM')
   await machine.exited
   // One more may have been due since.
   expect((machine.stderr.match(/begun by its schedule/g) ?? []).length).toBeLessThanOrEqual(2)
-  expect((await folder.run('schedule', 'list')).stdout).toContain('*/20 * * * * *')
+  expect((await folder.run('schedule', 'list')).stdout).toContain(`*/${EVERY_MS / 1000} * * * * *`)
 })
 
 test('a machine that is stopped in the middle of a run goes on with it when it is there again', {

@@ -37,6 +37,7 @@ export class SharedRun implements RunLog {
   notes: MonitorNotes = NO_NOTES
   looks = 0
   states = 0
+  #endedMs = 0
 
   async look() {
     this.looks++
@@ -67,8 +68,10 @@ export class SharedRun implements RunLog {
     return result
   }
 
+  /** Each end has another time: by that they are told apart. */
   end(finishReason = 'finished', items = 1) {
-    const endedAt = new Date().toISOString()
+    this.#endedMs = Math.max(Date.now(), this.#endedMs + 1)
+    const endedAt = new Date(this.#endedMs).toISOString()
     this.run = {
       ...RUN,
       state: finishReason === 'finished' ? 'finished' : 'stopped',

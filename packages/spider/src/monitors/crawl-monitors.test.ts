@@ -187,13 +187,9 @@ test('a run that goes on after its end is judged again at the next: what was fou
   log.resume()
   await worker('b').look()
   expect(log.notes.alerts).toEqual([])
-  // Two ends are told apart by their time, in milliseconds.
-  await new Promise((resolve) => setTimeout(resolve, 2))
   log.end('closespider_timeout')
   expect(await worker('b').ended()).toHaveLength(2)
   expect(got).toHaveLength(2)
-  // As above.
-  await new Promise((resolve) => setTimeout(resolve, 2))
   log.end('finished', 200)
   log.run = { ...log.run, fields: { price: 200 } }
   expect(await worker('c').ended()).toEqual([])
@@ -308,8 +304,11 @@ test('what takes longer than a hold keeps it', async () => {
   const slow = {
     ...receiver,
     send: async (notification: Notification) => {
-      // Longer than a hold, and than the pause in which the others wait.
-      await new Promise((resolve) => setTimeout(resolve, 700))
+      const { untilMs } = log.notes.hold!
+      await vi.waitUntil(() => Date.now() > untilMs, { timeout: 10_000 })
+      // When the hold would have run out, each of the others asks once more.
+      const { states } = log
+      await vi.waitUntil(() => log.states >= states + 2, { timeout: 10_000 })
       got.push(notification)
     },
   }

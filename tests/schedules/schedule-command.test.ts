@@ -31,7 +31,7 @@ const webloom = (
 test('a schedule is kept with its settings, listed with when it is due, changed, asked for, and deleted', async () => {
   const kept = await webloom(['schedule', 'quotes', '0 6 * * *', '--tz', 'Europe/Berlin', '-a', 'tag=love'])
   expect(kept.stdout).toMatch(
-    /^kept: schedule quotes, 0 6 \* \* \* in Europe\/Berlin, on redis:.* Its next run begins \d{4}-\d\d-\d\d 06:00:00 \(in .*\)\n/,
+    /^kept: schedule quotes, 0 6 \* \* \* in Europe\/Berlin, on redis:.* Its next run begins \d{4}-\d\d-\d\d 06:00:00 Europe\/Berlin \(in .*\)\n/,
   )
   expect(kept.stdout).toContain('no process is there that begins runs of quotes.')
   // Where a Redis is, and its password, is each worker's own affair.

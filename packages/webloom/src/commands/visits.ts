@@ -183,7 +183,7 @@ function times(count: number): string {
 }
 
 function momentOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 function matcherOf(match: string | undefined): (url: string) => boolean {

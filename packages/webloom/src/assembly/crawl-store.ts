@@ -8,7 +8,7 @@
  *     Redis      BullMQ             on Redis                      on the queue's Redis
  */
 
-import { type Crawler, type CrawlRun, SettingsError } from '@webloom/core'
+import { type Crawler, type CrawlRun, crawlNameOf, SettingsError } from '@webloom/core'
 import {
   FileRunLog,
   HostSlots,
@@ -106,7 +106,7 @@ async function localStore(
   let looking: NodeJS.Timeout | undefined
   let budgetsEnded = () => {}
   const runLog = new FileRunLog({
-    folder: runsFolder(settings, spider.name, { folder, project }),
+    folder: runsFolder(settings, crawlNameOf(settings, spider.name), { folder, project }),
     jobDir: settings.get('JOBDIR') ?? undefined,
     stats: crawler.stats,
     logger: crawler.logger,

@@ -1,22 +1,14 @@
 /** `webloom runs`: what the last crawls of a spider came to, and how one differs from the one before. */
 
-import { type RunSeen, UsageError } from '@webloom/core'
-import {
-  crawlRedisKeys,
-  crawlShown,
-  forgetCrawl,
-  forgetFileRuns,
-  readFileRuns,
-  readRuns,
-  seenRun,
-} from '@webloom/queue'
+import { type CrawlName, type RunSeen, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
-import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { shownPath } from '../loading/source-place.ts'
-import { runsFolder } from '../outcome/runs-folder.ts'
-import { changeOf, coverageOf, durationInWords, grouped } from '../terminal/figures.ts'
+import { flagWords, shownPair } from '../schedules/flag-words.ts'
+import { changeOf, coverageOf, durationInWords, grouped, secondShown } from '../terminal/figures.ts'
+import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { type KeptRuns, type RunsPlace, withRunsPlace } from './kept-runs.ts'
 
 export interface RunsFlags extends OutsideFlags {
   /** The latest run beside the one before. */
@@ -25,20 +17,10 @@ export interface RunsFlags extends OutsideFlags {
   readonly forget?: boolean
 }
 
-/** What is kept of the runs of one crawl. */
-interface KeptRuns {
-  /** The latest first. */
-  readonly runs: readonly RunSeen[]
-  /** As messages call it. */
-  readonly crawl: string
-  /** Why there may be none. */
-  readonly place: string
-  forget(): Promise<void>
-}
-
 /** Prints the runs, the latest first. */
 export async function runs(Class: SpiderClass, flags: RunsFlags, config: LoadedConfig): Promise<void> {
-  await withKeptRuns(Class, flags, config, async (kept) => {
+  await withRunsPlace(Class, flags, config, async ({ own, runsOf }) => {
+    const kept = await runsOf(own.crawlId)
     if (flags.forget) {
       await kept.forget()
       console.log(`forgotten: ${grouped(kept.runs.length)} runs of ${kept.crawl}`)
@@ -50,64 +32,61 @@ export async function runs(Class: SpiderClass, flags: RunsFlags, config: LoadedC
   })
 }
 
-/** Prints the latest run of each crawl of a project. */
+/** The latest run of a crawl, as a program reads it. */
+interface LatestRun extends RunSeen {
+  readonly spider: string
+  readonly crawlId: string | null
+  /** The line that shows all its runs. */
+  readonly more: string
+}
+
+/** Prints the latest run of each crawl of a project: of each spider the one that its settings name, and those of other CRAWL_IDs that have runs. */
 export async function latestRuns(
   spiders: readonly { readonly name: string; readonly Class: SpiderClass }[],
   flags: OutsideFlags,
   config: LoadedConfig,
 ): Promise<void> {
-  const latest: (RunSeen & { readonly spider: string })[] = []
-  const lines: string[] = []
-  for (const { name, Class } of spiders)
-    await withKeptRuns(Class, flags, config, async (kept) => {
-      const [run] = kept.runs
-      if (run) latest.push({ spider: name, ...run })
-      // The one before is needed to tell how it differs.
-      const [line, ...more] = runLines({ ...kept, runs: kept.runs.slice(0, 2) })
-      const alerts = more.slice(0, run?.alerts?.length ?? 0)
-      lines.push(`${name}:`, ...[line!, ...alerts].map((text) => `  ${text}`))
+  const latest: LatestRun[] = []
+  for (const { Class } of spiders)
+    await withRunsPlace(Class, flags, config, async (place) => {
+      for await (const { crawl, more, kept } of crawlsOf(place, flags)) {
+        const [run] = kept.runs
+        if (run) latest.push({ spider: crawl.spider, crawlId: crawl.crawlId, more, ...run })
+        if (flags.json) continue
+        // The one before is needed to tell how it differs.
+        const [line, ...below] = runLines({ ...kept, runs: kept.runs.slice(0, 2) })
+        const alerts = below.slice(0, run?.alerts?.length ?? 0)
+        console.log(
+          visible(`${crawl.crawlId === null ? crawl.spider : `${crawl.spider}@${crawl.crawlId}`}: ${more}`),
+        )
+        for (const text of [line!, ...alerts]) console.log(visible(`  ${text}`))
+      }
     })
   if (flags.json) console.log(visibleJson(JSON.stringify(latest)))
-  else for (const line of lines) console.log(visible(line))
 }
 
-async function withKeptRuns(
-  Class: SpiderClass,
+/** Whoever types a CRAWL_ID asks for that crawl alone. */
+async function* crawlsOf(
+  { own, otherIds, runsOf }: RunsPlace,
   flags: OutsideFlags,
-  config: LoadedConfig,
-  act: (kept: KeptRuns) => Promise<void>,
-): Promise<void> {
-  const crawler = await crawlerFromOutside(Class, flags, config)
-  const { settings, spider, servers } = crawler
-  // A crawl in a JOBDIR has nothing of its own on Redis.
-  if (settings.get('JOBDIR') === null && servers.connection('queue')) {
-    try {
-      await servers.open()
-      const { redis, keys } = crawlFromOutside(crawler, config.folder)
-      await act({
-        runs: (await readRuns(redis, keys)).map(seenRun),
-        crawl: crawlShown(keys),
-        place: 'each crawl on Redis leaves one',
-        forget: () => forgetCrawl(redis, keys),
-      })
-    } finally {
-      servers.close()
-    }
-    return
+): AsyncGenerator<{ readonly crawl: CrawlName; readonly more: string; readonly kept: KeptRuns }> {
+  const isChosen = flags.set?.some((pair) => pair.startsWith('CRAWL_ID='))
+  yield { crawl: own, more: lineOf(own.spider, flags), kept: await runsOf(own.crawlId) }
+  for (const crawlId of isChosen ? [] : await otherIds()) {
+    const kept = await runsOf(crawlId)
+    const set = [...(flags.set ?? []), `CRAWL_ID=${crawlId ?? ''}`]
+    if (kept.runs.length > 0)
+      yield { crawl: { ...own, crawlId }, more: lineOf(own.spider, { ...flags, set }), kept }
   }
-  const project = config.isProject ? config.folder : undefined
-  const folder = runsFolder(settings, spider.name, { folder: config.folder, project })
-  await act({
-    runs: folder === undefined ? [] : await readFileRuns(folder),
-    crawl: crawlShown(crawlRedisKeys({ spider: spider.name, crawlId: settings.get('CRAWL_ID') })),
-    place:
-      folder === undefined
-        ? 'outside of a project none is kept. Set RUNS_DIR=<folder>, or REDIS_URL for a crawl on Redis'
-        : `each crawl without Redis leaves one in ${shownPath(folder)}; those on Redis are seen with REDIS_URL`,
-    forget: async () => {
-      if (folder !== undefined) await forgetFileRuns(folder)
-    },
-  })
+}
+
+/** Settings with a secret are not shown: whoever typed them knows them. */
+function lineOf(spider: string, { set = [], argument = [] }: OutsideFlags): string {
+  const shown = (pairs: readonly string[]) => pairs.filter((pair) => shownPair(pair) === pair)
+  const words = flagWords({ set: shown(set), argument: shown(argument) })
+  return [commandName(), 'runs', spider, ...words]
+    .map((word, n) => (n === 0 ? word : shellQuoted(word)))
+    .join(' ')
 }
 
 function twoOf({ runs, crawl, place }: KeptRuns): readonly RunSeen[] {
@@ -124,7 +103,7 @@ function runLines({ runs, crawl, place }: KeptRuns): string[] {
   const rows = runs.map((run, n) => {
     const before = runs[n + 1]
     return [
-      run.begunAt.slice(0, 19).replace('T', ' '),
+      secondShown(run.begunAt),
       run.state === 'running' || run.state === 'lost' ? run.state : (run.finishReason ?? run.state),
       run.endedAt ? durationInWords((Date.parse(run.endedAt) - Date.parse(run.begunAt)) / 1000) : '–',
       `pages ${grouped(run.pages)}${changed(run.pages, before?.pages)}`,
@@ -154,7 +133,7 @@ function comparedLines([now, before]: readonly RunSeen[]): string[] {
   const fields = [...new Set([now!, before!].flatMap(({ fields }) => Object.keys(fields)))].sort()
   const rows = [
     ['', 'before', 'now', ''],
-    ['begun', ...[before!, now!].map(({ begunAt }) => begunAt.slice(0, 19)), ''],
+    ['begun', ...[before!, now!].map(({ begunAt }) => secondShown(begunAt)), ''],
     ['took', ...[before!, now!].map(tookOf), changeOf(secondsOf(now!), secondsOf(before!))],
     ['ended', ...[before!, now!].map(({ state, finishReason }) => finishReason ?? state), ''],
     [

@@ -18,14 +18,13 @@ export interface RunsPlaces {
  */
 export function runsFolder(
   settings: Settings,
-  spider: string,
+  crawl: CrawlName,
   { folder, project }: RunsPlaces,
 ): string | undefined {
-  const name: CrawlName = { spider, crawlId: settings.get('CRAWL_ID') }
-  const crawl = crawlQueueName(name).slice(1, -1)
+  const name = crawlQueueName(crawl).slice(1, -1)
   const chosen = settings.get('RUNS_DIR')
-  if (chosen !== null) return chosen === '' ? undefined : join(resolve(folder, chosen), crawl)
-  if (project !== undefined) return join(project, IN_PROJECT, crawl)
+  if (chosen !== null) return chosen === '' ? undefined : join(resolve(folder, chosen), name)
+  if (project !== undefined) return join(project, IN_PROJECT, name)
   const jobDir = settings.get('JOBDIR')
-  return jobDir ? join(resolve(jobDir), IN_JOBDIR, crawl) : undefined
+  return jobDir ? join(resolve(jobDir), IN_JOBDIR, name) : undefined
 }

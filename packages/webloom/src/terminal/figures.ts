@@ -48,6 +48,11 @@ export function durationInWords(seconds: number): string {
   return parts.flatMap(([value, unit]) => (value > 0 ? `${value} ${unit}` : [])).join(' ')
 }
 
+/** A moment in ISO form as `2026-11-27 06:00:05 UTC`. */
+export function secondShown(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`
+}
+
 /** Returns how much more or less a number is than before, `+2 %`; `new` where there was none. */
 export function changeOf(now: number, before: number): string {
   if (now === before) return '±0 %'

@@ -104,6 +104,8 @@ export interface Notification {
   readonly items: number
   /** Absent while the run goes on. */
   readonly finishReason?: string
+  /** Nothing was found: somebody tries whether messages come (`webloom monitors test`). */
+  readonly isTest?: true
 }
 
 export interface OutgoingMessage {

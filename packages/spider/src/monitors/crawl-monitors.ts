@@ -21,12 +21,13 @@ import {
   within,
 } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
+import { byName } from '../notifications/channel-names.ts'
+import { LogChannel } from '../notifications/log-channel.ts'
 import type { NotificationChannel } from '../notifications/notification.ts'
+import { OwnLines } from '../notifications/own-lines.ts'
 import { watchedFields } from './coverage.ts'
 import { Judge } from './judge.ts'
-import { LogChannel } from './log-channel.ts'
 import { endOf } from './notes.ts'
-import { OwnLines } from './own-lines.ts'
 import { HoldLost, RunHold } from './run-hold.ts'
 import { Teller } from './teller.ts'
 
@@ -214,15 +215,4 @@ export class CrawlMonitors {
       await hold.letGo()
     }
   }
-}
-
-/** Of channels with one name, such as two webhooks of one host, the second has another. */
-function byName(channels: readonly NotificationChannel[]): Map<string, NotificationChannel> {
-  const named = new Map<string, NotificationChannel>()
-  for (const channel of channels) {
-    let name = channel.name
-    for (let n = 2; named.has(name); n++) name = `${channel.name} (${n})`
-    named.set(name, channel)
-  }
-  return named
 }

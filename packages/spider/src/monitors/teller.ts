@@ -6,11 +6,11 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Notification, type StatsCollector, unlessAborted, withoutUrlSecrets } from '@webloom/core'
+import type { Notification, StatsCollector } from '@webloom/core'
 import { type NotificationChannel, NotificationRefused } from '../notifications/notification.ts'
-import { thrownMessage } from '../scraping/error-kinds.ts'
+import type { OwnLines } from '../notifications/own-lines.ts'
+import { failureShown, sendOnce } from '../notifications/send-once.ts'
 import { withoutChannel, withoutUnkept } from './notes.ts'
-import type { OwnLines } from './own-lines.ts'
 import type { RunHold } from './run-hold.ts'
 
 export interface TellerOptions {
@@ -30,8 +30,6 @@ export interface Telling {
   /** Cuts pauses and tries short: what is not sent stays in the outbox. */
   readonly leaving: AbortSignal
 }
-
-const SEND_MS_MAX = 10_000
 
 export class Teller {
   readonly #options: TellerOptions
@@ -82,7 +80,7 @@ export class Teller {
     for (let tries = 1; ; tries++) {
       const failure = await this.#send(channel, notification, hold.lost)
       if (failure === undefined) return true
-      const reason = withoutUrlSecrets(thrownMessage(failure))
+      const reason = failureShown(failure)
       if (failure instanceof NotificationRefused) return this.#lost(name, reason)
       if (isEnd && tries >= triesMax) return this.#lost(name, reason)
       lines.warn({ channel: name, reason }, 'alerts could not be sent; another try follows')
@@ -94,10 +92,8 @@ export class Teller {
 
   /** Resolves to why it could not be sent. */
   async #send(channel: NotificationChannel, notification: Notification, lost: AbortSignal): Promise<unknown> {
-    const signal = AbortSignal.any([lost, AbortSignal.timeout(SEND_MS_MAX)])
     try {
-      const sending = channel.send(notification, signal).then(() => true)
-      if (!(await unlessAborted(signal, sending))) return new Error(`no answer for ${SEND_MS_MAX / 1000} s`)
+      await sendOnce(channel, notification, lost)
       if (!channel.isLog) this.#options.stats.inc('monitors/notification_count/sent')
       return undefined
     } catch (error) {

@@ -14,7 +14,7 @@ interface Transport {
     readonly subject: string
     readonly text: string
     readonly messageId: string
-  }): Promise<unknown>
+  }): Promise<{ readonly response?: string }>
   close(): void
 }
 
@@ -37,8 +37,8 @@ export class Mail implements NotificationChannel {
     this.name = `mail to ${to.join(', ')}`
   }
 
-  async send(notification: Notification): Promise<void> {
-    await this.#transport.sendMail({
+  async send(notification: Notification): Promise<string | undefined> {
+    const { response } = await this.#transport.sendMail({
       from: this.#from,
       to: this.#to,
       subject: `[webloom] ${notificationTitle(notification)}`,
@@ -46,6 +46,7 @@ export class Mail implements NotificationChannel {
       // A mail that is sent again is shown once by most readers.
       messageId: `<${notification.id}@webloom>`,
     })
+    return response
   }
 
   async close(): Promise<void> {

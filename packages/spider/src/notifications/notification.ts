@@ -6,8 +6,11 @@ export interface NotificationChannel {
   readonly name: string
   /** The log itself: of it nobody is told that it was told. */
   readonly isLog?: boolean
-  /** Sends it once. Rejects with `NotificationRefused` where another try would change nothing. */
-  send(notification: Notification, signal: AbortSignal): Promise<void>
+  /**
+   * Sends it once. Resolves to what the receiver has answered, if that says anything. Rejects with `NotificationRefused` where another
+   * try would change nothing.
+   */
+  send(notification: Notification, signal: AbortSignal): Promise<string | void>
   close(): Promise<void>
 }
 
@@ -18,6 +21,7 @@ export class NotificationRefused extends Error {}
 export function notificationTitle(notification: Notification): string {
   const { spider, crawlId, alerts, resolved = [], finishReason } = notification
   const crawl = crawlId === undefined ? spider : `${spider}@${crawlId}`
+  if (notification.isTest) return `${crawl}: a test of its alerts`
   if (alerts.length === 0) return `${crawl}: ${counted(resolved.length)} recovered`
   return `${crawl}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
@@ -30,7 +34,9 @@ export function notificationText(notification: Notification, charsMax = Number.P
     ...alerts.map(({ words, pages = [] }) => [`• ${words}`, ...pages.map((page) => `   ${page}`)].join('\n')),
     ...resolved.map(({ id, words }) => `• ${id} has recovered; it had found: ${words}`),
   ]
-  const end = `${pages} pages, ${items} items; run ${run}. More: ${more}`
+  const end = notification.isTest
+    ? `More: ${more}`
+    : `${pages} pages, ${items} items; run ${run}. More: ${more}`
   const text = (shown: number) => {
     const left = entries.length - shown
     return [

@@ -40,7 +40,7 @@ export class Webhook implements NotificationChannel {
     this.name = `webhook of ${new URL(options.url).host}`
   }
 
-  async send(notification: Notification, signal: AbortSignal): Promise<void> {
+  async send(notification: Notification, signal: AbortSignal): Promise<string> {
     const { url, handler, secret } = this.#options
     const body = webhookBody(url, notification)
     const seconds = String(Math.floor(Date.now() / 1000))
@@ -59,7 +59,7 @@ export class Webhook implements NotificationChannel {
       if (error instanceof IgnoreRequest) throw new NotificationRefused(withoutPath(error.message, url))
       throw new Error(withoutPath((error as Error).message, url))
     })
-    if (status >= 200 && status < 300) return
+    if (status >= 200 && status < 300) return `${status}`
     const passes = status >= 500 || status === TOO_MANY
     throw passes ? new Error(`it answers ${status}`) : new NotificationRefused(`it answers ${status}`)
   }
@@ -77,7 +77,7 @@ export function webhookBody(url: string, notification: Notification): string {
       allowed_mentions: { parse: [] },
     })
   return JSON.stringify({
-    event: 'monitors',
+    event: notification.isTest ? 'test' : 'monitors',
     text: notificationText(notification, TEXT_CHARS_MAX),
     ...notification,
   })

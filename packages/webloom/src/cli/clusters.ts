@@ -15,6 +15,7 @@ import {
   command,
   type Example,
   flag,
+  group,
   type OptionsFor,
   SPIDER_OPTIONS,
   value,
@@ -71,7 +72,7 @@ export const scale = outside<OutsideFlags>(
 
 export const runs = command<RunsFlags, [name: string | undefined]>(
   'runs [spider]',
-  'print the results of a spider’s last crawls; without a spider, the latest of each',
+  'print the results of a spider’s last crawls; without a spider, the latest of each crawl of the project',
   {
     ...JSON_TOO,
     compare: flag(
@@ -100,8 +101,35 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
   [
     ['webloom runs quotes', 'when each began, how it ended, pages, items and errors'],
     ['webloom runs quotes --compare', 'does the spider bring less than last time?'],
-    ['webloom runs', 'the latest one of each spider of the project'],
+    ['webloom runs', 'the latest one of each crawl of the project, of each CRAWL_ID, too'],
     ['webloom runs quotes --json', 'for a program to read'],
+  ],
+)
+
+export const monitors = group(
+  'monitors',
+  'try whether people hear of what the monitors of a spider find',
+  [
+    command<OutsideFlags, [name: string]>(
+      'test <spider>',
+      'send a message that says it is a test to each webhook, by mail and to the log, and print what came back',
+      JSON_TOO,
+      async (flags, [name]) => {
+        const { testMonitors } = await import('../commands/monitors.ts')
+        return testMonitors(await namedSpider(name, flags), flags)
+      },
+      [
+        [
+          'webloom monitors test quotes',
+          'by the channels that its crawl has; exit code 0 when each has taken it',
+        ],
+        ['webloom monitors test quotes -s MONITOR_MAIL_TO=ops@example.com', 'by mail, too'],
+      ],
+    ),
+  ],
+  [
+    ['webloom monitors test quotes', 'is the webhook right?'],
+    ['webloom monitors test quotes --json', 'for a program to read'],
   ],
 )
 

@@ -25,7 +25,6 @@ export async function crawlMonitors(
 ): Promise<CrawlMonitors> {
   const { settings, spider, stats, logger, times } = crawler
   const crawlId = settings.get('CRAWL_ID')
-  const mail = await mailOf(settings, folder)
   return new CrawlMonitors({
     monitors,
     runLog,
@@ -33,7 +32,7 @@ export async function crawlMonitors(
     spider: spider.name,
     crawlId,
     more: `webloom runs ${typedCrawl(spider, crawlId)} --compare`,
-    channels: [...webhooksOf(settings, connect), ...(mail ? [mail] : [])],
+    channels: await channelsOf(settings, folder, connect),
     stats,
     logger,
     timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
@@ -41,6 +40,16 @@ export async function crawlMonitors(
     onFields,
     ...(times && { holdMs: 1.5 * times.members.lostAfterMs, firstPauseMs: times.members.lostAfterMs / 10 }),
   })
+}
+
+/** The channels that settings name; the log is one besides. */
+export async function channelsOf(
+  settings: Settings,
+  folder: string,
+  connect: () => DownloadHandler,
+): Promise<NotificationChannel[]> {
+  const mail = await mailOf(settings, folder)
+  return [...webhooksOf(settings, connect), ...(mail ? [mail] : [])]
 }
 
 function webhooksOf(settings: Settings, connect: () => DownloadHandler): NotificationChannel[] {

@@ -53,6 +53,7 @@ const HINT = new RegExp(
       'status',
       'scale',
       'runs',
+      'monitors',
       'visits',
       'refresh',
       'schedule',

@@ -1,5 +1,5 @@
 import type { Notification, StatsCollector } from '@webloom/core'
-import type { NotificationChannel } from '../notifications/notification.ts'
+import type { NotificationChannel } from './notification.ts'
 import type { OwnLines } from './own-lines.ts'
 
 /** The log: a line for each alert, once a run, by the worker that sends its message. */

@@ -122,7 +122,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
       spider,
       stats,
       logger,
-      timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      timeoutMs: settings.getMs('DOWNLOAD_TIMEOUT'),
       bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
       verifiesCertificates: settings.getBool('DOWNLOAD_VERIFY_CERTIFICATES'),
       defaultUserAgent: String(settingRow('USER_AGENT')?.default),

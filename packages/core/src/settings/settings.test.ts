@@ -28,6 +28,7 @@ describe('layers', () => {
     expect(settings.getInt('CONCURRENT_ITEMS')).toBe(100)
     expect(settings.getInt('CONCURRENT_REQUESTS')).toBe(1)
     expect(settings.getFloat('DOWNLOAD_DELAY')).toBe(2)
+    expect(settings.getMs('DOWNLOAD_DELAY')).toBe(2000)
     expect(settings.getInt('RETRY_TIMES')).toBe(3)
     expect(settings.getInt('DEPTH_LIMIT')).toBe(4)
   })

@@ -138,6 +138,11 @@ export class Settings {
     return this.#typed(name, ['float', 'int'], fallback) as number
   }
 
+  /** As `getFloat`, for a time that is set in seconds. Returns milliseconds. */
+  getMs(name: NumberSettingName | CustomSettingName): number {
+    return this.getFloat(name) * 1000
+  }
+
   /** As `getBool`, for a text, or one of several words. */
   getString(
     name: SettingNameOf<'string'> | SettingNameOf<'enum'> | CustomSettingName,

@@ -54,7 +54,7 @@ export function cacheStorageOptionsOf({ settings, spider }: Crawler): HttpCacheS
   return {
     folder: settings.getString('HTTPCACHE_DIR'),
     spiderName: spider.name,
-    expirationMs: settings.getInt('HTTPCACHE_EXPIRATION_SECS') * 1000,
+    expirationMs: settings.getMs('HTTPCACHE_EXPIRATION_SECS'),
     gzip: settings.getBool('HTTPCACHE_GZIP'),
   }
 }

@@ -91,7 +91,7 @@ export class Connections {
       guard: new AddressGuard({ allowed, stats, logger, ...(startHosts && { startHosts }) }),
       tls: tlsFromSettings(settings),
       http2: settings.getBool('HTTP2_ENABLED'),
-      connectTimeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      connectTimeoutMs: settings.getMs('DOWNLOAD_TIMEOUT'),
       bindAddress,
       headerBytesMax: settings.getInt('DOWNLOAD_MAX_HEADER_SIZE'),
       sitesMax: sitesMaxFor(settings.getInt('CONCURRENT_REQUESTS')),

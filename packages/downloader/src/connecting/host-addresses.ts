@@ -109,7 +109,7 @@ export class HostAddresses implements HostLookup {
     const servers = nameServers(settings)
     return new this({
       cacheSize: settings.getBool('DNSCACHE_ENABLED') ? settings.getInt('DNSCACHE_SIZE') : 0,
-      timeoutMs: settings.getFloat('DNS_TIMEOUT') * 1000,
+      timeoutMs: settings.getMs('DNS_TIMEOUT'),
       ...(servers && { lookup: (name: string) => servers.lookup(name), lookupsMax: SERVER_LOOKUPS_MAX }),
     })
   }

@@ -43,7 +43,7 @@ export class EgressGate {
       addresses,
       guard: new AddressGuard({ allowed, stats, logger, ...(startHosts && { startHosts }) }),
       tls: tlsFromSettings(settings),
-      connectTimeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      connectTimeoutMs: settings.getMs('DOWNLOAD_TIMEOUT'),
       ...(localAddress !== null && { localAddress }),
     })
   }

@@ -23,7 +23,7 @@ export interface DownloadDeadline {
 
 /** Returns the deadline that the settings say. */
 export function downloadDeadlineOf({ settings, stats, logger }: Crawler): DownloadDeadline {
-  return { timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000, stats, logger }
+  return { timeoutMs: settings.getMs('DOWNLOAD_TIMEOUT'), stats, logger }
 }
 
 /**

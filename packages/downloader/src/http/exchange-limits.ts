@@ -35,6 +35,6 @@ export function exchangeLimitsOf(settings: Settings): ExchangeLimits {
     headersMax: settings.getInt('DOWNLOAD_MAX_HEADERS'),
     interimAnswersMax: settings.getInt('DOWNLOAD_MAX_INTERIM_ANSWERS'),
     rateMin: settings.getFloat('DOWNLOAD_MIN_RATE'),
-    rateWindowMs: settings.getFloat('DOWNLOAD_RATE_WINDOW') * 1000,
+    rateWindowMs: settings.getMs('DOWNLOAD_RATE_WINDOW'),
   }
 }

@@ -102,7 +102,7 @@ export class HttpDownloadHandler implements DownloadHandler {
   static fromCrawler(crawler: Crawler): HttpDownloadHandler {
     const { settings, stats, logger, createResponse } = crawler
     return new this({
-      timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      timeoutMs: settings.getMs('DOWNLOAD_TIMEOUT'),
       limits: exchangeLimitsOf(settings),
       activeBytesMax: settings.getInt('DOWNLOAD_MAX_ACTIVE_SIZE'),
       bodyBytesWarn: settings.getInt('DOWNLOAD_WARNSIZE'),

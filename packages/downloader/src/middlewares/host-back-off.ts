@@ -43,9 +43,9 @@ const HOSTS_BYTES_MAX = 4_194_304
 export function hostBackOffRules(settings: Settings): HostBackOffRules {
   return {
     pausesFrom: settings.getInt('HOST_BACKOFF_AFTER'),
-    pauseMs: settings.getFloat('HOST_BACKOFF') * 1000,
-    pauseMsMax: settings.getFloat('HOST_BACKOFF_MAX') * 1000,
-    retryAfterMsMax: settings.getFloat('RETRY_AFTER_MAX') * 1000,
+    pauseMs: settings.getMs('HOST_BACKOFF'),
+    pauseMsMax: settings.getMs('HOST_BACKOFF_MAX'),
+    retryAfterMsMax: settings.getMs('RETRY_AFTER_MAX'),
     failuresMax: settings.getInt('HOST_FAILURES_MAX'),
   }
 }

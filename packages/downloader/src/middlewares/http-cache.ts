@@ -89,7 +89,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       storage,
       fingerprinter: fingerprinterOf(settings, 'scrapy', stats),
       ignoreMissing: settings.getBool('HTTPCACHE_IGNORE_MISSING'),
-      storageMsMax: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      storageMsMax: settings.getMs('DOWNLOAD_TIMEOUT'),
       createResponse: crawler.createResponse ?? ((url, init) => new Response(url, init)),
       ...(downloader && { optionsOf: (request) => downloader.optionsOf(request) }),
       stats,

@@ -60,7 +60,7 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
     }
     const rotation = new ProxyRotation(proxiesOf('PROXY_LIST', list, authEncoding), {
       failuresMax: settings.getInt('PROXY_FAILURES_MAX'),
-      banMs: settings.getFloat('PROXY_BAN') * 1000,
+      banMs: settings.getMs('PROXY_BAN'),
       stats,
     })
     return new this({ rotation, authEncoding, logger })

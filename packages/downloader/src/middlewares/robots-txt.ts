@@ -103,16 +103,15 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       store: storeOf(crawler),
       fetch: new RobotsFetch({
         download,
-        timeoutMs:
-          Math.min(settings.getFloat('ROBOTSTXT_TIMEOUT'), settings.getFloat('DOWNLOAD_TIMEOUT')) * 1000,
+        timeoutMs: Math.min(settings.getMs('ROBOTSTXT_TIMEOUT'), settings.getMs('DOWNLOAD_TIMEOUT')),
         bodyBytesMax: settings.getInt('ROBOTSTXT_MAXSIZE'),
         stats,
       }),
-      cacheTtlMs: settings.getFloat('ROBOTSTXT_CACHE_TTL') * 1000,
-      errorTtlMs: settings.getFloat('ROBOTSTXT_ERROR_TTL') * 1000,
-      retryDelayMs: settings.getFloat('ROBOTSTXT_RETRY_DELAY') * 1000,
-      retryAfterMaxMs: settings.getFloat('RETRY_AFTER_MAX') * 1000,
-      giveUpAfterMs: settings.getFloat('ROBOTSTXT_GIVE_UP_AFTER') * 1000,
+      cacheTtlMs: settings.getMs('ROBOTSTXT_CACHE_TTL'),
+      errorTtlMs: settings.getMs('ROBOTSTXT_ERROR_TTL'),
+      retryDelayMs: settings.getMs('ROBOTSTXT_RETRY_DELAY'),
+      retryAfterMaxMs: settings.getMs('RETRY_AFTER_MAX'),
+      giveUpAfterMs: settings.getMs('ROBOTSTXT_GIVE_UP_AFTER'),
       stats,
       logger,
     })

@@ -26,7 +26,7 @@ export function redisFilterOptionsOf(
     ...(typed !== undefined && { typed }),
     ...(shard && { shard }),
     fingerprinter: filterFingerprinterOf(settings, auto, stats),
-    pendingStaleMs: settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000,
+    pendingStaleMs: settings.getMs('DUPEFILTER_PENDING_STALE'),
     cacheSize: Math.ceil(settings.getInt('DUPEFILTER_CACHE_SIZE') / (shard?.hasOwnKeys ? shard.count : 1)),
     stats,
     logger,

@@ -95,7 +95,7 @@ export class LockKeeper {
   }
 
   static fromCrawler({ settings, logger, times }: Crawler, redis: RedisOptions): LockKeeper {
-    const blockedMsMax = settings.getFloat('WORKER_BLOCKED_MAX') * 1000
+    const blockedMsMax = settings.getMs('WORKER_BLOCKED_MAX')
     return new this({ redis, blockedMsMax, logger, ...(times && { times }) })
   }
 

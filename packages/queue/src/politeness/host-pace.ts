@@ -11,7 +11,7 @@ export function paceOf(settings: Settings): (slot: string) => HostPace {
 /** Returns the pace of all hosts but those that DOWNLOAD_SLOTS names. */
 export function paceFrom(settings: Settings): HostPace {
   return {
-    delayMs: settings.getFloat('DOWNLOAD_DELAY') * 1000,
+    delayMs: settings.getMs('DOWNLOAD_DELAY'),
     concurrency: settings.getInt('CONCURRENT_REQUESTS_PER_DOMAIN'),
     randomize: settings.getBool('RANDOMIZE_DOWNLOAD_DELAY'),
     jitter: settings.getFloat('DOWNLOAD_DELAY_JITTER'),

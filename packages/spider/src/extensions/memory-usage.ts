@@ -43,7 +43,7 @@ export class MemoryUsage implements Extension {
       stats.set('memusage/startup', process.memoryUsage.rss())
       look()
     })
-    return new this(settings.getFloat('MEMUSAGE_CHECK_INTERVAL_SECONDS') * 1000, look)
+    return new this(settings.getMs('MEMUSAGE_CHECK_INTERVAL_SECONDS'), look)
   }
 
   close(): void {

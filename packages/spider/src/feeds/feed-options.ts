@@ -215,7 +215,7 @@ function oneFeed(
 }
 
 function timeoutMsOf(settings: Settings): number {
-  return settings.getFloat('COMPONENT_TIMEOUT') * 1000
+  return settings.getMs('COMPONENT_TIMEOUT')
 }
 
 type WholeTarget = Exclude<FeedTarget, { kind: 'stdout' }>

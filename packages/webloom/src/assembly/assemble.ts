@@ -161,7 +161,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     concurrency: settings.getInt('CONCURRENT_ITEMS'),
     idField: settings.get('ITEM_ID_FIELD'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
-    timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+    timeoutMs: settings.getMs('COMPONENT_TIMEOUT'),
     ...counted,
     spider,
     stats,
@@ -242,8 +242,8 @@ function engineBounds(spider: Spider, settings: Settings, stays: boolean | undef
     scrapingBytesMax: settings.getInt('SCRAPER_SLOT_MAX_ACTIVE_SIZE'),
     startLowWater: settings.getInt('START_LOW_WATER'),
     idleMsBeforeFinish: idleMsBeforeFinish(spider, settings, stays),
-    componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
-    shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
+    componentTimeoutMs: settings.getMs('COMPONENT_TIMEOUT'),
+    shutdownGraceMs: settings.getMs('SHUTDOWN_GRACE'),
   }
 }
 
@@ -253,9 +253,9 @@ function endsByItself(spider: Spider, settings: Settings, stays: boolean | undef
 
 /** How long there must be nothing to do before a crawl ends, milliseconds; Infinity for one that stays. */
 function idleMsBeforeFinish(spider: Spider, settings: Settings, stays = isRedisSpider(spider)): number {
-  if (!stays) return settings.getFloat('SCHEDULER_IDLE_BEFORE_CLOSE') * 1000
+  if (!stays) return settings.getMs('SCHEDULER_IDLE_BEFORE_CLOSE')
   const maxIdleMs = isRedisSpider(spider)
     ? seedOptionsOf(spider, settings).maxIdleTimeMs
-    : settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE') * 1000
+    : settings.getMs('MAX_IDLE_TIME_BEFORE_CLOSE')
   return maxIdleMs > 0 ? maxIdleMs : Number.POSITIVE_INFINITY
 }

@@ -165,7 +165,7 @@ export class Crawl {
       await inTime(
         `closing extension ${name}`,
         () => extension.close?.(),
-        settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+        settings.getMs('COMPONENT_TIMEOUT'),
       )
     } catch (error) {
       logger.error({ extension: name, err: error }, 'an extension could not be closed')

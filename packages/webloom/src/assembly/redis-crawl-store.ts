@@ -349,7 +349,7 @@ async function healthNotes(
   const all = await Promise.all(mastersOf(redis).map((server) => redisHealth(server)))
   const told = (warning: string) => `the ${role}’s Redis: ${warning}`
   for (const eviction of new Set(all.flatMap((one) => one.eviction ?? []))) logger.warn(told(eviction))
-  const staleMs = settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000
+  const staleMs = settings.getMs('DUPEFILTER_PENDING_STALE')
   return [
     ...new Set(
       all.flatMap((one) => [

@@ -49,7 +49,7 @@ export async function seed(
   const link = new RedisLink(target, {
     roles: ['seeds'],
     whose: crawlNameOf(settings, spider.name),
-    startTimeoutMs: settings.getFloat('REDIS_START_TIMEOUT') * 1000,
+    startTimeoutMs: settings.getMs('REDIS_START_TIMEOUT'),
     logger: loggerOf(settings),
   })
   await link.open()

@@ -57,7 +57,7 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
         env,
       }
     },
-    blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
+    blockedMsMax: settings.getMs('WORKER_BLOCKED_MAX'),
     logger,
   })
   logger.info(

@@ -53,7 +53,7 @@ async function supervise(
       count,
       program: process.argv[1]!,
       argvOf: (place) => withMetricsPort(argv, metricsPort, place),
-      blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
+      blockedMsMax: settings.getMs('WORKER_BLOCKED_MAX'),
       logger,
       ...(view && { view }),
     })

@@ -84,7 +84,7 @@ function serversOf(settings: Settings): Server[] {
   return [...byPlace.values()].map((same) => {
     const [{ target }, roles] = [same[0]!, same.map(({ role }) => role)]
     const isCluster = target.options.nodes !== undefined
-    const pendingStaleMs = settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000
+    const pendingStaleMs = settings.getMs('DUPEFILTER_PENDING_STALE')
     return { target, roles, named: `${target.shown} (${roles.join(', ')})`, isCluster, pendingStaleMs }
   })
 }

@@ -35,7 +35,7 @@ export async function crawlMonitors(
     channels: await channelsOf(settings, folder, connect),
     stats,
     logger,
-    timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+    timeoutMs: settings.getMs('COMPONENT_TIMEOUT'),
     isPaused,
     onFields,
     ...(times && { holdMs: 1.5 * times.members.lostAfterMs, firstPauseMs: times.members.lostAfterMs / 10 }),

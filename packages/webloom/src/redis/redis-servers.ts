@@ -98,7 +98,7 @@ export class RedisServers {
     if (known) return known
     if (this.#isClosed) throw new Error(`the crawl has ended, and its connections are closed (role ${role})`)
     const link = new RedisLink(target, {
-      startTimeoutMs: this.#settings.getFloat('REDIS_START_TIMEOUT') * 1000,
+      startTimeoutMs: this.#settings.getMs('REDIS_START_TIMEOUT'),
       logger: this.#logger,
       roles: this.#rolesAt(target),
       whose: { spider: this.#spider, ...keyPrefixesOf(this.#settings) },

@@ -12,8 +12,8 @@ import {
   type SpiderLike,
 } from '@webloom/core'
 import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
-import { checkedAnswer } from './handlers/handler-answer.ts'
-import { type DownloadDeadline, downloadDeadlineOf, inTime } from './handlers/in-time.ts'
+import { handlerAnswer } from './handlers/handler-answer.ts'
+import { type DownloadDeadline, downloadDeadlineOf } from './handlers/in-time.ts'
 import { addReceivedBytes } from './http/received-bytes.ts'
 import { composeMiddlewares } from './middleware-onion.ts'
 
@@ -115,8 +115,7 @@ export class Downloader {
       await this.#signals.send('requestReachedDownloader', { request, spider })
     }
     try {
-      const answer = await inTime(handler, request, options, this.#deadline)
-      const response = checkedAnswer(answer, handler, request)
+      const response = await handlerAnswer(handler, request, options, this.#deadline)
       if (this.#signals.listened('responseDownloaded')) {
         await this.#signals.send('responseDownloaded', { request, response, spider })
       }

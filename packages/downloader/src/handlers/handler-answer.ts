@@ -17,23 +17,19 @@ export function ownHandlerOf(url: string, handlers: DownloadHandlers): string | 
   return isOurs ? undefined : handler?.constructor.name
 }
 
-/** The handler's answer, as `checkedAnswer` returns it. */
+/**
+ * Resolves to the answer of a handler, with the request that it answers; rejects as `inTime` does.
+ *
+ * Rejects with WL_MIDDLEWARE_MISUSE for anything but a Response: a forgotten `return` in somebody's handler then costs the requests
+ * that meet with it, and the crawl goes on.
+ */
 export async function handlerAnswer(
   handler: DownloadHandler,
   request: Request,
   options: DownloadOptions,
   deadline: DownloadDeadline,
 ): Promise<Response> {
-  return checkedAnswer(await inTime(handler, request, options, deadline), handler, request)
-}
-
-/**
- * Returns the answer of a handler, with the request that it answers.
- *
- * Throws WL_MIDDLEWARE_MISUSE for anything but a Response: a forgotten `return` in somebody's handler then costs the requests
- * that meet with it, and the crawl goes on.
- */
-export function checkedAnswer(answer: unknown, handler: DownloadHandler, request: Request): Response {
+  const answer = await inTime(handler, request, options, deadline)
   if (answer instanceof Response) return answer.hasRequest ? answer : answer.replace({ request })
   const given = answer instanceof globalThis.Response ? 'a Response of fetch()' : valueShown(answer)
   throw new WebloomError(

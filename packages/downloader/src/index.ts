@@ -96,7 +96,7 @@ export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-dela
 
 // Pages that are visited again
 
-export { HostValidation, type HostValidationOptions } from './revisits/host-validation.ts'
+export { HostValidation, type HostValidationOptions } from './recrawl/host-validation.ts'
 
 // robots.txt
 

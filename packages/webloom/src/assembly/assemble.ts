@@ -44,7 +44,7 @@ import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
 import { besidesPages, pageFetching, responseFactory } from './fetching.ts'
-import { recrawling, refuseVisitedPages } from './revisits/recrawling.ts'
+import { recrawling, refuseVisitedPages } from './recrawl/recrawling.ts'
 import type { CrawlControls, Participation } from './store-port.ts'
 import { lineFields, newWorkerId } from './worker-id.ts'
 

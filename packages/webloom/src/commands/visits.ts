@@ -2,7 +2,7 @@
 
 import { type FoundVisit, UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
-import { type VisitsPlace as Place, withVisits } from '../assembly/revisits/visits-from-outside.ts'
+import { type VisitsPlace as Place, withVisits } from '../assembly/recrawl/visits-from-outside.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { requestsOfUrls } from './requests-of-urls.ts'

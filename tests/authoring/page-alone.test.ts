@@ -76,7 +76,7 @@ async function countingServer() {
   let most = 0
   const server = createServer(async (_, response) => {
     most = Math.max(most, ++now)
-    // So long it takes: long enough for a second request to come, if one may.
+    // Waits: so long it takes: long enough for a second request to come, if one may.
     await sleep(100)
     now--
     response.end()

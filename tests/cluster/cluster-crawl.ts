@@ -257,6 +257,7 @@ export async function finishRound(
     LOG_FORMAT: 'json',
   })
   const ends = ['a', 'b', 'c'].map(async (name) => {
+    // Waits: a worker is killed at any point of its work.
     await sleep(random() * 1500)
     const startedMs = performance.now()
     const result = await folder.worker(name).exited

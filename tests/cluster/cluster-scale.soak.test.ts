@@ -110,7 +110,7 @@ describe('workers that are bounded by how long a site takes to answer', () => {
     await expect.poll(() => site.hits.size, { timeout: 60_000 }).toBeGreaterThan(100)
     const asked: number[] = []
     for (let step = 0; step < 4; step++) {
-      // What is measured is measured over that time.
+      // Waits: what is measured is measured over that time.
       await sleep(STEP_MS)
       const { desired } = await workers.wanted()
       // At once: on a machine that is too busy for its workers they are slow, more are asked for, and these would make all slower.
@@ -140,7 +140,7 @@ describe('workers that are bounded by how long a site takes to answer', () => {
     await workers.become(1)
     await expect.poll(() => site.hits.size, { timeout: 60_000 }).toBeGreaterThan(50)
     for (let step = 0; step < 4; step++) {
-      // What is measured is measured over that time.
+      // Waits: what is measured is measured over that time.
       await sleep(STEP_MS)
       const { desired } = await workers.wanted()
       expect(desired).toBeLessThanOrEqual(2)
@@ -148,7 +148,7 @@ describe('workers that are bounded by how long a site takes to answer', () => {
     }
     // However many there are already.
     await workers.become(5)
-    // As long as a step above: what is wanted must not follow what is there.
+    // Waits: as long as a step above: what is wanted must not follow what is there.
     await sleep(STEP_MS)
     expect((await workers.wanted()).desired).toBeLessThanOrEqual(2)
     await folder.run('stop', 'pages')

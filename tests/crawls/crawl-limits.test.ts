@@ -118,7 +118,7 @@ describe('limits', () => {
     class Slow {
       async processItem(item: unknown) {
         most = Math.max(most, ++inside)
-        // So slow is the pipeline.
+        // Waits: so slow is the pipeline.
         await new Promise((resolve) => setTimeout(resolve, 5))
         inside--
         return item

@@ -14,7 +14,7 @@ const OBEYED_MS_MAX = 2000
 
 /** Nothing is asked of the site any more, two seconds after somebody has told the crawl so. */
 async function expectSilent(web: FakeWebProcess, toldAtMs: number): Promise<void> {
-  // A worker that did not hear it would ask some fifty times meanwhile.
+  // Waits: a worker that did not hear it would ask some fifty times meanwhile.
   await sleep(OBEYED_MS_MAX + 500 - (performance.now() - toldAtMs))
   const late = (await web.hits()).filter(({ atMs }) => atMs > toldAtMs + OBEYED_MS_MAX)
   expect(late.map(({ url }) => url)).toEqual([])

@@ -52,7 +52,7 @@ export async function cutsOffSeeds({ topology, seed }: { topology: Topology; see
   await fail('cut off', master, redis)
   await push(urls.slice(20))
   await redis.untilOther(key, master)
-  // The old master stays cut off for longer than seeds are kept for it: nothing tells that.
+  // Waits: the old master stays cut off for longer than seeds are kept for it: nothing tells that.
   await sleep(BACK_AFTER_MS)
   heal()
   const { code, stderr } = await worker.exited

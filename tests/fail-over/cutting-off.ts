@@ -109,7 +109,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   await other.untilOther(key, master)
   const servesAtMs = performance.now()
   using lag = new MachineLag()
-  // The fault itself has a length.
+  // Waits: the fault itself has a length.
   const back = sleep(BACK_AFTER_MS).then(async () => {
     if (isCutOff(fault)) heal()
     if (fault === 'stopped') await master.resume()

@@ -72,7 +72,7 @@ export async function isCrawled(
 export async function killWorkers({ killWorker }: Round): Promise<void> {
   for (let n = 0; n < WORKERS - 1; n++) {
     killWorker(n)
-    await sleep(3000) // While pages are fetched, whose links are under way.
+    await sleep(3000) // Waits: while pages are fetched, whose links are under way.
   }
 }
 
@@ -95,7 +95,7 @@ export async function moveSlots(
   for (const [n, key] of keys.entries()) {
     const from = masters.indexOf((await cluster.masterOf(key))!)
     moves.push(await cluster.moveSlot(key, masters[(from + 1) % masters.length]!))
-    if (pauseMs > 0) await sleep(pauseMs) // Pages are fetched meanwhile.
+    if (pauseMs > 0) await sleep(pauseMs) // Waits: pages are fetched meanwhile.
     if (n === 2) killWorker(0)
   }
   return moves

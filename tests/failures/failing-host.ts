@@ -190,7 +190,7 @@ export default class Pages extends Spider {
           const ended = await folder.run('crawl', 'pages')
           expect(ended.code, ended.stderr).toBe(0)
         },
-        // A JOBDIR says nothing to others: by then some pages have failed.
+        // Waits: a JOBDIR says nothing to others: by then some pages have failed.
         { kills: 1, hasBegun: () => sleep(1500) },
       )
     },

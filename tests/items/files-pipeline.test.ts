@@ -144,7 +144,7 @@ test('a body goes to the disk as it comes, past the memory', async () => {
     while (seenBytes < half.length) {
       const [name] = unfinished()
       if (name) seenBytes = statSync(join(store.path, '.unfinished', name)).size
-      // Between two looks.
+      // Waits: between two looks.
       await sleep(5)
     }
     response.end(half)
@@ -253,7 +253,7 @@ test('CONCURRENT_MEDIA bounds the downloads that are under way', async () => {
   for (const path of paths)
     answers[path] = async (_, response) => {
       most = Math.max(most, ++underWay)
-      // So long a file takes: long enough for a third to be asked for, if it may.
+      // Waits: so long a file takes: long enough for a third to be asked for, if it may.
       await sleep(30)
       underWay--
       response.end('x')

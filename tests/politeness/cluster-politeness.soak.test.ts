@@ -50,7 +50,7 @@ describe('one host with 2 000 requests queued', () => {
     await whenAllAreQueued(folder, workers)
 
     const [before, hitsBefore] = [await calls(redis), await web.hitCount()]
-    // The minute that is measured.
+    // Waits: the minute that is measured.
     await sleep(60_000)
     const [after, hitsAfter] = [await calls(redis), await web.hitCount()]
     const pages = hitsAfter - hitsBefore
@@ -141,7 +141,7 @@ async function whenAllAreQueued(folder: ClusterFolder, workers: readonly Started
     const { start } = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
     if (start.ended) return
     if (performance.now() > deadline) throw new Error('start() has not ended within two minutes')
-    // Between two looks.
+    // Waits: between two looks.
     await sleep(500)
   }
 }

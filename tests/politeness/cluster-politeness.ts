@@ -60,6 +60,7 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
   }
   await Promise.all(workers.map((worker) => worker.waitForOutput(/note: crawl/, 60_000)))
   const from = performance.now()
+  // Waits: the time that is measured.
   await sleep(windowMs)
   for (const worker of workers) worker.kill('SIGTERM')
   await Promise.all(workers.map(({ exited }) => exited))
@@ -153,7 +154,7 @@ async function askedTwice(web: FakeWeb, hosts: number): Promise<void> {
     const deadline = performance.now() + 60_000
     while (web.starts(host).length < (host === HANGS ? 1 : 2)) {
       if (performance.now() > deadline) throw new Error(`host ${host} was not asked within a minute`)
-      // Between two looks.
+      // Waits: between two looks.
       await sleep(50)
     }
   }

@@ -57,7 +57,7 @@ test('a host that is away for three seconds loses nothing, with RETRY_TIMES 2', 
   const crawling = crawlOf(web.seeds, { CONCURRENT_REQUESTS_PER_DOMAIN: 4 })
   await web.waitForHits(10)
   await web.hostDown(0)
-  // How long the host is away is the test.
+  // Waits: how long the host is away is the test.
   await new Promise((resolve) => setTimeout(resolve, 3000))
   await web.hostUp(0)
   const { stats, finishReason } = await crawling

@@ -25,7 +25,7 @@ test('maxmemory is reached in mid-crawl: what was learned of hosts waits, too, a
     refilled = roomAgain()
   }
   const roomAgain = async () => {
-    // That a note was refused can be seen nowhere.
+    // Waits: that a note was refused can be seen nowhere.
     await sleep(2000)
     await server.command('CONFIG', 'SET', 'maxmemory', '0')
   }

@@ -56,7 +56,7 @@ function askedFor(web: ChangingWeb, pages: number): Promise<void> {
   })
 }
 
-/** Resolves when the site has answered what a killed process had sent: its requests are in the sockets of this process until then. */
+/** Waits: resolves when the site has answered what a killed process had sent: its requests are in the sockets of this process until then. */
 const heard = () => new Promise((resolve) => setTimeout(resolve, HEARD_MS))
 
 /** Paths that were asked for again although they had been asked for long before the kill. */

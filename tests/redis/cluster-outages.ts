@@ -148,6 +148,7 @@ export async function cutOff(
   const proxy = crawl.proxies[role]
   if (how === 'hang') proxy.hang()
   else await proxy.down()
+  // Waits: so long the outage lasts.
   await sleep(ms)
   if (how === 'hang') proxy.flow()
   else await proxy.up()
@@ -160,6 +161,7 @@ export async function full(role: Role, ms: number, options: OutageOptions): Prom
   await crawl.startTwoUntil(0.2)
   const server = crawl.servers[role]
   await server.command('CONFIG', 'SET', 'maxmemory', '1')
+  // Waits: so long the outage lasts.
   await sleep(ms)
   await server.command('CONFIG', 'SET', 'maxmemory', '0')
   await crawl.expectEnd()
@@ -181,6 +183,7 @@ export async function stoodStill(ms: number, options: OutageOptions): Promise<vo
   await crawl.startTwoUntil(0.3)
   const [sleeper] = crawl.workers
   sleeper!.kill('SIGSTOP')
+  // Waits: so long the worker stands still.
   await sleep(ms)
   sleeper!.kill('SIGCONT')
   await crawl.expectEnd()

@@ -51,7 +51,7 @@ test('what a page showed before it went back is fetched once another page links 
   })
   const running = crawl.run()
   await vi.waitFor(async () => expect(await pending()).toBeGreaterThanOrEqual(FIRST.length))
-  // Its links wait for room for so long, and then it goes back.
+  // Waits: its links wait for room for so long, and then it goes back.
   await new Promise((resolve) => setTimeout(resolve, 2 * TIMES.scheduler.fullHoldMs))
   await queue.command('CONFIG', 'SET', 'maxmemory', '0')
   expect((await running).finishReason).toBe('finished')

@@ -102,7 +102,7 @@ test.concurrent('a question to a filter whose slot is being moved waits for the 
   await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await to.command('CLUSTER', 'MYID')))
   // The list of this asker is not there.
   const asked = filter.requestsSeen([new Request('http://a.test/3')], 'third')
-  // Nothing tells that a question waits.
+  // Waits: nothing tells that a question waits.
   expect(await Promise.race([asked, sleep(300, 'waits')])).toBe('waits')
   expect(await cluster.moveSlot(key, to)).toBeLessThan(1000)
   expect(await asked).toEqual([false])

@@ -44,7 +44,7 @@ export class ReleaseSite implements AsyncDisposable {
         return site
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > untilMs) throw error
-        // Nobody tells when the other run has closed its server.
+        // Waits: nobody tells when the other run has closed its server.
         await wait(200)
       }
     }

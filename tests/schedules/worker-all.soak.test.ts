@@ -127,7 +127,7 @@ test('the machine that took a run is killed, at any moment: the run is begun all
   await folder.run('schedule', 'pages', '0 6 * * *')
   for (let round = 1; round <= ROUNDS; round++) {
     await folder.run('schedule', 'run', 'pages')
-    // Before a machine asks what is due, which each does once a second, while it begins the run, or after that.
+    // Waits: for any moment, before a machine asks what is due, which each does once a second, while it begins the run, or after that.
     await sleep(random() * 1500)
     const killed = machines[round % 2]!
     killed.kill('SIGKILL')
@@ -149,7 +149,7 @@ test('a Redis that is killed keeps schedules; what was due meanwhile is made up 
   await machine.waitForOutput(IS_THERE, 30_000)
   await folder.run('schedule', 'pages', `*/${EVERY_MS / 1000} * * * * *`)
   await redis.kill()
-  // The present one may have been begun before; two more are missed.
+  // Waits: until two runs are missed; the present one may have been begun before.
   await sleep(3 * EVERY_MS - (Date.now() % EVERY_MS))
   await redis.restart()
   await finished(folder, 1)

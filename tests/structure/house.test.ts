@@ -51,7 +51,7 @@ describe('this repository', () => {
       'the docstring of an exported function begins with a verb',
       (root: string) => docstringVerbProblems(root, NO_VERB),
     ],
-    ['a test that sleeps says why nothing can be awaited', literalSleepProblems],
+    ['a test that sleeps says why nothing can be awaited, in a comment of one form', literalSleepProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
     ['a Lua script refuses by a code of its own, not by words of Redis', luaRefusalProblems],
     ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
@@ -190,10 +190,13 @@ describe('each check can fail', () => {
   })
   test('on a sleep that does not say why', () => {
     const path = 'packages/queue/src/waits.test.ts'
+    const says = 'sleeps without a comment "// Waits: …" that says why:'
     expect(literalSleepProblems(fixture('literal-sleeps'))).toEqual([
-      `${path}:7 sleeps and does not say why: await sleep(50)`,
-      `${path}:8 sleeps and does not say why: await new Promise((resolve) => setTimeout(resolve, 10))`,
-      `${path}:9 sleeps and does not say why: await sleep(STALE_MS + 50)`,
+      `${path}:8 ${says} await sleep(50)`,
+      `${path}:10 ${says} await new Promise((resolve) => setTimeout(resolve, 10))`,
+      `${path}:11 ${says} await sleep(STALE_MS + 50)`,
+      `${path}:12 ${says} await sleep(ms)`,
+      `${path}:13 ${says} await wait(STALE_MS)`,
     ])
   })
   test('on a header that does not tell what is read, or tells what is not, and on a call that sends less', () => {

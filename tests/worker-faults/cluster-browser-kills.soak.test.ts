@@ -135,7 +135,7 @@ test.each(seeds)('seed %i: no page is lost, and no Chromium is left', { timeout:
   const moments = Array.from({ length: KILLS }, () => Math.round(web.linked().size * 0.85 * random()))
   for (const hits of moments.toSorted((a, b) => a - b)) {
     await web.waitForHits(hits, 240_000)
-    // At any point of a page's work, not only when a page is asked for.
+    // Waits: at any point of a page's work, not only when a page is asked for.
     await sleep(LATER_MS_MAX * random())
     workers.killOne()
   }

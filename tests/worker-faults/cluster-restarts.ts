@@ -74,6 +74,7 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
   for (const worker of first) worker.kill('SIGKILL')
   const killedAtMs = performance.now()
   const downMs = isFast ? 8000 : 4000 + Math.round(4000 * random())
+  // Waits: so long the server is away.
   await sleep(downMs)
   for (const worker of startAll()) {
     const { code, stderr } = await worker.exited

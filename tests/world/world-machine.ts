@@ -42,7 +42,7 @@ export class MachineWatch {
     while (!this.#isOver) {
       const dueMs = performance.now() + LOOK_EVERY_MS
       this.#dueMs.add(dueMs)
-      // How late this ends is what is measured.
+      // Waits: how late this ends is what is measured.
       await sleep(LOOK_EVERY_MS)
       // A server that is gone is a fault of the plan, which has a bound of its own.
       const hasActed = await act().then(

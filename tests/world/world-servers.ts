@@ -78,7 +78,7 @@ export class WorldServers implements AsyncDisposable {
     for (;;) {
       const mark = randomUUID() // One of before may stand in the replica already.
       await master.command('SET', SYNC_MARK, mark, 'PX', SYNC_MARK_MS)
-      // Between two looks.
+      // Waits: between two looks.
       await sleep(10)
       if ((await replica.command('GET', SYNC_MARK)) === mark) return
     }
@@ -93,6 +93,7 @@ export class WorldServers implements AsyncDisposable {
     return this.#next(async () => {
       const server = this.#servers[role]
       await server.remember()
+      // Waits: so much is lost.
       await sleep(byMs)
       await server.setBack()
     })
@@ -102,6 +103,7 @@ export class WorldServers implements AsyncDisposable {
     return this.#next(async () => {
       const servers = role === 'all' ? this.current : [this.#servers[role]]
       await Promise.all(servers.map((server) => server.kill()))
+      // Waits: so long the servers are away.
       await sleep(downMs)
       await Promise.all(servers.map((server) => server.restart()))
     })
@@ -111,6 +113,7 @@ export class WorldServers implements AsyncDisposable {
     return this.#next(async () => {
       const server = this.#servers[role]
       await server.command('CONFIG', 'SET', 'maxmemory', '1')
+      // Waits: so long the server is full.
       await sleep(ms)
       await server.command('CONFIG', 'SET', 'maxmemory', '0')
     })
@@ -120,6 +123,7 @@ export class WorldServers implements AsyncDisposable {
     return this.#next(async () => {
       const server = this.#servers[role]
       await server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+      // Waits: so long the server lacks its replica.
       await sleep(ms)
       await server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
     })
@@ -136,6 +140,7 @@ export class WorldServers implements AsyncDisposable {
     const master = this.#servers[role]
     const replica = this.#replicas.get(master)!
     await replica.command('REPLICAOF', 'NO', 'ONE')
+    // Waits: so far the replica is behind.
     await sleep(lagMs)
     for (const one of ROLES) {
       if (this.#servers[one] !== master) continue
@@ -169,6 +174,7 @@ export class WorkersWay {
 
   async silence(ms: number): Promise<void> {
     for (const role of ROLES) this.proxies[role].hang()
+    // Waits: so long the servers hang.
     await sleep(ms)
     for (const role of ROLES) this.proxies[role].flow()
   }

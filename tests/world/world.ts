@@ -138,7 +138,7 @@ class World {
   async #killAll(): Promise<void> {
     const left = [...this.#living].filter(({ ended }) => !ended)
     for (const { worker } of left) worker.signal('SIGUSR2')
-    // A worker that hangs tells nothing that could be awaited.
+    // Waits: a worker that hangs tells nothing that could be awaited.
     await sleep(TELLS_MS)
     for (const one of left) {
       one.isDoomed = true
@@ -158,7 +158,7 @@ class World {
     ) {
       const open = [...this.#acts, ...[...this.#living].filter(({ ended }) => !ended).map(({ end }) => end)]
       if (open.length === 0) return false
-      // A site that stands still tells nothing: it is looked at.
+      // Waits: a site that stands still tells nothing: it is looked at.
       await Promise.race([...open, sleep(LOOK_EVERY_MS, undefined, { ref: false })])
       const { web, visited } = this.#site
       const hitsNow = web.hits.length + (visited?.hits.length ?? 0)
@@ -287,15 +287,18 @@ class World {
         // It goes down with all others.
         if (sender.isDoomed) return
         await this.#kill(sender)
+        // Waits: so long the worker is away.
         await sleep(fault.backInMs)
         return this.#start(sender.spider)
       case 'pause':
         sender.worker.signal('SIGSTOP')
+        // Waits: so long the worker stands still.
         await sleep(fault.ms)
         return sender.worker.signal('SIGCONT')
       case 'silence':
         return sender.way.silence(fault.ms)
       case 'hold reply':
+        // Waits: so long the reply is held.
         await sleep(fault.ms)
         return
       case 'jump':
@@ -332,6 +335,7 @@ class World {
   async #restartCluster(downMs: number): Promise<void> {
     const all = [...this.#living].filter(({ ended, isDoomed }) => !ended && !isDoomed)
     await Promise.all(all.map((one) => this.#kill(one)))
+    // Waits: so long the workers are away.
     await sleep(downMs)
     await Promise.all(all.map(({ spider }) => this.#start(spider)))
   }

@@ -10,7 +10,7 @@ const trusted = { ...cdp, BROWSER_CDP_TRUSTED: true }
 const program = spawn('lightpanda', ['serve', '--host', '127.0.0.1', '--port', PORT], { stdio: 'ignore' })
 const isThere = () => fetch(`${cdp.BROWSER_CDP_URL}/json/version`).then(Boolean, () => false)
 for (let looks = 0; looks < 300 && !(await isThere()); looks++) {
-  // It tells nobody when it listens.
+  // Waits: it tells nobody when it listens.
   await new Promise((resolve) => setTimeout(resolve, 100))
 }
 

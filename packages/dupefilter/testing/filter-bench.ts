@@ -93,5 +93,5 @@ export const REDIS_FILTERS: Record<string, (options: RedisDupeFilterOptions) => 
   'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
 }
 
-/** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
+/** Waits: for times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -195,7 +195,7 @@ export async function until(holds: () => Promise<boolean> | boolean, withinMs: n
   const deadline = performance.now() + withinMs
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`${holds} did not hold within ${withinMs} ms`)
-    // Between two looks.
+    // Waits: between two looks.
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -114,7 +114,7 @@ test.each([true, false])(
     await filter.requestsSeen([page(10)], first.id)
     await scheduler.commit(other, [page(10)])
     await scheduler.requeue(first)
-    // Whoever looks does it by setImmediate; that nobody does can only be waited for.
+    // Waits: whoever looks does it by setImmediate; that nobody does can only be waited for.
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(looked.mock.calls.length > 0).toBe(endsDoubtsAtOnce)
   },

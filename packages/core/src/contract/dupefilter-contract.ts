@@ -251,7 +251,7 @@ const STALE_TESTS: ContractTests<SharedFilter> = {
   },
 }
 
-/** An asker goes stale by the store's clock, so the test must wait for the time itself. */
+/** Waits: only the store's clock tells that an asker is stale. */
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The deviations of a filter that cannot forget. Duplicates are still found: `forget` is optional. */

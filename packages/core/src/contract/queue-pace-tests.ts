@@ -143,6 +143,7 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
           document.left()
         })
     const document = leaves(first!, 'document')
+    // Waits: as long as the delay, as nothing tells that the other page has not left.
     await new Promise((resolve) => setTimeout(resolve, delayMs))
     assert.equal(left.length, 0)
     // It waits for what the other page may have, and asks itself when it has that.
@@ -163,7 +164,7 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     const page = new AbortController()
     const slow = await first!.documents().mayLeave('http://a.test/more', page.signal)
     const next = leasedOf(queue, 1)
-    // That nothing leaves can only be waited for.
+    // Waits: that nothing leaves can only be waited for.
     const early = await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 2 * delayMs))])
     assert.equal(early, undefined)
     const leftAt = performance.now()

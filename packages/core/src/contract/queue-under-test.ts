@@ -39,7 +39,7 @@ export async function takenInDoubt(queue: RequestQueue, count: number): Promise<
   for (const until = performance.now() + PATIENCE_MS; taken.length < count; ) {
     assert.ok(performance.now() < until, `only ${taken.length} are to be asked about`)
     taken.push(...(await queue.doubts.take(10)))
-    // Between two looks: the port tells nobody that links are ripe.
+    // Waits: between two looks: the port tells nobody that links are ripe.
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return taken

@@ -271,7 +271,7 @@ const TESTS: ContractTests<Make> = {
     const none = queue.lease(8)
     for (const until = performance.now() + 3000; queue.mostQueued(10)[0]?.waiting !== 5; ) {
       assert.ok(performance.now() < until, `it names ${JSON.stringify(queue.mostQueued(10))}`)
-      // Between two looks: the port tells nobody of it.
+      // Waits: between two looks: the port tells nobody of it.
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
     assert.deepEqual(queue.mostQueued(10), longest)

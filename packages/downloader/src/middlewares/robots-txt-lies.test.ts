@@ -121,7 +121,7 @@ describe('the host’s pace', () => {
       async set(_, entry) {
         kept = entry
         whileKept = fetching.result(request('/b'))
-        // A store that takes its time, and longer than the other request takes.
+        // Waits: a store that takes its time, and longer than the other request takes.
         await sleep(20)
       },
     }

@@ -57,7 +57,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     // Committed, and never settled: the worker is gone.
     const lost = await crawl.commit(dead, 8)
     const newLinks = crawl.line.length - before + lost.length
-    // Until the askers of the dead worker are stale.
+    // Waits: until the askers of the dead worker are stale.
     await wait(350)
     await crawl.run(next)
     expect(crawl.fetches.filter((count) => count === 0)).toEqual([])
@@ -144,7 +144,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'lives')
     await filter.requestsSeen(pages(10, 3), 'dead')
-    // Its settling waits as long as Redis is away.
+    // Waits: its settling waits as long as Redis is away.
     await wait(1100)
     expect(await other.requestsSeen([page(0), page(10)], 'x')).toEqual(['in doubt', 'in doubt'])
     await filter.settled('lives')
@@ -154,7 +154,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     const asking = performance.now()
     while ((await other.requestsSeen([page(10)], 'doubt/x'))[0] !== false) {
       expect(performance.now() - asking).toBeLessThan(5000 + lag.ms)
-      // As a worker with a link in doubt asks, again and again.
+      // Waits: as a worker with a link in doubt asks, again and again.
       await wait(50)
     }
     expect(performance.now() - asking).toBeGreaterThan(800)
@@ -182,7 +182,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     const fullUntilMs = performance.now() + 150
     for (let n = 0; performance.now() < fullUntilMs; n++) {
       await filter!.requestsSeen([page(100 + n)], `met ${n}`)
-      // As a worker asks that has little to do.
+      // Waits: as a worker asks that has little to do.
       await wait(10)
     }
     await server.command('CONFIG', 'SET', 'maxmemory', '0')
@@ -195,7 +195,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'lives')
     for (let n = 1; n <= 3; n++) {
-      // Longer than what makes an asker stale, if others ask.
+      // Waits: longer than what makes an asker stale, if others ask.
       await wait(350)
       expect(await other.requestsSeen([page(0)], `x${n}`)).toEqual(['in doubt'])
     }
@@ -207,7 +207,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     await dead.requestsSeen(pages(0, 1), 'dead')
     const answers = []
     for (let n = 0; n < 8; n++) {
-      // Longer than what makes an asker stale.
+      // Waits: longer than what makes an asker stale.
       await wait(350)
       answers.push(...(await other.requestsSeen([page(0)], `x${n}`)))
     }
@@ -223,7 +223,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     await filter.requestsSeen(pages(50, 1), 'carries the settling')
     expect(await other.requestsSeen([...pages(0, 2), page(20)], 'page')).toEqual([...seen(2), false])
     await other.givenBack('page')
-    // Longer than what makes an asker stale.
+    // Waits: longer than what makes an asker stale.
     await wait(250)
     expect(await filter.requestsSeen([...pages(0, 3), page(20)], 'x')).toEqual([...seen(3), false])
   })
@@ -287,7 +287,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     const shared = { key, pendingStaleMs: 300 }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, { ...shared, stats })]
     await filter.requestsSeen(pages(0, 3), 'page')
-    // Until its asker is stale.
+    // Waits: until its asker is stale.
     await wait(350)
     await filter.givenBack('page')
     expect(await other.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))

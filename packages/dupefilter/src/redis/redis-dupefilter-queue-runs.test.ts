@@ -113,7 +113,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     await other.requestsSeen(pages(51, 1), 'carries the settling')
     await filter.unsettled(['late', 'again'])
     expect(await other.requestsSeen(pages(0, 1), 'x')).toEqual(['in doubt'])
-    // Until the asker is stale: nothing tells of it.
+    // Waits: until the asker is stale: nothing tells of it.
     await wait(350)
     expect(await other.requestsSeen([...pages(0, 1), ...pages(10, 1), ...pages(20, 1)], 'y')).toEqual([
       false,
@@ -137,7 +137,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     run = '2'
     for (const isBack of back) isBack()
     await nextTurn()
-    // A queue without room: nothing is asked meanwhile.
+    // Waits: a queue without room: nothing is asked meanwhile.
     await wait(600)
     // Its page may run again only now, and show other links.
     expect(await filter.requestsSeen(pages(0, 1), 'other')).toEqual(['in doubt'])

@@ -110,7 +110,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.settled('page')
     await filter.requestsSeen(pages(50, 1), 'carries the settling')
     run = '2'
-    // What a filter was told of the run counts for a second.
+    // Waits: what a filter was told of the run counts for a second.
     await wait(1100)
     redisRunId.mockClear()
     await filter.requestsSeen(pages(51, 1), 'has the run id asked for')
@@ -189,7 +189,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     proxy.resetCounts()
     expect(await filter.requestsSeen(links, 'x')).toEqual(new Array(3).fill('in doubt'))
     expect(proxy.commandCount).toBe(0)
-    // Only time makes an asker stale.
+    // Waits: only time makes an asker stale.
     await wait(STALE_MS + 50)
     hits.inc.mockClear()
     expect(await filter.requestsSeen(links, 'y')).toEqual(fresh(3))
@@ -258,7 +258,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.requestsSeen(pages(0, 3), 'z')
     const other = await bench.open(make, { key })
     await other.clear()
-    // The second of the title.
+    // Waits: the second of the title.
     await wait(1100)
     expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
   })

@@ -67,11 +67,11 @@ describe('several workers', () => {
     await one.push(pages('a', 30), 'o')
     const startedAt: number[] = []
     const visit = (queue: typeof one) => async (lease: Lease) => {
-      // A download is not sent at once, and takes a while.
+      // Waits: a download is not sent at once, and takes a while.
       await sleep(3)
       lease.started()
       startedAt.push(performance.now())
-      // So long the page takes.
+      // Waits: so long the page takes.
       await sleep(20)
       await queue.commit(lease)
     }
@@ -94,7 +94,7 @@ describe('several workers', () => {
     const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
       most = Math.max(most, ++inFlight)
       lease.started()
-      // So long the page takes.
+      // Waits: so long the page takes.
       await sleep(10)
       done[n]!++
       // It ends for the queue a moment after it has ended here.
@@ -354,7 +354,7 @@ test('what goes back first does so before what was being taken meanwhile', async
   await queue.push(pages('a', 3), 'o')
   const [first] = await leased(queue, 1)
   first!.started()
-  // Longer than the delay of its host: the next may go at once.
+  // Waits: longer than the delay of its host: the next may go at once.
   await sleep(150)
   let goingBack: Promise<void> | undefined
   proxy.judgeBy((command) => {

@@ -154,7 +154,7 @@ async function crawlSetBack(options: CrawlOptions) {
   await vi.waitFor(() => expect(tree.met).toBeGreaterThan(pages / 4), POLL)
   await server.remember()
   const before = tree.fetches
-  // So much is lost.
+  // Waits: so much is lost.
   await sleep(500)
   await server.goBack()
   const wentBackAtMs = performance.now()
@@ -181,6 +181,7 @@ async function work(
   const visit = async (lease: Lease) => {
     lease.started()
     const children = tree.fetch(lease)
+    // Waits: so long a page takes.
     await sleep(fetchMs)
     await queue.commit(lease, { children }).catch((error: { code?: string }) => {
       if (error.code !== 'WL_LEASE_LOST') throw error

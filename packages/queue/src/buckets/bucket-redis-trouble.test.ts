@@ -53,7 +53,7 @@ describe.concurrent('Redis', () => {
     await queue.push(pages('a', 20), 'o')
     const leases = await leased(queue, 3)
     await own.server.kill()
-    // The time without Redis is the test.
+    // Waits: the time without Redis is the test.
     await sleep(TURN_LOCK_MS + 500)
     await own.server.restart()
     for (const lease of leases) {
@@ -171,7 +171,7 @@ describe.concurrent('Redis', () => {
     const stop = new AbortController()
     proxy.resetCounts()
     const waiting = idle.lease(1, stop.signal)
-    // The promise is of these seconds: next to nothing is asked in them, from the first question on.
+    // Waits: the promise is of these seconds: next to nothing is asked in them, from the first question on.
     await sleep(5000)
     expect(proxy.commandCount).toBeLessThan(20)
     stop.abort()

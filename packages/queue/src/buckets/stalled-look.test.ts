@@ -83,11 +83,12 @@ test('a look that was under way when Redis went is followed by no other before a
   await proxy.down()
   // The lock runs out while Redis is away.
   await bench.redis.del(bull(`${UNIT}:lock`))
+  // Waits: so long Redis is away.
   await sleep(1.5 * stalledGapMs)
   const before = looks
   await proxy.up()
   await vi.waitFor(() => expect(looks).toBeGreaterThan(before))
-  // Its holder needs a while longer to come back, and renews its lock no sooner than with its next renewal.
+  // Waits: its holder needs a while longer to come back, and renews its lock no sooner than with its next renewal.
   await sleep(0.9 * backMs)
   expect(await active()).toContain(UNIT)
   await vi.waitFor(async () => expect(await active()).not.toContain(UNIT))

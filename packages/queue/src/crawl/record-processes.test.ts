@@ -38,7 +38,7 @@ test('start() is taken over within eight seconds when the process that runs it i
   const other = bench.record(keys)
   await other.open()
   const taking = other.takeStart(never)
-  // Longer than a lease: it is renewed.
+  // Waits: longer than a lease: it is renewed.
   expect(await Promise.race([taking, sleep(7000, 'waits')])).toBe('waits')
   using lag = new MachineLag()
   const killedAt = performance.now()

@@ -20,7 +20,7 @@ test('a worker that sleeps for eight seconds is refused when it wakes; its pages
   const sleeper = bench.worker(keys, 'sleeper', { max: 2 })
   await sleeper.waitForOutput(/leased 2 1/)
   sleeper.kill('SIGSTOP')
-  // The eight seconds of the title.
+  // Waits: the eight seconds of the title.
   await sleep(8000)
   for (let n = 1; n <= 2; n++) {
     const [lease] = await leased(queue, 1)
@@ -44,7 +44,7 @@ test('a poison page: the first death makes it a suspect, three more its end, non
     worker.kill('SIGKILL')
     await worker.exited
   }
-  // The ten seconds of the title.
+  // Waits: the ten seconds of the title.
   await sleep(10_000)
   expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 1 })
   const [entry] = await quarantined({ redis: bench.connect(), keys })
@@ -64,10 +64,10 @@ test('Redis away for ten seconds: nobody who lived on loses what it had', async 
   )
   const leases = [...(await leased(one, 10)), ...(await leased(other, 10))]
   await server.kill()
-  // The ten seconds of the title.
+  // Waits: the ten seconds of the title.
   await sleep(10_000)
   await server.restart()
-  // So long a lock lasts: by then it is renewed or lost.
+  // Waits: so long a lock lasts: by then it is renewed or lost.
   await sleep(5000)
   expect(leases.filter(({ signal }) => signal.aborted)).toEqual([])
   for (const lease of leases.slice(0, 10)) await one.commit(lease)
@@ -86,6 +86,7 @@ test('workers killed at random: nothing is lost, and no more is fetched again th
   for (let kill = 0; kill < kills; kill++) {
     const at = Math.floor(Math.random() * workers.length)
     await workers[at]!.waitForOutput(/all hands full/, 60_000)
+    // Waits: a worker is killed at any point of its work.
     await sleep(Math.random() * 200)
     workers[at]!.kill('SIGKILL')
     workers[at] = start()
@@ -94,7 +95,7 @@ test('workers killed at random: nothing is lost, and no more is fetched again th
   for (;;) {
     const { waiting, delayed, leased: held } = await queue.counts()
     if (waiting + delayed + held === 0) break
-    // Asked seldom, as the workers need the server.
+    // Waits: asked seldom, as the workers need the server.
     await sleep(500)
   }
   const fetched = Object.values(await redis.hgetall('fetched')).map(Number)

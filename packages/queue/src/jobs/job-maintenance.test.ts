@@ -63,7 +63,7 @@ test('a request on its way to the engine is not lost when Redis takes no writes 
   await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
   const refused = async () => String(await bench.server.command('INFO', 'errorstats')).includes('NOREPLICAS')
   await vi.waitFor(async () => expect(await refused()).toBe(true), POLL)
-  // The moment at which the second may go is over by then.
+  // Waits: the moment at which the second may go is over by then.
   await sleep(500)
   await bench.server.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
   const [second] = await taking.then((found) => (found.length > 0 ? found : leased(queue, 1)))

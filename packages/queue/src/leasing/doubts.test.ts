@@ -56,7 +56,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     const told = await worker(keys, undefined, undefined, { mayDoubt: () => mayDoubt })
     const other = await worker(keys)
     await other.push([inDoubt('x')], 'o')
-    // By then it is ripe for whoever looks.
+    // Waits: by then it is ripe for whoever looks.
     await sleep(1.5 * TIMES.doubts.waitMs)
     expect(await taken(told)).toEqual([])
     mayDoubt = true

@@ -51,7 +51,7 @@ test('a worker that serves all its hosts in turn, and is full, leaves half of th
   const fetched = { byFirst: 0, byLate: 0 }
   const crawling = crawl(first, 4, async (lease) => {
     fetched.byFirst++
-    // So long a page takes.
+    // Waits: so long a page takes.
     await sleep(20)
     await first.commit(lease)
   })
@@ -60,7 +60,7 @@ test('a worker that serves all its hosts in turn, and is full, leaves half of th
   const late = await bench.queue({ keys })
   const crawlingLate = crawl(late, 4, async (lease) => {
     fetched.byLate++
-    // So long a page takes.
+    // Waits: so long a page takes.
     await sleep(20)
     await late.commit(lease)
   })

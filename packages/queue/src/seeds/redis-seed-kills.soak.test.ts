@@ -30,6 +30,7 @@ test(`${KILLS} workers killed at random moments: every seed is queued, and alway
     const victim = workers.shift()!
     await victim.waitForOutput(/open/)
     workers.push(start())
+    // Waits: a worker is killed at any point of its work.
     await sleep(Math.random() * 300)
     victim.kill('SIGKILL')
     await victim.exited
@@ -60,7 +61,7 @@ test(`${KILLS} workers killed at random moments: every seed is queued, and alway
       await server.command('SADD', 'queued', `${seed.request.url} ${seed.id}`)
       await source.acknowledge(seed)
     }
-    // What killed workers hold comes when its lease has run out.
+    // Waits: what killed workers hold comes when its lease has run out.
     await sleep(50)
   }
   await source.close()

@@ -3,7 +3,7 @@ import { ShardWakes } from './shard-wakes.ts'
 
 /** Resolves to whether the wait is over after all that could end it now. */
 async function isOver(waiting: Promise<void>): Promise<boolean> {
-  // Time is what this is about: a wait that goes on says nothing.
+  // Waits: time is what this is about: a wait that goes on says nothing.
   const soon = new Promise((resolve) => setTimeout(resolve, 10, false))
   return (await Promise.race([waiting.then(() => true), soon])) as boolean
 }

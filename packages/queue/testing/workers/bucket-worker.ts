@@ -83,6 +83,7 @@ async function crawl(lease: Lease): Promise<void> {
   console.log(`start ${lease.id} ${lease.attempt} ${Date.now()}`)
   if (poison.includes(lease.id)) die()
   pass('started')
+  // Waits: so long a page takes.
   await sleep(fetchMs)
   const children = [2 * n + 1, 2 * n + 2].filter((child) => child < pages).map(page)
   try {

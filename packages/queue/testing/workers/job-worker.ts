@@ -49,7 +49,7 @@ orders.on('line', async (line) => {
 async function crawl(lease: Lease): Promise<void> {
   const n = Number(lease.id)
   await redis.hincrby('fetched', lease.id, 1)
-  // So long a page takes.
+  // Waits: so long a page takes.
   await new Promise((resolve) => setTimeout(resolve, 20))
   const children = [2 * n, 2 * n + 1]
     .filter((child) => child <= treeTo!)
@@ -67,6 +67,6 @@ for (;;) {
     if (treeTo) void crawl(lease)
     else console.log(`leased ${lease.id} ${lease.attempt}`)
   }
-  // Between two looks.
+  // Waits: between two looks.
   await new Promise((resolve) => setTimeout(resolve, 20))
 }

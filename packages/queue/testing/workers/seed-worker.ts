@@ -29,10 +29,11 @@ console.log('open')
 for (;;) {
   const seeds = await source.next(20)
   for (const seed of seeds) {
+    // Waits: so long a seed takes.
     await sleep(Math.random() * 3)
     await redis.sadd(queued, `${seed.request.url} ${seed.id}`)
     await source.acknowledge(seed)
   }
-  // As a crawl without seeds asks again.
+  // Waits: as a crawl without seeds asks again.
   if (seeds.length === 0) await sleep(50)
 }

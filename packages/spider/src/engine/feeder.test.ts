@@ -83,7 +83,7 @@ test('a crawl that was told to end runs no start() on', async () => {
   await expect.poll(() => feeder.isIdle).toBe(true)
   end()
   goesBackTo(0)
-  // That nothing is read on can only be waited for.
+  // Waits: that nothing is read on can only be waited for.
   await sleep(50)
   expect(pushed).toHaveLength(3)
 })
@@ -103,7 +103,7 @@ test('no start request is queued before its host is noted', async () => {
   const { feeder, pushed, end } = feeding({ startHosts })
   feeder.begin()
   await asked.promise
-  // Nothing tells that a request is not queued.
+  // Waits: nothing tells that a request is not queued.
   await sleep(20)
   expect(pushed).toEqual([])
   note()

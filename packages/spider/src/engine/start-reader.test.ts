@@ -18,7 +18,7 @@ function pages(count: number, body?: string) {
 
 /** Until nothing more is read: that can only be waited for. */
 async function settled(asked: { readonly count: number }): Promise<number> {
-  // It tells nobody that it reads no further.
+  // Waits: it tells nobody that it reads no further.
   for (let before = -1; before !== asked.count; await sleep(20)) before = asked.count
   return asked.count
 }
@@ -30,7 +30,7 @@ describe('start() is read ahead', () => {
     const batches: number[][] = []
     for (let taken = await reader.take(); taken.length > 0; taken = await reader.take()) {
       batches.push(taken.map((element) => Number((element as Request).url.split('/').at(-1))))
-      // Whoever takes a batch has work with it, and more is read meanwhile.
+      // Waits: whoever takes a batch has work with it, and more is read meanwhile.
       await sleep(5)
     }
     expect(batches.flat()).toEqual(Array.from({ length: 997 }, (_, n) => n + 3))

@@ -84,7 +84,7 @@ test('paused, it takes connections and answers nothing; resumed, it answers', as
   const reply = redis.command('PING').finally(() => {
     answered = true
   })
-  // That it answers nothing can only be waited for.
+  // Waits: that it answers nothing can only be waited for.
   await sleep(200)
   expect(answered).toBe(false)
   await redis.resume()

@@ -166,7 +166,7 @@ test('while it hangs connections are taken and nothing passes; then what was sen
   const late = at.client()
   old.send(['INCR', 'a'])
   late.send(['INCR', 'a'])
-  // That nothing passes can only be waited for.
+  // Waits: that nothing passes can only be waited for.
   await sleep(100)
   expect(await at.redis.command('GET', 'a')).toBe(null)
   expect([old.isCut, late.isCut, late.replies.length]).toEqual([false, false, 0])
@@ -219,7 +219,7 @@ describe('what it has seen', () => {
     const client = at.client()
     const bytes = Buffer.concat(['a', 'b', 'c'].map((key) => encodeCommand(['SET', key, '1'])))
     client.write(bytes.subarray(0, 10))
-    // By then the first piece has come alone.
+    // Waits: by then the first piece has come alone.
     await sleep(20)
     client.write(bytes.subarray(10, 40))
     await client.receives(1)

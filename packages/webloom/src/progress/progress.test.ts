@@ -94,6 +94,7 @@ describe('the block', () => {
 
   test('asks at most four times a second, and not again before it has an answer', async () => {
     const asked = async (answerMs: number) => {
+      // Waits: so long an answer takes.
       const read = vi.fn(() => new Promise<typeof SNAPSHOT>((done) => setTimeout(done, answerMs, SNAPSHOT)))
       const block = new ProgressBlock({ screen: new Screen(tty()), spider: 'quotes', read })
       block.start()

@@ -57,7 +57,7 @@ describe('on a pseudo terminal', () => {
 describe('into a pipe', () => {
   test('nothing is lost at process.exit, however slow the reader is', async () => {
     const child = spawn(process.execPath, ['--conditions=webloom-source', file('write-much.mjs')])
-    // So slow is the reader: the program has long called process.exit.
+    // Waits: so slow is the reader: the program has long called process.exit.
     await sleep(700)
     let text = ''
     child.stderr.setEncoding('utf8').on('data', (part: string) => {

@@ -19,7 +19,7 @@ describe('a screen with a block', () => {
     await vi.waitFor(() => expect(terminal.shown).toEqual(['one', 'two', 'three', 'four', 'block c']))
     screen.hide()
     screen.write('five\n')
-    // Twice as long as a block takes to be drawn again: none is.
+    // Waits: twice as long as a block takes to be drawn again: none is.
     await sleep(60)
     expect(terminal.shown).toEqual(['one', 'two', 'three', 'four', 'five'])
   })

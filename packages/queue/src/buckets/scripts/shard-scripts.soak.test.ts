@@ -154,7 +154,7 @@ test('a master is killed, and its replica is older: each link comes to its shard
       const lacks = await look()
       if (!isWriting && !lacks) return
       if (performance.now() > until) throw new Error('a shard lacks entries for ever')
-      await sleep(LOOKS_EVERY_MS) // More often than a worker looks: what the server will lose has come to its receivers.
+      await sleep(LOOKS_EVERY_MS) // Waits: more often than a worker looks: what the server will lose has come to its receivers.
     }
   })()
   await untilWritten(names[0]!, 50)

@@ -85,7 +85,11 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   // The slots of one cluster are on several masters as they are.
   const filterRedis = fault === 'the filter alone' && topology === 'sentinels' ? await begun() : redis
   const web = used.use(
-    await startFakeWebProcess({ seed, hosts: 4, pagesPerHost: 150, crossHostLinks: 0.2, latencyMs: [0, 40] }),
+    await startFakeWebProcess({
+      ...{ seed, hosts: 4, pagesPerHost: 150, crossHostLinks: 0.2, latencyMs: [0, 40] },
+      // Some pages go back just when nobody takes them.
+      ...{ flaky: 0.1, flakyTimes: 1 },
+    }),
   )
   const { crawlId, key, other } = await placed(redis, filterRedis, { fault, mode, filter })
   const spider = `if (process.argv.includes('items-a.jsonl') && ${isCutOff(fault)}) process.setgid(${SIDE})\n`

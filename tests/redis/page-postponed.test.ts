@@ -1,6 +1,6 @@
-/** A page whose links find no room on Redis goes back, and shows others the next time. */
+/** Pages that go back while Redis takes nothing: for want of room for their links, and to be fetched again. */
 
-import { scaledTimes, silentLogger } from '@webloom/core'
+import { type Logger, scaledTimes, silentLogger } from '@webloom/core'
 import { type Response, Spider } from '@webloom/spider'
 import { startFakeWeb, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
@@ -58,4 +58,48 @@ test('what a page showed before it went back is fetched once another page links 
   const paths = web.hits.map(({ url }) => new URL(url).pathname)
   expect(paths.filter((path) => path === '/changing')).toHaveLength(2)
   expect(paths.filter((path) => path.startsWith('/first')).sort()).toEqual([...FIRST].sort())
+})
+
+test('a page to be retried, just when its Redis has failed over, waits for the new master to take writes', async () => {
+  await using redis = await startRedis()
+  await using web = await startFakeWeb({ pagesPerHost: 1 })
+  const needReplicas = (count: string) => redis.command('CONFIG', 'SET', 'min-replicas-to-write', count)
+  let fetches = 0
+  web.route(0, '/again', async (_request, response) => {
+    const isFirst = ++fetches === 1
+    // What a new master says until it has a replica.
+    if (isFirst) await needReplicas('1')
+    response.writeHead(isFirst ? 503 : 200).end()
+  })
+  class Pages extends Spider {
+    override name = 'pages'
+    override startUrls = [new URL('/again', web.seeds[0]).href]
+    override async *parse(response: Response) {
+      yield { status: response.status }
+    }
+  }
+  const waits = Promise.withResolvers<void>()
+  const warn = (_fields: object | string, text?: string) => {
+    if (text?.startsWith('putting a page back must wait')) waits.resolve()
+  }
+  const logger: Logger = { ...silentLogger, warn, child: () => logger }
+  const crawl = await assemble(Pages, {
+    layers: {
+      command: {
+        REDIS_URL: redis.url,
+        RETRY_BACKOFF: 0.1,
+        ROBOTSTXT_OBEY: false,
+        PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8', '::1'],
+      },
+    },
+    folder: process.cwd(),
+    createLogger: () => logger,
+    times: TIMES,
+    part: { begins: false, isWorker: true },
+  })
+  const running = crawl.run()
+  await Promise.race([waits.promise, running])
+  await needReplicas('0')
+  expect((await running).finishReason).toBe('finished')
+  expect(fetches).toBe(2)
 })

@@ -42,6 +42,11 @@ export class RedisBench implements AsyncDisposable {
     return redis
   }
 
+  /** From now on the server says NOREPLICAS to all writes, or takes them again. */
+  async refuseWrites(isRefused: boolean): Promise<void> {
+    await this.redis.config('SET', 'min-replicas-to-write', isRefused ? '1' : '0')
+  }
+
   nextKeys(): CrawlRedisKeys {
     return crawlRedisKeys({ spider: `crawl${++this.#crawls}`, crawlId: null })
   }

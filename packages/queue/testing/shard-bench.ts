@@ -30,6 +30,14 @@ export class ShardBench {
     await this.#cluster?.stop()
   }
 
+  /** From now on all masters say NOREPLICAS to writes, or take them again. */
+  async refuseWrites(isRefused: boolean): Promise<void> {
+    const replicas = isRefused ? '1' : '0'
+    await Promise.all(
+      this.#cluster!.nodes.map((node) => node.command('CONFIG', 'SET', 'min-replicas-to-write', replicas)),
+    )
+  }
+
   /** A worker's queue of a crawl of its own; `queue.open()` opens it. */
   async queue({
     delayMs = 0,

@@ -11,6 +11,7 @@ import { JobDir, MemoryRequestQueue } from '@webloom/queue'
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { describe, expect, test, vi } from 'vitest'
 import { schedulerOf, unpacedClock } from '../testing/scheduler-of.ts'
+import type { Scheduler } from './scheduler.ts'
 
 const SHORT_TIMES = scaledTimes(0.01)
 
@@ -322,6 +323,46 @@ test('a page without links ends once its Redis takes it, as one with links does'
   await scheduler.commit(lease, [])
   expect(tries).toBe(2)
   expect(await queue.isEmpty()).toBe(true)
+})
+
+describe.each<['retry' | 'requeue' | 'reject', (scheduler: Scheduler, lease: Lease) => Promise<void>]>([
+  ['retry', (scheduler, lease) => scheduler.retry(lease, lease.request, 0)],
+  ['requeue', (scheduler, lease) => scheduler.requeue(lease)],
+  ['reject', (scheduler, lease) => scheduler.reject(lease, 'no callback')],
+])('a page that goes back by %s', (outcome, goBack) => {
+  /** The first `refused` tries are refused. */
+  async function goingBack(refused: number) {
+    const tries = { count: 0 }
+    const queue = new MemoryRequestQueue({ clock: unpacedClock() })
+    const taken = queue[outcome].bind(queue) as (...given: unknown[]) => Promise<void>
+    Object.assign(queue, {
+      [outcome]: async (...given: unknown[]) => {
+        if (++tries.count <= refused) throw new WebloomError('WL_REDIS_AWAY', 'NOREPLICAS')
+        return taken(...given)
+      },
+    })
+    const { scheduler } = schedulerOf({ queue, times: SHORT_TIMES })
+    await scheduler.enqueue([page(0)], 'seed/1')
+    const [lease] = (await scheduler.next(1)) as [Lease]
+    return { scheduler, lease, tries }
+  }
+
+  test('waits for a Redis that takes nothing now', async () => {
+    const { scheduler, lease, tries } = await goingBack(2)
+    await goBack(scheduler, lease)
+    expect(tries.count).toBe(3)
+    const { waiting, delayed, quarantined, leased } = await scheduler.counts()
+    expect([waiting + delayed + quarantined, leased]).toEqual([1, 0])
+  })
+
+  test('is lost to its worker, and no more, where others have taken it meanwhile', async () => {
+    const { scheduler, lease } = await goingBack(Number.POSITIVE_INFINITY)
+    const losing = new AbortController()
+    const lost = Object.create(lease, { signal: { value: losing.signal } }) as Lease
+    const going = goBack(scheduler, lost)
+    losing.abort(new WebloomError('WL_LEASE_LOST', 'lost'))
+    await expect(going).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+  })
 })
 
 test('that a start request or a seed has settled is told to the queue until its Redis takes it', async () => {

@@ -1,8 +1,8 @@
 /**
  * One policy over dupefilter and queue.
  *
- * A page's links travel as one batch: one question to the filter, and the new ones go to the queue in the commit
- * that removes the page. The order of writes, and what a crash between two of them costs:
+ * A page's links travel as one batch: one question to the filter, and the new ones go to the queue in the commit that removes the
+ * page. The order of writes, and what a crash between two of them costs:
  *
  *     ask the filter (asker: the page)     crash after it: the page runs again, asks as the same asker, and is
  *                                          told "new" again for the same links. Nothing is lost.
@@ -10,12 +10,10 @@
  *     settle the asker                     crash before it: the links stay noted as the page's; they are queued, so
  *                                          nobody needs to be told "new" for them. Nothing is lost or repeated.
  *
- * A page that goes back instead (no room, a retry, another worker's) frees the links that it was told are new before it is
- * queued again: the next time it may yield other links, and the next asker of the first ones must be told "new". A crash after
- * that: as above.
+ * A page that goes back instead (no room, a retry, another worker's) frees the links that it was told are new before it is queued
+ * again: the next time it may yield other links, and the next asker of the first ones must be told "new". A crash: as above.
  *
- * start() and seeds have no page to commit; their requests are pushed under an asker of their own, `start/<n>` or
- * `seed/<id>`:
+ * start() and seeds have no page to commit; their requests are pushed under an asker of their own, `start/<n>` or `seed/<id>`:
  *
  *     ask the filter                       crash after it: start() is run on from element n, the seed's message is
  *                                          handed out again: the same asker asks, and is told "new" again.
@@ -29,19 +27,16 @@
  *
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
  * asker until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
- *
  * A queue that has come back older while links were on their way to it may lack what another page has queued, and this page was
  * told "seen" for. So it asks once more, and queues the rest (`#pushOutdated`). A crash before that loses a link only where the other
  * page, which runs again, does not show it any more.
  *
  * A worker that has stood still for as long as a lock lasts makes sure that it still has the page, before it asks the filter.
+ * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again: see
+ * links-in-doubt.ts. A page that could not be fetched may be forgotten: see page-forgetting.ts.
  *
- * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
- * see links-in-doubt.ts. A page that could not be fetched may be forgotten: see page-forgetting.ts.
- *
- * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait for a
- * while before they are let in, so that pages without new links make room; a page whose links find none at all goes back
- * and is fetched again later.
+ * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait a while, so
+ * that pages without new links make room; a page whose links find none at all goes back and is fetched again later.
  */
 
 import {
@@ -139,8 +134,8 @@ export class Scheduler {
   }
 
   /**
-   * Requests that this worker still holds go back to the queue before the worker leaves the crawl, and so before the last one
-   * empties it: a queue that was emptied first would not know them, and would count as one that has come back older.
+   * Requests that this worker holds go back to the queue before it leaves the crawl, and so before the last one empties it: a queue
+   * that was emptied first would not know them, and would count as one that has come back older.
    */
   async close(): Promise<void> {
     try {
@@ -156,9 +151,9 @@ export class Scheduler {
    * Queues a request of `start()` or a seed; returns how many were new, 0 or 1. The queue keeps the asker noted: it is
    * settled there when what brought the request is gone for good.
    *
-   * With `dontFilter` it goes past the filter, but leaves its mark there: otherwise a page that links back to it would
-   * have it fetched a second time, as Scrapy does. Its id is not the asker's: the page asks about its links under its
-   * own id, and a link to itself, asked about by the asker who first brought it, would count as new.
+   * With `dontFilter` it goes past the filter, but leaves its mark there: otherwise a page that links back to it would have it
+   * fetched a second time, as Scrapy does. Its id is not the asker's: the page asks about its links under its own id, and a link to
+   * itself, asked about by the asker who first brought it, would count as new.
    */
   async enqueueStart(request: Request, asker: string): Promise<number> {
     const idOf = () => asker + START_PAGE
@@ -275,9 +270,7 @@ export class Scheduler {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0)
-      return this.#patiently('ending a page', () => this.#queue.commit(lease, options), lease).catch(
-        (error: unknown) => throwLostOr(error, lease),
-      )
+      return this.#untilTaken(lease, 'ending a page', () => this.#queue.commit(lease, options))
     const others = this.#handingOn.begin(lease)
     if (others) await others
     try {
@@ -312,9 +305,9 @@ export class Scheduler {
       await this.#tellGivenBack(lease)
       if (!isPassing(error)) throw error
       this.#stats.inc('scheduler/postponed')
-      return this.#patiently(what, () => this.#queue.retry(lease, lease.request, this.#times.postponeMs), {
-        signal,
-      })
+      return this.#untilTaken(lease, what, () =>
+        this.#queue.retry(lease, lease.request, this.#times.postponeMs),
+      )
     } finally {
       keptEnds?.()
     }
@@ -328,14 +321,12 @@ export class Scheduler {
 
   /** The request is handed out again, changed, as `when` says. */
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
-    await this.#tellGivenBack(lease)
-    await this.#queue.retry(lease, request, when, host)
+    await this.#goBack(lease, () => this.#queue.retry(lease, request, when, host))
     this.#count('enqueued', 1)
   }
 
-  async requeue(lease: Lease): Promise<void> {
-    await this.#tellGivenBack(lease)
-    await this.#queue.requeue(lease)
+  requeue(lease: Lease): Promise<void> {
+    return this.#goBack(lease, () => this.#queue.requeue(lease))
   }
 
   /** The next link to the committed page of `lease` will be told "new". */
@@ -345,8 +336,7 @@ export class Scheduler {
 
   /** This worker cannot do the request; another one may. */
   async reject(lease: Lease, reason: string): Promise<void> {
-    await this.#tellGivenBack(lease)
-    await this.#queue.reject(lease, reason)
+    await this.#goBack(lease, () => this.#queue.reject(lease, reason))
     this.#stats.inc('scheduler/refused')
   }
 
@@ -381,6 +371,17 @@ export class Scheduler {
   #doubtsMayEnd(found: readonly QueuedRequest[]): void {
     this.#doubts.noted(found)
     this.#doubts.soon()
+  }
+
+  /** Ends a lease whose page yields no links now. */
+  async #goBack(lease: Lease, step: () => Promise<void>): Promise<void> {
+    await this.#tellGivenBack(lease)
+    await this.#untilTaken(lease, 'putting a page back', step)
+  }
+
+  /** Waits with an outcome for a server that is away or full, as long as this worker has the lease. */
+  #untilTaken(lease: Lease, what: string, step: () => Promise<void>): Promise<void> {
+    return this.#patiently(what, step, lease).catch((error: unknown) => throwLostOr(error, lease))
   }
 
   /** Waits with the step for a server that is away or full. */

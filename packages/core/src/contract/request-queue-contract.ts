@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { WebloomError } from '../errors/errors.ts'
 import type { Lease, RequestQueue } from '../ports/request-queue.ts'
+import { storeTrouble } from '../redis/store-trouble.ts'
 import { QUEUE_PACE_TESTS } from './queue-pace-tests.ts'
 import {
   drain,
@@ -17,7 +18,15 @@ import { type ContractTests, type Deviation, runContract, type TestRunner } from
 export interface QueueImplementation {
   readonly name: string
   create(options: QueueUnderTest): Promise<{ queue: RequestQueue; dispose(): Promise<void> }>
+  /** Opens a queue whose store can be made to refuse all that is written, as a master does whose replicas are gone. Absent: none can be. */
+  createRefusing?(): Promise<RefusingQueue & { dispose(): Promise<void> }>
   readonly deviations?: readonly Deviation[]
+}
+
+export interface RefusingQueue {
+  readonly queue: RequestQueue
+  /** Resolves once the store refuses, or takes writes again. */
+  refuse(isRefused: boolean): Promise<void>
 }
 
 const SLOT_NOW = 'how one slot stands is told at once'
@@ -306,6 +315,33 @@ const TESTS: ContractTests<Make> = {
   ...QUEUE_PACE_TESTS,
 }
 
+/** How a lease may end, and the counts of `waiting` and of `delayed` and `quarantined` then. */
+const OUTCOMES: readonly [string, (queue: RequestQueue, lease: Lease) => Promise<void>, readonly number[]][] =
+  [
+    ['commit', (queue, lease) => queue.commit(lease), [1, 0]],
+    ['commit with links', (queue, lease) => queue.commit(lease, { children: [on('a', 3)] }), [2, 0]],
+    ['retry', (queue, lease) => queue.retry(lease, lease.request, 60_000), [1, 1]],
+    ['requeue', (queue, lease) => queue.requeue(lease), [2, 0]],
+    ['reject', (queue, lease) => queue.reject(lease, 'no callback parseList'), [1, 1]],
+  ]
+
+const REFUSING_TESTS: ContractTests<RefusingQueue> = Object.fromEntries(
+  OUTCOMES.map(([name, end, counted]) => [
+    `${name}: what the store refuses leaves the lease as it was, and can be given again`,
+    async ({ queue, refuse }) => {
+      await queue.push([on('a', 1), on('a', 2)], 'o')
+      const [lease] = (await queue.lease(1)) as [Lease]
+      await refuse(true)
+      await assert.rejects(end(queue, lease), (error) => storeTrouble(error) === 'passing')
+      assert.equal(lease.signal.aborted, false)
+      await refuse(false)
+      await end(queue, lease)
+      const { waiting, delayed, leased, quarantined } = await queue.counts()
+      assert.deepEqual([waiting, delayed + quarantined, leased], [...counted, 0])
+    },
+  ]),
+)
+
 /** The deviation of a queue that others share: the whole cluster is asked how a slot stands. */
 export function withoutSlotNow(reason: string): Deviation[] {
   return [{ test: SLOT_NOW, reason }]
@@ -314,8 +350,16 @@ export function withoutSlotNow(reason: string): Deviation[] {
 /** Every RequestQueue runs this. Its delays are a tenth of a second at most; it tests order and safety. */
 export function requestQueueContract(
   runner: TestRunner,
-  { name, create, deviations }: QueueImplementation,
+  { name, create, createRefusing, deviations }: QueueImplementation,
 ): void {
+  if (createRefusing)
+    runContract<RefusingQueue>(runner, 'RequestQueue whose store refuses', REFUSING_TESTS, {
+      name,
+      create: async () => {
+        const { dispose, ...subject } = await createRefusing()
+        return { subject, dispose }
+      },
+    })
   runContract<Make>(runner, 'RequestQueue', TESTS, {
     name,
     ...(deviations && { deviations }),

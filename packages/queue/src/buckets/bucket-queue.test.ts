@@ -27,6 +27,10 @@ requestQueueContract(
       const queue = await bench.queue({ order, pace: { delayMs, concurrency } })
       return { queue, dispose: () => queue.close() }
     },
+    createRefusing: async () => {
+      const queue = await bench.queue()
+      return { queue, refuse: (isRefused) => bench.refuseWrites(isRefused), dispose: () => queue.close() }
+    },
     deviations: withoutSlotNow('its slots are held by many workers; the cluster’s desk asks Redis'),
   },
 )

@@ -20,6 +20,10 @@ requestQueueContract(
       const queue = bench.queue({ order, pace })
       return { queue, dispose: () => queue.close() }
     },
+    createRefusing: async () => {
+      const queue = await bench.open()
+      return { queue, refuse: (isRefused) => bench.refuseWrites(isRefused), dispose: async () => {} }
+    },
     deviations: [
       ...withoutSlotNow('its slots are held by many workers; the cluster’s desk asks Redis'),
       {

@@ -14,6 +14,11 @@ describe.each([2, 3, 6])('over %i shards', (shards) => {
     {
       name: 'ShardedQueue',
       create: (options) => bench.queue(options),
+      createRefusing: async () => {
+        const { queue, dispose } = await bench.queue({})
+        await queue.open()
+        return { queue, refuse: (isRefused) => bench.refuseWrites(isRefused), dispose }
+      },
       deviations: [
         ...QUEUE_DEVIATIONS,
         ...withoutSlotNow('its slots are held by many workers; the cluster’s desk asks Redis'),

@@ -49,7 +49,7 @@ export class SettlingLine {
     this.#waiting = []
   }
 
-  /** Adds an asker. Returns a promise to wait for when too many are in line. */
+  /** Adds an asker at the end. Returns a promise to wait for when too many are in line. */
   add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
     this.#tellSoon(isElsewhere(settling) ? ELSEWHERE_WITHIN_MS : 0)
@@ -75,8 +75,8 @@ export class SettlingLine {
     return most
   }
 
-  /** Puts askers back in line whose call has failed. */
-  putBack(taken: readonly Settling[]): void {
+  /** Adds askers whose call has failed at the head of the line, in their order. */
+  prepend(taken: readonly Settling[]): void {
     this.#waiting.unshift(...taken)
     if (taken.length > 0) this.#tellSoon()
   }

@@ -374,7 +374,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       this.told(reply.extra)
       return reply
     } catch (error) {
-      this.#settling.putBack(settling)
+      this.#settling.prepend(settling)
       throw explained(error, this.keys.main)
     }
   }

@@ -52,7 +52,7 @@ export function shownSeries(stat: string): string | undefined {
   return `${metric.name}{${metric.label}${value === undefined ? '' : `="${value}"`}}`
 }
 
-/** By stat; by its beginning and `<` where something follows that the source leaves open. */
+/** Returns the rows by stat; by its beginning and `<` where something follows that the source leaves open. */
 function placesOf(metrics: readonly StatMetric[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>()
   for (const metric of metrics) for (const source of metric.from) places.set(...placed(metric, source))

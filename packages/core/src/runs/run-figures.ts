@@ -61,7 +61,7 @@ function mostOf(counts: Record<string, number>): Record<string, number> {
   return Object.fromEntries(most.slice(0, STATUSES_MAX))
 }
 
-/** Nothing where METRICS_TIMES is off. */
+/** Returns the histograms' sums and counts; nothing where METRICS_TIMES is off. */
 function timesOf(stats: Readonly<Record<string, StatValue>>): Pick<RunFigures, 'times'> {
   const times = statHistograms(stats).map(({ name, sum, counts }) => [
     name.replace(/^webloom_(.*)_seconds$/, '$1'),

@@ -120,7 +120,7 @@ function noteName(host: string): string {
   return `host/${host}`
 }
 
-/** Of two processes each has seen a part. */
+/** Returns what is known of a host when two processes have each seen a part of it. */
 function merged(own: HostRecord, other: HostRecord): HostRecord {
   const [validators, others] = [own.validators ?? other.validators, other.validators ?? own.validators]
   const lastModified = moreSeen(own.lastModified, other.lastModified)

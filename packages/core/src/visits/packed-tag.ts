@@ -182,7 +182,7 @@ function numberFromBytes(bytes: Buffer): string {
   return numberIn(bytes).toString(16)
 }
 
-/** No bytes for 0. */
+/** Returns the bytes of a number; none for 0. */
 function bytesOf(number: bigint): Buffer {
   if (number === 0n) return Buffer.alloc(0)
   const digits = number.toString(16)

@@ -100,7 +100,7 @@ function anotherForm(form: number): WebloomError {
   )
 }
 
-/** Three hex digits for each number. */
+/** Returns three hex digits for each number. */
 function evidenceToHex({ stillHours, seen, gapLogs, dated }: ChangeEvidence): string {
   const meanGap = seen > 0 ? gapLogs / seen : 0
   return [

@@ -87,7 +87,7 @@ function nothingHere(c: Context): Refusal {
   return new Refusal(404, 'the API has no such path; GET /api/openapi.json lists all paths')
 }
 
-/** Those that the address has, whatever the method was. */
+/** Returns the methods that the address has, whatever the method of the request was. */
 function methodsAt(c: Context): string[] {
   const path = c.req.path.replace(/^\/api(?=\/)/, '')
   const found = VERBS.filter((verb) => patternOf(verb).test(path)).map(({ method }) => method.toUpperCase())

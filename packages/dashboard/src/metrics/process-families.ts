@@ -39,7 +39,7 @@ export class ProcessMetrics {
   }
 }
 
-/** Of a time between two looks; 0 before the first. */
+/** Returns by how much the time between two looks was longer than it should be, in seconds; 0 before the first look. */
 function lateS(ns: number): number {
   return Math.max(0, ns / NS_PER_S - LOOK_EVERY_MS / 1000)
 }

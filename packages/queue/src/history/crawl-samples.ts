@@ -73,7 +73,7 @@ function packedSample(sample: HistorySample): string {
   return JSON.stringify([FORM, sample.atMs / 1000, ...PARTS.map((part) => sample[part])])
 }
 
-/** Undefined for one of another form. */
+/** Returns undefined for a sample of another form. */
 function unpackedSample(text: string): HistorySample | undefined {
   const [form, at, ...parts] = JSON.parse(text) as number[]
   if (form !== FORM) return undefined

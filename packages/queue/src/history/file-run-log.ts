@@ -209,7 +209,7 @@ async function storedRuns(folder: string): Promise<StoredRun[]> {
   return runs.flatMap((run) => run ?? []).sort((a, b) => (a.begunAt < b.begunAt ? 1 : -1))
 }
 
-/** Undefined for one of another form, and for what is no run. */
+/** Returns undefined for a run of another form, and for what is no run. */
 async function stored(folder: string, name: string): Promise<StoredRun | undefined> {
   try {
     const run = JSON.parse(await readFile(join(folder, name), 'utf8')) as StoredRun

@@ -98,7 +98,7 @@ function storedRun(
   }
 }
 
-/** Undefined for one of another form. */
+/** Returns undefined for a run of another form. */
 function runOf(text: string): RunRecord | undefined {
   const { form, begunAt, endedAt, ...run } = JSON.parse(text) as StoredRun
   if (form !== FORM) return undefined

@@ -193,7 +193,7 @@ export async function readWholeTotals(
     : undefined
 }
 
-/** Of what is counted, how much since the crawl was begun, resumed or woken last. */
+/** Returns how much of what is counted was counted since the crawl was begun, resumed or woken last. */
 function sinceResumedIn(hash: Readonly<Record<string, string>>): Record<string, StatValue> {
   const since = Object.entries(totalsIn(hash)).map(([key, total]) => {
     const before = Number(hash[`before|${key}`] ?? 0)
@@ -209,7 +209,7 @@ function totalsIn(hash: Readonly<Record<string, string>>): Record<string, StatVa
   )
 }
 
-/** A worker's, in `<worker>|<stat>` and `beat|<worker>`; worker ids hold colons, which the words in their place do not. */
+/** Returns the worker's name in `<worker>|<stat>` and `beat|<worker>`; worker ids hold colons, which the words in their place do not. */
 function nameIn(field: string): string | undefined {
   if (!field.includes('|')) return undefined
   const [head, tail] = [field.slice(0, field.indexOf('|')), field.slice(field.indexOf('|') + 1)]

@@ -154,7 +154,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   return present
 }
 
-/** Their names are known to nobody any more. */
+/** Unlinks all keys that begin so, found by SCAN: nobody knows their names any more. */
 async function unlinkAll(redis: Redis, start: string, isKept: (key: string) => boolean): Promise<void> {
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
   for (const server of mastersOf(redis)) {

@@ -170,7 +170,7 @@ async function* listsOf(
 /** As many as `slots/keys.lua` has. */
 const LANES_MAX = 16
 
-/** QUEUE_MODE=job. */
+/** Reads the texts of QUEUE_MODE=job. */
 async function* textsOfJobs({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
   const key = (name: string) => `${keys.base}:${name}`
   const ids = async function* () {
@@ -200,7 +200,7 @@ async function* membersOf(redis: Redis, key: string): AsyncGenerator<string[]> {
   }
 }
 
-/** What comes after so many line ends. */
+/** Returns what comes after so many line ends. */
 function after(text: string, lines: number): string {
   let from = 0
   for (let line = 0; line < lines; line++) from = text.indexOf('\n', from) + 1

@@ -135,7 +135,7 @@ async function queuedOf(
   )
 }
 
-/** Those that were passed over though they are there: in a shard that has ended, when others have not. */
+/** Returns the requests that were passed over though they are there: in a shard that has ended, when others have not. */
 async function stillThere(
   ledger: FailureLedger,
   entries: readonly LedgerEntry[],
@@ -145,7 +145,7 @@ async function stillThere(
   return found.filter(({ id, key }) => keys.has(`${id} ${key}`))
 }
 
-/** The signature that ends with this hash, or is this. */
+/** Returns the signature that ends with this hash, or is this. */
 async function wholeSignature(ledger: FailureLedger, named: string): Promise<string> {
   const groups = await ledger.groups()
   const whole = groups.find(({ signature }) => signature === named || signature.endsWith(`:${named}`))

@@ -44,7 +44,7 @@ function weightOf(count: number, sample: readonly SlotView[]): number {
   return sample.length === 0 ? 0 : count / sample.length
 }
 
-/** Of several shards each has about as many slots that are not hot; the hot ones may all be in one. */
+/** Reads a shard's part of the sample: of several shards each has about as many slots that are not hot, but the hot ones may all be in one. */
 async function samplePart(
   redis: Redis,
   keys: CrawlRedisKeys,

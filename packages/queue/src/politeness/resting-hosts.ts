@@ -62,7 +62,7 @@ export class RestingHosts {
   }
 }
 
-/** One more than the 32 bits, as 0 is no answer. */
+/** Returns the 32 bits as a number that is one more, as 0 is no answer. */
 function packed({ delayMs, failures }: HostState): number {
   const isLong = delayMs >= DELAY_UNITS
   const units = Math.min(Math.ceil(isLong ? delayMs / 1000 : delayMs), DELAY_UNITS - 1)

@@ -45,7 +45,7 @@ export function isNothingLeft(round: Round): boolean {
   return true
 }
 
-/** No server has gone back, and nothing has happened that could lead to more. */
+/** Returns true when no server has gone back, and nothing has happened that could lead to more. */
 function isSame(first: Round, second: Round): boolean {
   return allShards(first, second, (before, now) => traceOf(before) === traceOf(now))
 }

@@ -23,7 +23,7 @@ function slotsOf(n: number, shards: number): [from: number, to: number] {
   return [at(0.25), at(0.75)]
 }
 
-/** Of a number as text; many are tried. */
+/** Returns the bytes of a number's digits, without making a text: many numbers are tried. */
 function digitsOf(n: number): number[] {
   const digits: number[] = []
   for (let rest = n; digits.length === 0 || rest > 0; rest = Math.floor(rest / 10))

@@ -44,7 +44,7 @@ export async function backOnSchedule(
   if (inVain.length > 0) await visits.record(inVain)
 }
 
-/** Undefined for what another release has written. */
+/** Returns undefined for a request that another release has written in a form that this one cannot read. */
 function readable(request: RequestJson): Request | undefined {
   try {
     return requestFromJson(request)

@@ -106,7 +106,7 @@ function evidenceAfter(
   return withVisit(previous.evidence, { hours: isEarly ? planned : hours, changed })
 }
 
-/** A 304 may bring them anew. */
+/** Returns the validators that an answer has; a 304 may bring new ones. */
 function validatorsIn({ etag, lastModifiedAt, isOutdated = false }: VisitOutcome): Partial<Visit> {
   return {
     ...(etag !== undefined && { etag }),

@@ -98,7 +98,7 @@ export function worstOf(
   return Object.fromEntries([...fields].map((field) => [field, Math.min(one[field] ?? 0, other[field] ?? 0)]))
 }
 
-/** The shortest first. */
+/** Returns the stretches of the run since `fromMs`, the shortest first. */
 function stretchesOf(
   field: string,
   run: RunSeen,

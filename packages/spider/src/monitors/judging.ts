@@ -181,7 +181,7 @@ function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Find
   })
 }
 
-/** Of a status, or of a class of them. */
+/** Returns how many responses had this status, or one of this class (`4xx`). */
 function countOf(status: string, counts: Readonly<Record<string, number>>): number {
   if (!status.endsWith('xx')) return counts[status] ?? 0
   const ofClass = Object.entries(counts).filter(([one]) => one.length === 3 && one[0] === status[0])

@@ -81,7 +81,7 @@ export async function mailOf(
   return new Mail(transport, { from: settings.getString('MAIL_FROM'), to })
 }
 
-/** The project's, or one that is found beside webloom. */
+/** Resolves to the project's nodemailer, or to one that is found beside webloom. */
 async function nodemailerOf(folder: string, ours: string): Promise<Nodemailer> {
   for (const place of [join(folder, 'package.json'), ours]) {
     try {

@@ -231,7 +231,7 @@ function isUnrecorded(error: unknown): boolean {
   return error instanceof IgnoreRequest && error.code === 'WL_NOT_IN_CACHE'
 }
 
-/** The other run's own. */
+/** Returns copies of meta and cbKwargs, so that the other run changes its own. */
 function copies({ hasMeta, meta, hasCbKwargs, cbKwargs }: Request): {
   meta?: JsonObject
   cbKwargs?: JsonObject

@@ -31,7 +31,7 @@ export function thrownMessage(thrown: unknown): string {
   return ownText(thrown, (error) => error.message, thrown) ?? 'it has no message that can be read'
 }
 
-/** Undefined: there is none that can be read. */
+/** Returns the text of what was thrown; undefined when none can be read. */
 function ownText(thrown: unknown, read: (error: Error) => unknown, otherwise: unknown): string | undefined {
   try {
     return String(thrown instanceof Error ? read(thrown) : otherwise)

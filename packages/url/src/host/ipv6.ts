@@ -58,7 +58,7 @@ function numbersOf(part: string): number[] {
   })
 }
 
-/** The first of the longest. */
+/** Returns the longest run of zeros; of several, the first. */
 function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
   let longest = { start: 0, length: 0 }
   let run = { start: 0, length: 0 }

@@ -213,7 +213,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   })
 }
 
-/** FIELD_COVERAGE_MAX, and what monitors watch. */
+/** Makes what counts items' fields (FIELD_COVERAGE_MAX), and what keeps example pages for monitors. */
 function coverageOf(
   settings: Settings,
   stats: StatsCollector,
@@ -229,7 +229,7 @@ function coverageOf(
   }
 }
 
-/** DUPEFILTER_RELEASE_ON_FAILURE. */
+/** Returns which failures make the dupefilter forget a page (DUPEFILTER_RELEASE_ON_FAILURE). */
 function forgetting(settings: Settings): Pick<EngineOptions, 'forgets'> {
   if (!settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE')) return {}
   const passingStatuses = new Set(settings.getList('RETRY_HTTP_CODES').map(Number))

@@ -70,7 +70,7 @@ export async function crawlStore(
     : localStore(crawler, { spider, folder, project, servers, slots, jobDir, workerId })
 }
 
-/** In memory or in a JOBDIR; the filter alone may be on Redis. */
+/** Makes the store of a crawl whose queue is in memory or in a JOBDIR; the filter alone may be on Redis. */
 async function localStore(
   crawler: Crawler,
   {

@@ -70,7 +70,7 @@ export async function chooseDupefilter(
   return filter
 }
 
-/** Undefined: the JOBDIR's own filter. */
+/** Resolves to the class that the settings choose; to undefined for the JOBDIR's own filter. */
 async function chosenClass(
   settings: Settings,
   { folder, jobDirFilter }: FilterSurroundings,

@@ -24,7 +24,7 @@ import {
 type Named = Pick<OutsideFlags, 'set' | 'argument'>
 type Act<Flags> = (Class: SpiderClass, flags: Flags, config: LoadedConfig) => Promise<void>
 
-/** A command that is given the spider whose crawl it is about, and nothing else. */
+/** Makes a command that is given the spider whose crawl it is about, and nothing else. */
 function outside<Flags extends Named>(
   form: string,
   help: string,

@@ -92,7 +92,7 @@ async function startSite(pages: number): Promise<{ url: string; stop(): void }> 
   return { url, stop: () => void site.kill() }
 }
 
-/** The file as it runs here: built, or as a source. */
+/** Returns the path of the file as it runs here: built, or as a source. */
 function beside(name: string): string {
   const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return fileURLToPath(new URL(`../bench/${name}.${suffix}`, import.meta.url))

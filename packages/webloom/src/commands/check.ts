@@ -50,7 +50,7 @@ export async function check(
   return all.some(({ broken }) => broken.length > 0) ? EXIT.unexpected : EXIT.finished
 }
 
-/** Those of the project, or the one of that name or file. */
+/** Resolves to the spiders of the project, or to the one of that name or file. */
 async function spidersNamed(
   name: string | undefined,
   flags: CheckFlags,

@@ -121,7 +121,7 @@ interface Schedules {
   readonly spiders: readonly string[]
 }
 
-/** Those of each Redis on which the project's spiders are. */
+/** Opens the schedules of each Redis on which the project's spiders are, and closes them after the act. */
 async function withSchedules(
   flags: SchedulesFlags,
   act: (each: readonly Schedules[]) => Promise<void>,
@@ -141,7 +141,7 @@ async function withSchedules(
   }
 }
 
-/** The Redis that has it; where none does, one that will say so. */
+/** Resolves to the schedules of the Redis that has this one; where none does, to those of one that will say so. */
 async function holderOf(name: string, each: readonly Schedules[]): Promise<Schedules> {
   for (const one of each) if ((await one.schedules.all()).some((known) => known.name === name)) return one
   return each[0]!

@@ -108,7 +108,7 @@ function refuseOfOneCrawl({ new: begins, stay }: WorkerFlags): void {
   )
 }
 
-/** What each of its processes is started with, too. */
+/** Returns the command line without `--all` and `--processes`: each process is started with the rest. */
 function withoutAll(argv: readonly string[]): string[] {
   const kept: string[] = []
   for (let at = 0; at < argv.length; at++) {

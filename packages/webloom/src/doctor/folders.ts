@@ -85,7 +85,7 @@ function checkFolder({ asks, folder }: Place): CheckResult {
     : { check, state: 'ok', found: shown }
 }
 
-/** Without the name of the folder that was tried. */
+/** Returns the error's message without the name of the folder that was tried. */
 function causeOf({ message }: Error): string {
   return message.replace(/, mkdtemp .*$/s, '')
 }

@@ -30,7 +30,7 @@ function foldersAbove(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...foldersAbove(parent)]
 }
 
-/** Its own, and those within its packages. */
+/** Returns the copies of core in a node_modules: its own, and those within its packages. */
 function copiesIn(modules: string): string[] {
   const homes = [modules, ...packagesIn(modules).map((one) => join(one, 'node_modules'))]
   return homes.flatMap((home) => {

@@ -141,7 +141,7 @@ function isHopeless({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code)
 }
 
-/** Nothing came, no error either. */
+/** Returns true when nothing came, and no error either. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof WebloomError) || error instanceof IsReplica || error instanceof IsNotReady)
     return false
@@ -360,7 +360,7 @@ function startLine(target: RedisTarget): string {
   return isHere ? startedBy(port) : explainLine(target)
 }
 
-/** Its data outlives the container. */
+/** Returns the line that starts a Redis whose data outlives the container. */
 function startedBy(port = 6379): string {
   return `docker run -d -p ${port}:6379 -v webloom-redis:/data ${IMAGE} redis-server --appendonly yes --maxmemory-policy noeviction`
 }

@@ -52,7 +52,7 @@ export function examplesFor(roles: readonly RedisRole[], whose: RightsFor): Plac
   return { keys: examples('keys'), channels: examples('channels') }
 }
 
-/** Nothing where it would have to be asked with a key, and none is known. */
+/** Returns the questions for a right; none where it would have to be asked with a key, and none is known. */
 function askedFor(command: string, key: string | undefined, channels: readonly string[]): string[] {
   const words = WITH_ARGUMENTS[command]
   if (words !== undefined) return key === undefined ? [] : [`${command}\n${key}\n${words}`]

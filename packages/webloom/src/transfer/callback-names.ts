@@ -90,7 +90,7 @@ export function pairOf(text: string): [string, string] {
   throw new UsageError('WL_USAGE', `--callback ${text}: expected --callback parse_item=parseItem`)
 }
 
-/** Of the spider's own classes, for a message. */
+/** Returns the names of the methods of the spider's own classes, for a message. */
 function methodsOf(spider: Spider): string[] {
   const names = new Set<string>()
   for (

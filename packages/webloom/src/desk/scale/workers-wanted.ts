@@ -128,7 +128,7 @@ interface Speed {
   readonly answerS: number
 }
 
-/** Of all workers together, as one alone is measured too roughly. */
+/** Measures the speed of all workers together, as one alone is measured too roughly. */
 function speedOf(present: readonly WorkerSeen[], concurrency: number): Speed {
   const working = present.filter(({ blocked }) => !blocked)
   const busy = working.reduce((sum, worker) => sum + worker.busy, 0)
@@ -144,7 +144,7 @@ function allowedBy(slots: NonNullable<WorkersWantedInput['slots']>, answerS: num
   return slots.reduce((sum, { slot, weight }) => sum + weight * slotAllows(slot, answerS), 0)
 }
 
-/** Requests a second. */
+/** Returns how many requests a second the slot allows. */
 function slotAllows(slot: PacedSlot, answerS: number): number {
   const awakeS = AHEAD_S - Math.min(AHEAD_S, slot.pausedMs / 1000)
   const byDelay = slot.delayMs > 0 ? 1000 / slot.delayMs : Number.POSITIVE_INFINITY

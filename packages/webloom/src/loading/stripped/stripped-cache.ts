@@ -31,7 +31,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** In the nearest node_modules, here or above. */
+/** Returns the folder of the cache, in the nearest node_modules here or above. */
 function cacheFolderOf(path: string): string | undefined {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const modules = join(folder, 'node_modules')

@@ -52,7 +52,7 @@ export async function leasedOf(queue: RequestQueue, count: number): Promise<Leas
     assert.ok(performance.now() < until, `only ${leases.length} of ${count} came`)
     const some = await queue.lease(count - leases.length)
     leases.push(...some)
-    // A queue that is empty or closed answers at once: without a pause nothing else in this process would run.
+    // Waits: a queue that is empty or closed answers at once, and nothing else in this process would run.
     if (some.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return leases

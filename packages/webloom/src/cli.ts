@@ -5,7 +5,7 @@
 
 import { type ProtocolTimes, WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
-import { clear, host, monitors, pause, resume, runs, scale, status, stop } from './cli/clusters.ts'
+import { budgets, clear, host, monitors, pause, resume, runs, scale, status, stop } from './cli/clusters.ts'
 import type { CliCommand } from './cli/command.ts'
 import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
@@ -98,6 +98,7 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
       scale,
       runs,
       monitors,
+      budgets,
       pause,
       resume,
       stop,

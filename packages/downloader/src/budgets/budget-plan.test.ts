@@ -8,7 +8,7 @@ const planOf = (BUDGETS: unknown) =>
 
 test('what is not set has no bound, and what happens then has a default', () => {
   expect(planOf({})).toBeUndefined()
-  expect(planOf({ day: {} })).toBeUndefined()
+  expect(planOf({ day: null })).toBeUndefined()
   expect(planOf({ day: { pages: 5, after: 'stop' }, host: { bytes: 7 }, tz: 'Europe/Berlin' })).toEqual({
     limits: { day: { pages: 5 }, host: { bytes: 7 } },
     after: { crawl: 'stop', day: 'stop', host: 'drop', hostDay: 'wait' },
@@ -41,6 +41,6 @@ test('days begin by the clock of their time zone, also those of 23 and 25 hours'
   expect(at('2027-03-27T23:00:00Z')).toEqual(['2027-03-28', '2027-03-28T22:00:00.000Z'])
 })
 
-test('a budget that says what happens after it, and has no limit, is refused', () => {
-  expect(() => planOf({ day: { after: 'stop' } })).toThrow('BUDGETS.day has no limit. There are pages,')
+test.each([{ after: 'stop' }, {}])('a budget of %j has no limit, and is refused', (day) => {
+  expect(() => planOf({ day })).toThrow('BUDGETS.day has no limit. There are pages,')
 })

@@ -75,7 +75,7 @@ function limitOf(window: BudgetWindow, budget: unknown, problems: string[]): Rec
       )
     else limit[name] = value
   }
-  if (Object.keys(budget).length > 0 && !BUDGET_KINDS.some((kind) => Object.hasOwn(budget, kind)))
+  if (!BUDGET_KINDS.some((kind) => Object.hasOwn(budget, kind)))
     problems.push(`BUDGETS.${window} has no limit. There are ${BUDGET_KINDS.join(', ')}.`)
   return limit
 }

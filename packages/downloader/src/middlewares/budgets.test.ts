@@ -70,6 +70,27 @@ test('bytes that are handed on as they come, as those of files are, are spent, t
   expect(await asksOf(['/file', () => () => {}])).toMatchObject([{ pages: 1 }, { pages: 0, bytes: 12 }])
 })
 
+test('hosts that wait for the next day are looked at again: one after five minutes, a million ten a second, and all when it begins', async () => {
+  const nowMs = Date.parse('2026-11-27T06:00:00Z')
+  const pauses: number[] = []
+  const budgets = new BudgetsMiddleware({
+    plan: {
+      limits: { day: { pages: 1 } },
+      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+      tz: 'UTC',
+    },
+    book: { spend: (some) => some.map(() => ({ window: 'day', kind: 'pages' })) },
+    hostOf: () => ({ onHostNews: ({ pauseMs = 0 }) => void pauses.push(pauseMs) }) as never,
+    close: () => {},
+    stats: new MemoryStatsCollector(),
+    logger: silentLogger,
+    now: () => nowMs,
+  })
+  for (let n = 0; n < 5000; n++) await budgets.processRequest(new Request(`http://h${n}.example/`))
+  expect(pauses.slice(0, 2)).toEqual([300_000, 300_100])
+  expect(pauses.at(-1)).toBe(300_000 + 4999 * 100)
+})
+
 test.each([
   [false, 'what waits is lost, as the crawl is in memory'],
   [true, 'what waits is kept where the crawl is kept'],

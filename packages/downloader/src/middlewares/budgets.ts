@@ -28,6 +28,10 @@ export interface BudgetsOptions {
   readonly isPage?: (request: Request) => boolean
   /** False: the crawl is in memory, and what waits ends with it. */
   readonly isKept?: boolean
+  /** What lets requests that wait for the next day go on today, as a sentence of the log. Absent: nothing does. */
+  readonly goOnToday?: string
+  /** The book is asked again for a host whose requests wait after so long: somebody may have given it more. Default: five minutes. */
+  readonly lookAgainMs?: number
   /** Ends the crawl. */
   readonly close: (reason: string) => void
   readonly stats: StatsCollector
@@ -44,6 +48,11 @@ const AWAY_MS = 1000
 
 /** Clocks of several machines differ by that. */
 const AFTER_MIDNIGHT_MS = 1000
+
+/** Somebody who has raised a budget, or renewed it, waits no longer for the hosts. */
+const LOOK_AGAIN_MS = 5 * 60_000
+/** Of very many hosts that wait no more are looked at again than ten a second. */
+const LOOKS_APART_MS = 100
 
 /** Bytes of so many hosts are gathered before they are told. */
 const HOSTS_UNTOLD_MAX = 1000
@@ -69,6 +78,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   /** Requests that have left: what others answer, such as the HTTP cache, has not come from a host. */
   readonly #left = new WeakSet<Request>()
   readonly #told = new Set<string>()
+  #lastLook: { readonly day: string; readonly atMs: number } | undefined
 
   constructor(options: BudgetsOptions) {
     this.#options = options
@@ -76,13 +86,15 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   }
 
   static fromCrawler(crawler: Crawler): BudgetsMiddleware {
-    const { settings, stats, logger, signals, budgetBook, downloader } = crawler
+    const { settings, stats, logger, signals, budgetBook, downloader, times } = crawler
     const plan = budgetPlanOf(settings)
     if (!plan) throw new NotConfigured('BUDGETS sets none')
     if (!budgetBook) throw new NotConfigured('there is no crawl whose budgets these could be')
     const made = new this({
       ...{ plan, book: budgetBook(plan.limits), hostOf: hostOfCrawler(crawler), stats, logger },
       isKept: settings.get('JOBDIR') !== null || crawler.others !== undefined,
+      goOnToday: goOnToday(crawler),
+      ...(times && { lookAgainMs: times.members.lostAfterMs }),
       close: (reason) => crawler.close(reason),
       ...(downloader && { isPage: (request: Request) => downloader.optionsOf(request) !== undefined }),
     })
@@ -186,7 +198,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
 
   /** @param asked the day whose budget is spent: by now it may be over, and then the request waits no longer for it */
   #refused(request: Request, spent: BudgetSpent, asked: Day): RetryLater {
-    const { plan, isKept = true, stats, close, hostOf } = this.#options
+    const { plan, isKept = true, goOnToday = '', stats, close, hostOf } = this.#options
     const { window, kind } = spent
     const host = hostnameOf(request)
     const what = `${WORDS[window](host)} is spent: ${plan.limits[window]![kind]} ${kind}`
@@ -206,13 +218,24 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       return new RetryLater(request, 'first')
     }
     const { day, endsAtMs } = asked
-    const pauseMs = Math.max(0, endsAtMs - this.#now() + AFTER_MIDNIGHT_MS)
+    const pauseMs = Math.max(0, Math.min(this.#nextLookMs(day), endsAtMs - this.#now() + AFTER_MIDNIGHT_MS))
     this.#tell(
       window === 'day' ? `${window} ${day}` : `${window} ${day} ${host}`,
-      `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})`,
+      `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})${goOnToday}`,
     )
-    hostOf(request)?.onHostNews?.({ pauseMs, pauseReason: `${WORDS[window](host)} is spent` })
+    const pauseReason = `${WORDS[window](host)} is spent, and is asked again then`
+    hostOf(request)?.onHostNews?.({ pauseMs, pauseReason })
     return new RetryLater(request, 'first')
+  }
+
+  /** In how many milliseconds the book is asked again for one more host. */
+  #nextLookMs(day: string): number {
+    const { lookAgainMs = LOOK_AGAIN_MS } = this.#options
+    const soonestMs = this.#now() + lookAgainMs
+    const before = this.#lastLook?.day === day ? this.#lastLook.atMs + LOOKS_APART_MS : 0
+    const atMs = Math.max(soonestMs, before)
+    this.#lastLook = { day, atMs }
+    return atMs - this.#now()
   }
 
   /** Each once, and of many hosts not all. */
@@ -237,6 +260,14 @@ const WORDS = {
   host: (host: string) => `the budget of ${host}`,
   hostDay: (host: string) => `the budget of ${host} for the day`,
 } as const
+
+function goOnToday({ settings, spider, others }: Crawler): string {
+  if (settings.get('JOBDIR') !== null)
+    return '. To go on today, stop it and type its line again with larger BUDGETS'
+  if (others === undefined) return ''
+  const crawlId = settings.get('CRAWL_ID')
+  return `. To go on today:  webloom budgets renew ${spider.name}${crawlId === null ? '' : ` -s CRAWL_ID=${crawlId}`}`
+}
 
 function backLater(page: Request): RetryLater {
   return new RetryLater(page, 'first')

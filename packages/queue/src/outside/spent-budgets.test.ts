@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import { RedisBudgetBook } from '../budgets/redis-budget-book.ts'
-import { readSpentBudgets } from './spent-budgets.ts'
+import { readSpentBudgets, renewDay } from './spent-budgets.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -55,4 +55,22 @@ test('of many hosts at their limit some are named, and it is told that there are
   const [seen] = await readSpentBudgets(redis, keys, limits, NOW)
   expect(seen).toMatchObject({ window: 'host', hasMoreHosts: true })
   expect(seen!.hosts).toHaveLength(20)
+})
+
+test('what one host has spent of a day is forgotten, or what all have; what the run has spent stays', async () => {
+  const [redis, keys] = [bench.connect(), bench.nextKeys()]
+  const limits = { crawl: { pages: 10 }, day: { pages: 10 }, hostDay: { pages: 2 } }
+  const book = new RedisBudgetBook({ redis, keys, limits, nowMs: () => NOW.nowMs })
+  const ask = (host: string) => ({ host, day: NOW.day, pages: 1 as const, bytes: 0 })
+  await book.spend(['a', 'a', 'b', 'b'].map(ask))
+  const read = async () => {
+    const seen = await readSpentBudgets(redis, keys, limits, NOW)
+    return seen.map(({ spent, hosts }) => spent?.pages ?? hosts.map(({ host }) => host))
+  }
+  expect(await read()).toEqual([4, 4, ['a', 'b']])
+  expect(await renewDay(redis, keys, { day: NOW.day, host: 'a' })).toBe(2)
+  expect(await read()).toEqual([4, 4, ['b']])
+  expect(await renewDay(redis, keys, { day: NOW.day })).toBe(4)
+  expect(await read()).toEqual([4, 0, []])
+  expect(await book.spend([ask('b')])).toEqual([undefined])
 })

@@ -62,6 +62,24 @@ export async function readSpentBudgets(
   )
 }
 
+/**
+ * Forgets what was spent on a day, of one host or of all: so much may be spent once more. What a run has spent stays.
+ *
+ * @returns how many requests had left
+ */
+export async function renewDay(
+  redis: Redis,
+  { budgets }: Pick<CrawlRedisKeys, 'budgets'>,
+  { day, host }: { readonly day: string; readonly host?: string | undefined },
+): Promise<number> {
+  const place = `${budgets}:day:${day}`
+  const of = host === undefined ? '' : ` ${host}`
+  const pages = Number((await redis.hget(place, `pages${of}`)) ?? 0)
+  if (host === undefined) await redis.unlink(place)
+  else await redis.hdel(place, ...NAMES.map((name) => `${name}${of}`))
+  return pages
+}
+
 async function isOfThisRun(redis: Redis, record: string, place: string): Promise<boolean> {
   const [run, resumed] = await redis.hmget(record, 'run', 'resumed')
   return (await redis.hget(place, 'run')) === `${run ?? ''} ${resumed ?? '0'}`

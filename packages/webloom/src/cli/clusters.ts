@@ -3,6 +3,7 @@
 import { UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import type { RenewFlags } from '../commands/budgets.ts'
 import type { HostFlags } from '../commands/host.ts'
 import type { RunsFlags } from '../commands/runs.ts'
 import type { StatusFlags } from '../commands/status.ts'
@@ -103,6 +104,30 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
     ['webloom runs quotes --compare', 'does the spider bring less than last time?'],
     ['webloom runs', 'the latest one of each crawl of the project, of each CRAWL_ID, too'],
     ['webloom runs quotes --json', 'for a program to read'],
+  ],
+)
+
+export const budgets = group(
+  'budgets',
+  'let a crawl go on today that waits for the next day, as its budget is spent (BUDGETS)',
+  [
+    command<RenewFlags, [name: string]>(
+      'renew <spider>',
+      'forget what was spent today: as much may be spent once more',
+      { ...JSON_TOO, host: value('--host <name>', 'only the budget of this host') },
+      async (flags, [name]) => {
+        const { renewBudgets } = await import('../commands/budgets.ts')
+        await renewBudgets(await namedSpider(name, flags), flags)
+      },
+      [
+        ['webloom budgets renew quotes', 'all that waits goes on within five minutes'],
+        ['webloom budgets renew quotes --host quotes.toscrape.com', 'only this host'],
+      ],
+    ),
+  ],
+  [
+    ['webloom budgets renew quotes', 'all that waits goes on within five minutes'],
+    ['webloom budgets renew quotes -s CRAWL_ID=2026-11', 'in one of several crawls of that spider'],
   ],
 )
 

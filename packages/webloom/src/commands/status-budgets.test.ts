@@ -11,6 +11,7 @@ const seen = (more: Partial<BudgetSeen>): BudgetSeen => ({
   hasMoreHosts: false,
   after: 'wait',
   until: null,
+  renew: null,
   tz: 'Europe/Berlin',
   ...more,
 })
@@ -25,6 +26,9 @@ test('what is spent of what may be, and until when requests wait', () => {
   expect(linesOf({})).toEqual(['    day       pages 12 of 20,000 · bytes 1.0 KiB of 2.0 KiB'])
   expect(linesOf({ kind: 'bytes', until: MIDNIGHT })[0]).toMatch(
     / · bytes spent: requests wait until 2026-11-28 00:00 Europe\/Berlin$/,
+  )
+  expect(linesOf({ kind: 'bytes', until: MIDNIGHT, renew: 'webloom budgets renew shop' }).at(-1)).toBe(
+    '    to go on today:  webloom budgets renew shop',
   )
   expect(linesOf({ kind: 'pages', after: 'stop' })[0]).toMatch(/ · pages spent: the crawl ends$/)
 })

@@ -4,7 +4,9 @@ import { BUDGET_KINDS, type BudgetKind, type BudgetLimits, type Moment, type Spe
 import { type BudgetEnd, budgetDay, budgetPlanOf } from '@webloom/downloader'
 import { readSpentBudgets, type WindowSpent } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 import { byteSize, grouped, row } from '../terminal/figures.ts'
+import { commandName } from '../terminal/resume-line.ts'
 
 /** One window of BUDGETS as it stands. */
 export interface BudgetSeen extends WindowSpent {
@@ -13,6 +15,8 @@ export interface BudgetSeen extends WindowSpent {
   readonly after: BudgetEnd
   /** When what waits may go on: the next day's beginning; null where nothing waits. */
   readonly until: Moment | null
+  /** The line that lets it go on today, to be typed; null where nothing waits. */
+  readonly renew: string | null
   readonly tz: string
 }
 
@@ -32,6 +36,9 @@ export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): 
       limits: plan.limits[seen.window]!,
       after: plan.after[seen.window],
       until: waits ? new Date(endsAtMs).toISOString() : null,
+      renew: waits
+        ? `${commandName()} budgets renew ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)}`
+        : null,
       tz: plan.tz,
     }
   })
@@ -39,7 +46,12 @@ export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): 
 
 export function budgetLines({ budgets }: { readonly budgets: readonly BudgetSeen[] }): string[] {
   if (budgets.length === 0) return []
-  return [row('budgets', 'what is spent, of what may be'), ...budgets.flatMap(windowLines)]
+  const renew = budgets.find((one) => one.renew !== null)?.renew
+  return [
+    row('budgets', 'what is spent, of what may be'),
+    ...budgets.flatMap(windowLines),
+    ...(renew === undefined ? [] : [`    to go on today:  ${renew}`]),
+  ]
 }
 
 function windowLines(seen: BudgetSeen): string[] {

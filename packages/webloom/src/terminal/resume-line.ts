@@ -54,6 +54,7 @@ const HINT = new RegExp(
       'scale',
       'runs',
       'monitors',
+      'budgets',
       'visits',
       'refresh',
       'schedule',

@@ -1,0 +1,46 @@
+/** A crawl that waits for the next day, as its budget is spent, is let go on today: judged by what the web was asked for. */
+
+import { startFakeWeb, startFakeWebProcess, startRedis, tempDir } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+import { crawl } from 'webloom'
+import { ClusterFolder, SHORT_TIMES, settingsOf } from '../cluster/cluster-crawl.ts'
+import { FollowAll, listeningLogger } from './crawl-web.ts'
+
+const WEB = { seed: 11, hosts: 3, pagesPerHost: 60, crossHostLinks: 0.2 }
+
+test('in a JOBDIR: stopped, and begun again by the same line with a larger budget', async () => {
+  await using folder = await tempDir()
+  await using web = await startFakeWeb(WEB)
+  class OfThisWeb extends FollowAll {
+    override startUrls = [...web.seeds]
+  }
+  const { logger, lines } = listeningLogger()
+  const run = (pages: number) =>
+    crawl(OfThisWeb, {
+      settings: { JOBDIR: folder.join('job'), CLOSESPIDER_TIMEOUT: 0.7, BUDGETS: { day: { pages } } },
+      logger,
+    })
+  await run(8)
+  expect(web.hits).toHaveLength(8)
+  expect(JSON.stringify(lines)).toContain('stop it and type its line again with larger BUDGETS')
+  await run(20)
+  expect(web.hits).toHaveLength(20)
+})
+
+test('on Redis: workers that are there go on by webloom budgets renew, and spend as much again and no more', async () => {
+  await using server = await startRedis()
+  await using web = await startFakeWebProcess(WEB)
+  const settings = settingsOf(server, 'renewed', { BUDGETS: { day: { pages: 8 }, hostDay: { pages: 50 } } })
+  await using folder = await ClusterFolder.of(web, settings, undefined, SHORT_TIMES)
+  const worker = folder.worker('a')
+  await worker.waitForOutput(/To go on today: {2}webloom budgets renew pages -s CRAWL_ID=/, 30_000)
+  expect((await folder.run('status', 'pages')).stdout).toMatch(
+    /pages 8 of 8 · pages spent.*to go on today: {2}webloom budgets renew pages -s CRAWL_ID=/s,
+  )
+  const { stdout } = await folder.run('budgets', 'renew', 'pages')
+  expect(stdout).toMatch(/^renewed: 8 pages of \d{4}-\d\d-\d\d no longer count for /)
+  await web.waitForHits(16, 30_000)
+  expect((await folder.run('stop', 'pages')).code).toBe(0)
+  await worker.exited
+  expect(await web.hits()).toHaveLength(16)
+})

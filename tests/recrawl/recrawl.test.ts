@@ -112,6 +112,21 @@ describe('a crawl that is run each day', () => {
     }
   })
 
+  test('a page that redirects to itself is visited as any other, and not tried again as one that failed', async () => {
+    await using days = await Days.of({ pages: 2 })
+    days.web.redirect('/p/1', '/p/1')
+    const { stats } = await days.run(0)
+    expect(stats).toMatchObject({ 'redirect/to_itself': 1, 'recrawl/first_count': 3 })
+    expect(stats['recrawl/failed_count']).toBeUndefined()
+    expect(days.said.join()).toContain('the page redirects to itself')
+    days.web.asked()
+    await days.run(4)
+    expect(days.web.asked()).toEqual([])
+    expect((await days.run(20)).stats).toMatchObject({ 'recrawl/unchanged_count': 3 })
+    days.web.redirect('/p/1', '/p/0')
+    expect((await days.run(24)).stats).toMatchObject({ 'recrawl/changed_count': 1 })
+  })
+
   test('what the spider says is the content of a page decides', async () => {
     await using days = await Days.of({ pages: 3, validators: 'none' })
     class ByPrice extends Shop {

@@ -71,6 +71,11 @@ const REASONS: readonly SkipReason[] = [
     stats: ['redirect/max_times_reached'],
   },
   {
+    reason: 'redirects to itself',
+    words: 'pages that redirect to themselves, so that nothing comes of them',
+    stats: ['redirect/to_itself'],
+  },
+  {
     reason: 'no response',
     words: 'requests that brought no response in the end, but for those that a bound ended',
     stats: [GIVEN_UP],

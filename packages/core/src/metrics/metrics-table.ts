@@ -171,6 +171,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       { stat: 'budgets/dropped', value: 'budget' },
       { stat: 'httpcache/ignore', value: 'not_cached' },
       { stat: 'redirect/max_times_reached', value: 'redirects' },
+      { stat: 'redirect/to_itself', value: 'redirects_to_itself' },
       { stat: 'spider_output/refused_count', value: 'not_a_request' },
       { stat: 'spider_output/invalid_count', value: 'not_a_request' },
       { stat: 'start/invalid_url_count', value: 'not_a_request' },

@@ -34,6 +34,7 @@ import { DownloadCut } from './download-cut.ts'
 import { type DownloadPlace, DownloadPlaces } from './download-places.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
+import { tellOfSelfRedirect } from './self-redirect.ts'
 
 export interface PageFlowOptions {
   readonly spider: Spider
@@ -299,6 +300,7 @@ export class PageFlow {
   /** Commits a redirected page: its target takes the page's place, through the filter and the line of its own host. */
   async #replace(lease: Lease, target: Request): Promise<void> {
     const { scraper } = this.#options
+    tellOfSelfRedirect(lease.request, target, this.#options)
     let admitted: Request[]
     try {
       admitted = scraper.admit(target)

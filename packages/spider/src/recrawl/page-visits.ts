@@ -165,10 +165,11 @@ export class PageVisits implements VisitsUnderWay {
     return page !== undefined && page.added.length > 0 && page.previous?.isOutdated === true
   }
 
-  /** The page is a redirect: where it leads is what it says. */
+  /** The page is a redirect: where it leads is what it says. One to itself that is followed is no visit yet: what comes of it is. */
   redirected(request: Request, target: Request): void {
     const page = this.#pageOf(request)
-    if (!page || this.#options.fingerprinter.fingerprint(target) === page.fingerprint) return
+    if (!page) return
+    if (target.dontFilter && this.#options.fingerprinter.fingerprint(target) === page.fingerprint) return
     this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
   }
 

@@ -257,6 +257,8 @@ export const STAT_METRICS: readonly StatMetric[] = [
         'recrawl/',
         'failed_count',
         'unreadable_count',
+        'moved_count',
+        'unknown_count',
         'gone_count',
         'gone_error_count',
         'items_unchanged_count',

@@ -66,6 +66,8 @@ export interface DuePages {
   readonly read: number
   /** Why some of these entries cannot be read. They come into no line, and go with the others. */
   readonly unreadable?: readonly unknown[]
+  /** How many of these entries are of pages that are not known by their fingerprints: they were forgotten, or have others by now. Absent: none. */
+  readonly unknown?: number
   /** What the store needs to find them again. */
   readonly token: string
 }

@@ -78,14 +78,27 @@ export class SqliteVisits implements LocalVisits {
       seconds(now),
       max,
     )
-    const pages = [...rows].map(pageOf)
-    return { pages, read: pages.length, token: '' }
+    const [pages, lost, unreadable]: [VisitedPage[], string[], unknown[]] = [[], [], []]
+    for (const row of rows)
+      try {
+        pages.push(pageOf(row))
+      } catch (error) {
+        lost.push(fingerprintOf(row.fingerprint))
+        unreadable.push(error)
+      }
+    const read = pages.length + lost.length
+    if (lost.length === 0) return { pages, read, token: '' }
+    return { pages, read, unreadable, token: JSON.stringify(lost) }
   }
 
-  takeDue({ pages }: DuePages): readonly string[] {
+  /** Pages that cannot be asked for again are forgotten: when they are met once more they are new. */
+  takeDue({ pages, token }: DuePages): readonly string[] {
     this.#makeTable()
-    return this.#database.atomically(() =>
-      pages
+    const lost = token === '' ? [] : (JSON.parse(token) as string[])
+    return this.#database.atomically(() => {
+      for (const fingerprint of lost)
+        this.#database.run('DELETE FROM visits WHERE fingerprint = ? AND in_line = 0', keyOf(fingerprint))
+      return pages
         .filter(
           ({ fingerprint, visit }) =>
             this.#database.run(
@@ -94,8 +107,8 @@ export class SqliteVisits implements LocalVisits {
               seconds(visit.dueAt),
             ).changes === 1,
         )
-        .map(({ fingerprint }) => fingerprint),
-    )
+        .map(({ fingerprint }) => fingerprint)
+    })
   }
 
   async reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
@@ -163,7 +176,7 @@ export class SqliteVisits implements LocalVisits {
           PAGES_PER_READ,
         ),
       ]
-      if (rows.length > 0) yield rows.map(pageOf)
+      if (rows.length > 0) yield rows.flatMap(readablePageOf)
     } while (rows.length === PAGES_PER_READ)
   }
 
@@ -207,6 +220,15 @@ export class SqliteVisits implements LocalVisits {
     this.#database.run('CREATE INDEX IF NOT EXISTS visits_due ON visits (due_s) WHERE in_line = 0')
     this.#database.run('CREATE TABLE IF NOT EXISTS visit_notes (name TEXT PRIMARY KEY, text TEXT NOT NULL)')
     this.#hasTable = true
+  }
+}
+
+/** One that cannot be read is told when it is due. */
+function readablePageOf(row: VisitRow): VisitedPage[] {
+  try {
+    return [pageOf(row)]
+  } catch {
+    return []
   }
 }
 

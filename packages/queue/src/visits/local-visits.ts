@@ -37,6 +37,8 @@ export class KeptLocalVisits implements KeptVisits {
 
   async queueDue(due: DuePages): Promise<number> {
     for (const { request, fingerprint, visit } of due.pages) carryVisit(request, fingerprint, visit)
+    // What cannot be read goes all the same.
+    if (due.pages.length === 0) return this.#visits.takeDue(due).length
     const queued = due.pages.map(({ request, fingerprint }) => ({ id: fingerprint, request }))
     let taken: Set<string> | undefined
     const isTaken = (id: string) => {

@@ -115,10 +115,11 @@ export class RedisVisits implements VisitStore {
   async due(now: number, max: number): Promise<DuePages> {
     const [span, ...packed] = await this.#run(dueScript, [Math.floor(now / 1000), max])
     if (span === undefined) return { pages: [], read: 0, token: '' }
-    const { pages, entries, unreadable } = await this.#pagesOf(packed, Number(span))
+    const { pages, entries, unreadable, unknown } = await this.#pagesOf(packed, Number(span))
     return {
       ...{ pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) },
       ...(unreadable.length > 0 && { unreadable }),
+      ...(unknown > 0 && { unknown }),
     }
   }
 
@@ -182,6 +183,7 @@ export class RedisVisits implements VisitStore {
     readonly entries: readonly ReadEntry[]
     readonly pages: readonly VisitedPage[]
     readonly unreadable: readonly unknown[]
+    readonly unknown: number
   }> {
     const unreadable: unknown[] = []
     const asked = await this.#unpacked(packed, (error) => unreadable.push(error))
@@ -196,7 +198,8 @@ export class RedisVisits implements VisitStore {
       const visit = visitFromBytes(record)
       return Math.floor(visit.dueAt / SPAN_MS) === span ? [{ ...page, visit }] : []
     })
-    return { pages, entries, unreadable }
+    const unknown = asked.filter((page, n) => page && !records[n]).length
+    return { pages, entries, unreadable, unknown }
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {

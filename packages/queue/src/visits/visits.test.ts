@@ -8,6 +8,7 @@ import { JobDir } from '../jobdir/job-dir.ts'
 import { SqliteVisits } from '../jobdir/sqlite-visits.ts'
 import { MemoryRequestQueue } from '../local/memory-request-queue.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
+import { KeptLocalVisits } from './local-visits.ts'
 import { MemoryVisits } from './memory-visits.ts'
 import { RedisVisits } from './redis-visits.ts'
 
@@ -127,6 +128,34 @@ test('on Redis nothing of it is left once it is cleared', async () => {
   expect(await bench.redis.keys(`${keys.visits}*`)).not.toEqual([])
   await visits.clear()
   expect(await bench.redis.keys(`${keys.visits}*`)).toEqual([])
+})
+
+test('in a JOBDIR a page of which it cannot be read how to ask for it is told, and forgotten', async () => {
+  await using dir = await tempDir()
+  const database = new JobDatabase({ folder: dir.path, spiderName: 's' })
+  database.open()
+  const visits = new SqliteVisits({ database })
+  const kept = new KeptLocalVisits(visits, async () => [])
+  const request = new Request('https://shop.example/')
+  await kept.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
+  database.run("UPDATE visits SET request = '{'")
+  for await (const pages of kept.waiting()) expect(pages).toEqual([])
+  const due = await kept.due(VISIT.dueAt, 10)
+  expect(due).toMatchObject({ pages: [], read: 1, unreadable: [expect.any(Error)] })
+  await kept.queueDue(due)
+  expect(await kept.due(VISIT.dueAt, 10)).toMatchObject({ read: 0 })
+  expect(await kept.find([fingerprint(request)])).toEqual([undefined])
+  database.close()
+})
+
+test('on Redis an entry whose page is not known by its fingerprint is counted, and goes', async () => {
+  const [redis, keys] = [bench.redis, bench.nextKeys()]
+  const request = new Request('https://shop.example/')
+  const before = new RedisVisits({ redis, keys, fingerprint })
+  await before.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
+  const now = new RedisVisits({ redis, keys, fingerprint: ({ url }) => `new ${url}` })
+  expect(await now.due(VISIT.dueAt, 10)).toMatchObject({ pages: [], read: 1, unknown: 1 })
+  expect(await before.due(VISIT.dueAt, 10)).not.toHaveProperty('unknown')
 })
 
 test('a JOBDIR has its visits when it is opened again', async () => {

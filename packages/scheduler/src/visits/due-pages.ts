@@ -5,10 +5,12 @@
  * brought all the same, as pages of one slow host may wait for hours.
  */
 
-import type { KeptVisits, Logger, StatsCollector } from '@webloom/core'
+import type { DuePages, KeptVisits, Logger, Request, StatsCollector, VisitedPage } from '@webloom/core'
 
 export interface DuePagesFeedOptions {
   readonly visits: KeptVisits
+  /** Returns the fingerprint that a request has now; undefined where FINGERPRINTER throws. */
+  readonly fingerprint: (request: Request) => string | undefined
   readonly stats: StatsCollector
   readonly logger: Logger
   /** How many requests wait in the queue. */
@@ -42,6 +44,7 @@ export class DuePagesFeed {
   readonly #options: DuePagesFeedOptions
   #nextLookMs = 0
   #broughtMs = Number.NEGATIVE_INFINITY
+  #hasToldUnknown = false
 
   constructor(options: DuePagesFeedOptions) {
     this.#options = options
@@ -62,7 +65,7 @@ export class DuePagesFeed {
     const { visits, stats, logger, earlyMs } = this.#options
     const due = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
     if (due.read === 0) return false
-    const { unreadable = [] } = due
+    const { unreadable = [], unknown = 0 } = due
     if (unreadable.length > 0) {
       stats.inc('recrawl/unreadable_count', unreadable.length)
       logger.error(
@@ -70,9 +73,42 @@ export class DuePagesFeed {
         'pages are due, and how to ask for them cannot be read: they are not visited again, unless they are given as seeds',
       )
     }
-    const brought = await visits.queueDue(due)
+    if (unknown > 0) this.#tellUnknown(unknown)
+    const brought = await visits.queueDue(await this.#underPresentNames(due))
     if (brought > 0) stats.inc('recrawl/due_count', brought)
     this.#broughtMs = performance.now()
     return true
+  }
+
+  /** They were forgotten (`webloom visits forget`), or FINGERPRINTER makes others of them than before. */
+  #tellUnknown(count: number): void {
+    const { stats, logger } = this.#options
+    stats.inc('recrawl/unknown_count', count)
+    if (this.#hasToldUnknown) return
+    this.#hasToldUnknown = true
+    logger.info(
+      'pages were due that are not known by their fingerprints: they were forgotten, or FINGERPRINTER makes others of them now. They are visited when they are met anew; recrawl/unknown_count counts them',
+    )
+  }
+
+  /**
+   * FINGERPRINTER may make another fingerprint of a page than before. The page moves to the new one, with what is known of it, unless it was
+   * met under that already. Under the old one it would stand in a line for ever.
+   */
+  async #underPresentNames(due: DuePages): Promise<DuePages> {
+    const { visits, stats, fingerprint } = this.#options
+    const moved = new Map<VisitedPage, VisitedPage>()
+    for (const page of due.pages) {
+      const now = fingerprint(page.request) ?? page.fingerprint
+      if (now !== page.fingerprint) moved.set(page, { ...page, fingerprint: now })
+    }
+    if (moved.size === 0) return due
+    const found = await visits.find([...moved.values()].map((page) => page.fingerprint))
+    const met = new Set([...moved.values()].filter((_, n) => found[n]))
+    await visits.record([...moved.values()].filter((page) => !met.has(page)))
+    await visits.forget([...moved.keys()].map((page) => page.fingerprint))
+    stats.inc('recrawl/moved_count', moved.size)
+    const pages = due.pages.map((page) => moved.get(page) ?? page)
+    return { ...due, pages: pages.filter((page) => !met.has(page)) }
   }
 }

@@ -84,3 +84,69 @@ test('start requests, and links past the filter, wait for visits that are away, 
   await scheduler.close()
   await jobDir.record.close()
 })
+
+/** A crawl in a JOBDIR whose fingerprints are made by that function. */
+async function revisiting(folder: string, fingerprint?: (request: Request) => string) {
+  const jobDir = new JobDir({ folder, spiderName: 'test', clock: unpacedClock(), recrawls: true })
+  await jobDir.record.open()
+  const { queue } = jobDir
+  const visits = queue.visits!
+  const usual = createFingerprinter()
+  const hosts = new KnownHosts(visits)
+  const stats = new MemoryStatsCollector()
+  const scheduler = new RevisitingScheduler({
+    ...{ queue, visits, hosts, ends: true, lowWater: 10, stats },
+    fingerprinter: fingerprint ? { ...usual, fingerprint } : usual,
+    planner: new VisitPlanner({
+      ...{ store: visits, hosts, kind: 'fixed' as const, meanHours: 24, minHours: 24, maxHours: 24 },
+    }),
+    underWay: { leased: () => {}, take: async () => undefined, drop: () => {} },
+    filter: new MemoryDupeFilter(),
+    ...{ signals: new Signals(() => {}), logger: silentLogger, spider: { name: 'test' } },
+  })
+  await scheduler.open()
+  return {
+    ...{ scheduler, visits, stats, usual },
+    async [Symbol.asyncDispose]() {
+      await scheduler.close()
+      await jobDir.record.close()
+    },
+  }
+}
+
+const DUE: Visit = { ...VISIT, visitedAt: Date.now() - 172_800_000, dueAt: Date.now() - 3_600_000 }
+
+test('a page of which FINGERPRINTER makes another fingerprint than before is visited once, and is then known by that', async () => {
+  await using dir = await tempDir()
+  await using crawl = await revisiting(dir.path, ({ url }) => `new ${url}`)
+  const { scheduler, visits, stats, usual } = crawl
+  const [moved, met] = ['/moved', '/met'].map((path) => new Request(`https://shop.example${path}`))
+  await visits.record([
+    ...[moved!, met!].map((request) => ({ fingerprint: usual.fingerprint(request), request, visit: DUE })),
+    // A link had led to it already.
+    { fingerprint: `new ${met!.url}`, request: met!, visit: VISIT },
+  ])
+  const leases = await scheduler.next(10)
+  expect(leases.map(({ request }) => request.url)).toEqual([moved!.url])
+  expect(stats.get('recrawl/moved_count')).toBe(2)
+  expect(await visits.find([moved!, met!].map((request) => usual.fingerprint(request)))).toEqual([
+    undefined,
+    undefined,
+  ])
+  expect(await visits.find([moved!, met!].map(({ url }) => `new ${url}`))).toMatchObject([
+    { isInALine: true, visits: 1 },
+    { isInALine: false },
+  ])
+})
+
+test('a start request of a page that has left the schedule, as its entry could not be read, puts it back', async () => {
+  await using dir = await tempDir()
+  await using crawl = await revisiting(dir.path)
+  const { scheduler, visits, usual } = crawl
+  const request = new Request('https://shop.example/')
+  const fingerprint = usual.fingerprint(request)
+  await visits.record([{ fingerprint, request, visit: { ...DUE, dueAt: DUE.visitedAt + 1000 } }])
+  await scheduler.enqueueStarts([request], 0)
+  const [visit] = await visits.find([fingerprint])
+  expect(Date.now() - visit!.dueAt).toBeLessThan(60_000)
+})

@@ -17,6 +17,8 @@ import {
   type AskedPage,
   type Crawler,
   carryVisit,
+  type Fingerprinter,
+  type FoundVisit,
   type HostNews,
   type KeptVisits,
   type KnownHosts,
@@ -55,6 +57,8 @@ export interface RevisitingSchedulerOptions extends SchedulerOptions, Revisiting
 const MINUTE_MS = 60_000
 /** Clocks of several machines differ by less. */
 const AHEAD_MS_MAX = 60 * MINUTE_MS
+/** Pages that are due wait for a line no longer, however many there are. */
+const LEFT_AFTER_MS = 24 * 60 * MINUTE_MS
 /** A worker that leaves waits no longer for what it has learned to be noted. */
 const NOTED_MS_MAX = 2000
 
@@ -71,10 +75,13 @@ export class RevisitingScheduler extends Scheduler {
       comingBack: async (requests) => new Set((await knownAmong(requests, options)).keys()),
     })
     this.#options = options
-    const { visits, stats, logger, lowWater, planner, ends } = options
+    const { visits, stats, logger, lowWater, planner, ends, fingerprinter } = options
     this.#earlyMs = ends ? earlyMsOf(planner.shortestMs) : 0
     const waiting = async () => (await options.queue.counts()).waiting
-    this.#feed = new DuePagesFeed({ visits, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs })
+    const fingerprint = (request: Request) => fingerprintNow(request, fingerprinter)
+    this.#feed = new DuePagesFeed({
+      ...{ visits, fingerprint, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs },
+    })
   }
 
   static override fromCrawler(
@@ -196,7 +203,8 @@ export class RevisitingScheduler extends Scheduler {
     this.#tellOfTimesToCome(known, now)
     const late = [...known].filter(
       ([, { visit }]) =>
-        visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit),
+        isLeft(visit, now) ||
+        (visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit)),
     )
     if (late.length > 0)
       await this.#reschedule(
@@ -312,13 +320,8 @@ async function knownAmong(
   { fingerprinter, visits }: Pick<RevisitingSchedulerOptions, 'fingerprinter' | 'visits'>,
 ) {
   const pages = requests.flatMap((request) => {
-    try {
-      if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
-      return [{ request, fingerprint: fingerprinter.fingerprint(request) }]
-    } catch {
-      // It is told, and counted, where it is asked about.
-      return []
-    }
+    const fingerprint = fingerprintNow(request, fingerprinter)
+    return fingerprint === undefined ? [] : [{ request, fingerprint }]
   })
   const found = pages.length > 0 ? await visits.find(pages.map(({ fingerprint }) => fingerprint)) : []
   return new Map(
@@ -327,6 +330,21 @@ async function knownAmong(
       return visit ? [[request, { fingerprint, visit }] as const] : []
     }),
   )
+}
+
+/** Undefined for a request that has none: it is told, and counted, where it is asked about. */
+function fingerprintNow(request: Request, fingerprinter: Fingerprinter): string | undefined {
+  try {
+    if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
+    return fingerprinter.fingerprint(request)
+  } catch {
+    return undefined
+  }
+}
+
+/** What was due long ago and is in no line has left the schedule, as nobody could read how to ask for it. */
+function isLeft({ dueAt, isInALine }: FoundVisit, now: number): boolean {
+  return !isInALine && dueAt < now - LEFT_AFTER_MS
 }
 
 /** A page that failed or is gone comes when that is to be tried again. */

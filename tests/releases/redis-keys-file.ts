@@ -27,7 +27,15 @@ export async function writeKeys(redis: Redis, path: string): Promise<void> {
     if (type === 'none') continue
     keys[key] = { type, value: await storedValue(redis, key, type), ...(ttlMs >= 0 && { ttlMs }) }
   }
-  writeFileSync(path, `${JSON.stringify({ atMs: Date.now(), keys } satisfies StoredKeys, null, 1)}\n`)
+  writeFileSync(path, `${linesOf({ atMs: Date.now(), keys })}\n`)
+}
+
+/** A key a line, so that a difference can be read. */
+function linesOf({ atMs, keys }: StoredKeys): string {
+  const lines = Object.entries(keys).map(
+    ([key, stored]) => `${JSON.stringify(key)}: ${JSON.stringify(stored)}`,
+  )
+  return `{"atMs": ${atMs}, "keys": {\n${lines.join(',\n')}\n}}\n`
 }
 
 async function storedValue(redis: Redis, key: string, type: string): Promise<unknown> {

@@ -1,10 +1,10 @@
 import { type Response, Spider } from 'webloom'
-import { pageUrl } from './release-site.ts'
+import { FIRST_PAGE } from './release-site.ts'
 
 /** Its crawls are what releases leave behind: the name, and those of its callbacks, stay. */
 export default class Released extends Spider {
   override name = 'released'
-  override startUrls = [pageUrl(0)]
+  override startUrls = [FIRST_PAGE]
   override async *parse(response: Response) {
     yield { url: response.url, title: response.css('title::text').get() }
     yield* response.followAll('a', { callback: this.parse, meta: { from: response.url } })

@@ -1,6 +1,6 @@
 /**
- * Writes what this release leaves of a crawl in its middle: keys of Redis in both modes, and a JOBDIR. Later releases read them
- * (releases.test.ts). `npm run release:fixture`, once for each release, by the version in packages/webloom/package.json.
+ * Writes what this release leaves of a crawl in its middle: keys of Redis in both modes and in shards, and a JOBDIR. Later releases
+ * read them (releases.test.ts). `npm run release:fixture`, once for each release, by the version in packages/webloom/package.json.
  */
 
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,9 +19,21 @@ const PAGES_BEFORE = 25
 const ON_REDIS = {
   turns: { QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_CAPACITY: 1000 },
   job: { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-set' },
+  shards: {
+    QUEUE_SHARDS: 3,
+    DUPEFILTER_SHARDS: 4,
+    DUPEFILTER_CLASS: 'redis-bloom',
+    BLOOMFILTER_CAPACITY: 200,
+  },
 }
 /** A page that fails waits for its second try when the crawl is left. */
-const ALWAYS = { CONCURRENT_REQUESTS: 4, RETRY_TIMES: 1, RETRY_BACKOFF: 30, ROBOTSTXT_OBEY: false }
+const ALWAYS = {
+  CONCURRENT_REQUESTS: 4,
+  RETRY_TIMES: 1,
+  RETRY_BACKOFF: 30,
+  ROBOTSTXT_OBEY: false,
+  PRIVATE_ADDRESSES_ALLOWED: '*',
+}
 
 const start = (command: string, settings: object, cwd: string) =>
   startProcess(
@@ -37,7 +49,7 @@ const start = (command: string, settings: object, cwd: string) =>
 
 /** A worker is killed in the middle, with pages in work. */
 async function leaveOnRedis(settings: object, path: string): Promise<readonly number[]> {
-  await using site = await ReleaseSite.open(100)
+  await using site = await ReleaseSite.open({ latencyMs: 100, isSpread: 'QUEUE_SHARDS' in settings })
   await using redis = await startRedis()
   await using folder = await tempDir()
   const worker = start('worker', { ...settings, REDIS_URL: redis.url }, folder.path)
@@ -57,7 +69,7 @@ async function leaveOnRedis(settings: object, path: string): Promise<readonly nu
 
 /** A crawl that ends in order before it is done. */
 async function leaveInFolder(path: string): Promise<readonly number[]> {
-  await using site = await ReleaseSite.open(20)
+  await using site = await ReleaseSite.open({ latencyMs: 20 })
   await using folder = await tempDir()
   const crawl = start('crawl', { JOBDIR: path, CLOSESPIDER_PAGECOUNT: PAGES_BEFORE }, folder.path)
   const { code, stderr } = await crawl.exited

@@ -6,9 +6,6 @@ import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { readCrawls } from './crawl-registry.ts'
 
-/** Of so many crawls that were joined last the workers are looked at. */
-const CRAWLS_MAX = 20
-
 /** A worker, and what is wrong with it. */
 export interface StuckWorker extends Pick<CrawlWorker, 'id' | 'pid' | 'startedAt'> {
   readonly why: string
@@ -26,7 +23,8 @@ export async function stuckWorkers(
   host: string,
   prefixes?: KeyPrefixes,
 ): Promise<StuckWorker[]> {
-  const crawls = (await readCrawls(redis, prefixes)).slice(0, CRAWLS_MAX)
+  // All that are known, a thousand at most: a worker that has run for weeks has joined its crawl long before others of a shared Redis.
+  const crawls = await readCrawls(redis, prefixes)
   const [[seconds], ...entries] = await Promise.all([
     redis.time(),
     ...crawls.map((crawl) => redis.hvals(crawlRedisKeys(crawl).workers)),

@@ -4,7 +4,7 @@ import type { Moment } from './crawl-status.ts'
 export interface ScaleSeen {
   /**
    * How many, those that are present included. At least 1 while the crawl runs, as one is needed to end it; as many as are present
-   * while it is paused; 0 when nothing is to be done.
+   * while it is paused; 0 when nothing is to be done. At most three times as many as are present.
    */
   readonly desired: number
   readonly present: number

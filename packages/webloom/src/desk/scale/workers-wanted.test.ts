@@ -32,13 +32,17 @@ describe('polite hosts', () => {
   // Four places at a site that answers after 200 ms: twenty pages a second.
   const full = { pagesPerMinute: 1200 }
 
-  test.each([1, 3, 8])(
-    'that allow 150 pages a second want eight workers, whether there are %i',
-    (present) => {
+  test.each([
+    [1, 3],
+    [3, 8],
+    [8, 8],
+  ])(
+    'that allow 150 pages a second want eight workers, and no more than three times as many as the %i that there are: %i',
+    (present, desired) => {
       const pagesPerMinute = Math.min(1200, (150 * 60) / present)
       const workers = working(present, { pagesPerMinute, busy: pagesPerMinute / 1200 })
       expect(wanted(workers, slotsLike(5000, { delayMs: 33_333 }))).toMatchObject({
-        desired: 8,
+        desired,
         present,
         perWorkerPerSecond: 20,
         allowedPerSecond: 150,
@@ -54,7 +58,7 @@ describe('polite hosts', () => {
   })
 
   test('that have little left want no more workers than a minute’s work', () => {
-    expect(wanted(working(1, full), slotsLike(5000, { delayMs: 100, waiting: 1 })).desired).toBe(5)
+    expect(wanted(working(2, full), slotsLike(5000, { delayMs: 100, waiting: 1 })).desired).toBe(5)
   })
 
   test('that are paused want none now, and the part of the minute after their pause', () => {
@@ -62,6 +66,24 @@ describe('polite hosts', () => {
     expect(
       wanted(working(1, full), slotsLike(100, { delayMs: 100, pausedMs: 30_000 })).allowedPerSecond,
     ).toBe(500)
+  })
+})
+
+describe('workers that are slow', () => {
+  // Eight that do four pages a second each.
+  const slow = { pagesPerMinute: 240, loopLagMs: 0 }
+  const many = slotsLike(5000, { delayMs: 33_333 })
+
+  test('as the site is, want more, a step at a time', () => {
+    const { desired, words } = wanted(working(8, slow), many)
+    expect(desired).toBe(24)
+    expect(words).toMatch(/That makes 38; at most 3 times as many at a time/)
+  })
+
+  test('as their processors are busy, want few more', () => {
+    const { desired, words } = wanted(working(8, { ...slow, loopLagMs: 300 }), many)
+    expect(desired).toBe(9)
+    expect(words).toMatch(/That makes 38; but the processors are busy/)
   })
 })
 

@@ -33,6 +33,15 @@ const AHEAD_S = 60
 const BUSY_FROM = 0.1
 /** A tenth of a worker is nobody. */
 const SPARE = 0.1
+/**
+ * At most so many times as many as there are: how fast ten times as many would be, nobody has measured. From one worker two steps come
+ * to nine.
+ */
+const GROWTH_MAX = 3
+/** The same while the workers' machines have no time for them: they are slow for that, and would all be slower beside many more. */
+const LATE_GROWTH_MAX = 1.1
+/** An event loop that is this late has no time for more pages. */
+const LATE_FROM_MS = 200
 /** The reason with which a worker ends that gets a signal: it was to end, and not the crawl. */
 const WORKERS_ENDED = 'shutdown'
 /** An answer takes as long as this where none was measured. */
@@ -63,9 +72,26 @@ function decided(
   const resting = notRunning(status, present.length)
   if (resting) return resting
   if (perSecond === null) return unmeasured(present)
-  const desired = Math.max(1, Math.ceil(allowedPerSecond / perSecond - SPARE))
+  const helping = Math.max(1, Math.ceil(allowedPerSecond / perSecond - SPARE))
+  const step = stepFrom(present)
   const allowed = `${figure(allowedPerSecond)} ${allowedBecause(status)}`
-  return { desired, words: `${allowed}; a worker does ${figure(perSecond)} when it is in full use` }
+  const words = `${allowed}; a worker does ${figure(perSecond)} when it is in full use`
+  if (helping <= step.most) return { desired: helping, words }
+  return { desired: step.most, words: `${words}. That makes ${grouped(helping)}; ${step.why}` }
+}
+
+/** How far one answer goes. It may be followed at once, and how fast so many would be is not measured yet. */
+function stepFrom(present: readonly WorkerSeen[]): { readonly most: number; readonly why: string } {
+  const late = present.filter(({ loopLagMs }) => loopLagMs >= LATE_FROM_MS).length
+  if (late * 2 > present.length)
+    return {
+      most: Math.ceil(present.length * LATE_GROWTH_MAX),
+      why: 'but the processors are busy, and workers are slow for that: few more at a time',
+    }
+  return {
+    most: present.length * GROWTH_MAX,
+    why: `at most ${GROWTH_MAX} times as many at a time, and then it is measured again`,
+  }
 }
 
 function notRunning(status: WorkersWantedInput['status'], present: number): Decision | undefined {

@@ -41,7 +41,8 @@ COPY --from=build /webloom/scripts/container-health.ts /webloom/scripts/
 RUN ln -s /webloom/packages/webloom/bin/webloom.js /usr/local/bin/webloom \
  && mkdir /project \
  && chown node:node /project
-USER node
+# The user `node`, by number: Kubernetes cannot tell of a name that it is not root's (runAsNonRoot).
+USER 1000:1000
 WORKDIR /project
 # The first SIGTERM lets what is in flight finish, SHUTDOWN_GRACE (30 s) at the most. Give it longer than that:
 # docker stop -t 45, stop_grace_period of compose, terminationGracePeriodSeconds of Kubernetes.
@@ -57,7 +58,7 @@ USER root
 RUN apt-get update \
  && apt-get install -y --no-install-recommends chromium-headless-shell fonts-liberation \
  && rm -rf /var/lib/apt/lists/*
-USER node
+USER 1000:1000
 
 # A project needs no build and no packages of its own: its TypeScript runs as it is, and finds webloom in the image.
 FROM webloom AS example

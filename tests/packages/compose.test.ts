@@ -147,7 +147,10 @@ describe('the compose file of npm create webloom', () => {
   const text = readFileSync(join(folder, 'docker-compose.yml'), 'utf8')
 
   test('workers find Redis, keep the crawl when they leave, and have time to finish', () => {
-    expect(text).toContain(' REDIS_URL: redis://redis:6379\n')
+    const password = `\${REDIS_PASSWORD:-a-password-for-this-example}`
+    expect(text).toContain(` REDIS_URL: redis://:${password}@redis:6379\n`)
+    expect(text).toContain(` --requirepass ${password}\n`)
+    expect(text).toContain(` REDISCLI_AUTH: ${password}\n`)
     expect(text).toContain(" WEBLOOM_SCHEDULER_PERSIST: 'true'\n")
     expect(text).toMatch(/replicas: \$\{WORKERS:-2\}/)
     expect(text).toContain('restart: on-failure\n')
@@ -157,7 +160,7 @@ describe('the compose file of npm create webloom', () => {
   })
 
   test('its Redis evicts nothing and is written through', () => {
-    expect(text).toMatch(/redis-server --appendonly yes --maxmemory \w+ --maxmemory-policy noeviction\n/)
+    expect(text).toMatch(/redis-server --appendonly yes --maxmemory \w+ --maxmemory-policy noeviction /)
     expect(text).toContain('redis-cli ping | grep -q PONG')
   })
 
@@ -195,10 +198,10 @@ describe('Dockerfile', () => {
     )
     expect([...stages.keys()]).toEqual([undefined, 'build', 'webloom', 'browser', 'example'])
     const release = stages.get('webloom')!
-    expect(release).toContain('USER node\n')
+    expect(release).toContain('USER 1000:1000\n')
     expect(release).toContain('STOPSIGNAL SIGTERM\n')
     expect(release + stages.get('example')).not.toMatch(/npm|apt-get/)
-    expect(stages.get('browser')).toMatch(/^FROM webloom [\s\S]*\nUSER node\n\s*(?:#.*\s*)?$/)
+    expect(stages.get('browser')).toMatch(/^FROM webloom [\s\S]*\nUSER 1000:1000\n\s*(?:#.*\s*)?$/)
     expect(dockerfile).toMatch(/^FROM node:24-bookworm-slim AS build$/m)
   })
 

@@ -3,7 +3,7 @@
  *
  * A query is simple when one element alone decides it (a name, attributes, classes; no combinators, no position among
  * others) and when it takes a text or an attribute, which nobody searches further. Reading the page for it takes an eighth of the
- * time that its tree takes: 23 µs to 181 for a title on a page of 7.4 KB, 120 to 1 107 on one of 50 KB (benchmarks/README.md).
+ * time that its tree takes: 23 µs to 181 for a title on a page of 7.4 KB, 120 to 1 107 on one of 50 KB (docs/decisions/html-parser.md).
  *
  * The answer is the tree's own: each element that may match is made as the tree would make it, and asked by the same
  * compiled query. Where a page is written so that only a tree can tell (a text with elements in it, markup that browsers

@@ -269,6 +269,7 @@ export {
   isVisitDoubted,
   withoutVisit,
 } from './visits/carried-visit.ts'
+export { HOUR_MS } from './visits/hours.ts'
 export {
   type DateRecord,
   type HostRecord,

@@ -1,6 +1,7 @@
 import type { RequestJson } from '@webloom/core'
 import {
   carriedVisit,
+  HOUR_MS,
   type Request,
   requestFromJson,
   type VisitedPage,
@@ -9,7 +10,7 @@ import {
 } from '@webloom/core'
 
 /** As a page that could not be fetched, the first time. */
-const AGAIN_MS = 2 * 3_600_000
+const AGAIN_MS = 2 * HOUR_MS
 
 /** A request that is about to be dropped for good. */
 export interface DroppedRequest {

@@ -1,4 +1,12 @@
-import type { AskedPage, DuePages, FoundVisit, Visit, VisitedPage, VisitTotals } from '@webloom/core'
+import {
+  type AskedPage,
+  type DuePages,
+  type FoundVisit,
+  HOUR_MS,
+  type Visit,
+  type VisitedPage,
+  type VisitTotals,
+} from '@webloom/core'
 import { TimeHeap } from '../structures/time-heap.ts'
 import type { LocalVisits } from './local-visits.ts'
 
@@ -118,7 +126,6 @@ function isSameVisit(one: Visit, other: Visit): boolean {
   )
 }
 
-const HOUR_MS = 3_600_000
 const INTERVAL_MS_MIN = 1000
 
 /** Returns how many visits an hour a page asks for. */

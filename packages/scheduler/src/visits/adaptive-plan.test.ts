@@ -80,8 +80,8 @@ describe('pages apart', () => {
     expect([1, 2, 3].map((answers) => hoursAfterGone(answers, BOUNDS))).toEqual([2, 1440, 1440])
   })
 
-  test('the pages of a first crawl come due over half of the interval, later ones keep their place', () => {
-    expect([0, 0.5, 1].map((place) => spreadInterval(24, place, true))).toEqual([24, 18, 12])
-    expect([0, 0.5].map((place) => spreadInterval(20, place, false))).toEqual([20, 19])
+  test('the pages of a first crawl come due over half of the interval, later ones stay near theirs', () => {
+    expect([0, 0.5, 1].map((phase) => spreadInterval(24, phase, true))).toEqual([24, 18, 12])
+    expect([0, 0.5].map((phase) => spreadInterval(20, phase, false))).toEqual([20, 19])
   })
 })

@@ -5,7 +5,15 @@
  * brought all the same, as pages of one slow host may wait for hours.
  */
 
-import type { DuePages, KeptVisits, Logger, Request, StatsCollector, VisitedPage } from '@webloom/core'
+import {
+  type DuePages,
+  HOUR_MS,
+  type KeptVisits,
+  type Logger,
+  type Request,
+  type StatsCollector,
+  type VisitedPage,
+} from '@webloom/core'
 
 export interface DuePagesFeedOptions {
   readonly visits: KeptVisits
@@ -27,7 +35,7 @@ const LOOK_EVERY_MS = 1000
 const CROWDED_EVERY_MS = 10_000
 
 /** How much earlier than at its hour a page may be visited by a crawl that ends when nothing is due. */
-const EARLY_MS_MAX = 3_600_000
+const EARLY_MS_MAX = HOUR_MS
 const EARLY_SHARE = 0.1
 
 /**

@@ -11,7 +11,7 @@
  * Only `page` and `same` say how often a page changes. A failure keeps what is known, hash and validators included.
  */
 
-import type { ChangeEvidence, Visit, VisitMade, VisitOutcome } from '@webloom/core'
+import { type ChangeEvidence, HOUR_MS, type Visit, type VisitMade, type VisitOutcome } from '@webloom/core'
 import { NO_EVIDENCE, withVisit } from './change-evidence.ts'
 import { spreadInterval } from './spread-interval.ts'
 import { GONE_ANSWERS, hoursAfterFailure, hoursAfterGone, type TroubleBounds } from './troubled-interval.ts'
@@ -25,10 +25,9 @@ export interface NextVisitOptions {
   readonly plan: VisitPlan
   readonly bounds: TroubleBounds
   /** A number in [0, 1) that is always the same for the page, to spread pages over their time. */
-  readonly place: number
+  readonly phase: number
 }
 
-const HOUR_MS = 3_600_000
 // Pages are spread from a half of their first interval on; a run that comes a little earlier, or a plan that has moved, asks for no page.
 const EARLY_SHARE = 0.4
 
@@ -46,7 +45,7 @@ export function visitMade(
 function afterPage(
   previous: Visit | undefined,
   outcome: VisitOutcome,
-  { plan, place }: NextVisitOptions,
+  { plan, phase }: NextVisitOptions,
 ): VisitMade {
   const { at, kind, callbackVersion } = outcome
   const contentHash = kind === 'same' ? previous?.contentHash : outcome.contentHash
@@ -65,7 +64,7 @@ function afterPage(
     lastModifiedAt,
     isOutdated = false,
   } = kind === 'same' ? { ...previous, ...validatorsIn(outcome) } : outcome
-  const hours = spreadInterval(plan.intervalHours(evidence), place, !isKnown)
+  const hours = spreadInterval(plan.intervalHours(evidence), phase, !isKnown)
   return {
     visit: {
       visitedAt: at,

@@ -7,7 +7,7 @@
  *     wait longer    it has not changed until now, so it is looked at as long after now as it would have been after its last visit
  */
 
-import { type DateRecord, type KnownHosts, pageHost, type Visit } from '@webloom/core'
+import { type DateRecord, HOUR_MS, type KnownHosts, pageHost, type Visit } from '@webloom/core'
 import { changeProofs, lastmodAdvice, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 
 /** When a page changed last, in milliseconds since 1970: a moment, or a day of which it is not said when. */
@@ -22,7 +22,6 @@ export interface SitemapDatesOptions {
   readonly maxHours: number
 }
 
-const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const DAY_ALONE = /^\d{4}-\d\d-\d\d$/
 const PAGES_MAX = 50_000

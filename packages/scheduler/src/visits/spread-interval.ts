@@ -7,10 +7,10 @@
 const LATER_SHARE = 0.1
 
 /**
- * @param place a number in [0, 1) that is always the same for a page, such as one made from its fingerprint
+ * @param phase a number in [0, 1) that is always the same for a page, such as one made from its fingerprint
  * @param isFirst true for the interval after a page's first visit
  * @returns a moved interval, never longer than the given one: from half of it at the first visit, and from nine tenths later
  */
-export function spreadInterval(hours: number, place: number, isFirst: boolean): number {
-  return hours * (1 - place * (isFirst ? 0.5 : LATER_SHARE))
+export function spreadInterval(hours: number, phase: number, isFirst: boolean): number {
+  return hours * (1 - phase * (isFirst ? 0.5 : LATER_SHARE))
 }

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto'
 import {
   type ChangeEvidence,
+  HOUR_MS,
   type KnownHosts,
   pageHost,
   type Visit,
@@ -34,7 +35,6 @@ export interface VisitPlannerOptions {
   readonly hosts: KnownHosts
 }
 
-const HOUR_MS = 3_600_000
 const PLAN_NOTE = 'plan'
 const SAMPLE_MAX = 1024
 /** The plan is balanced so often in the time in which each page is visited once. */
@@ -82,7 +82,7 @@ export class VisitPlanner implements VisitRules {
     return visitMade(previous, this.#dated(page, previous, outcome), {
       plan: this.#plan,
       bounds: { maxHours: this.#options.maxHours },
-      place: placeOf(page.fingerprint),
+      phase: phaseOf(page.fingerprint),
     })
   }
 
@@ -182,6 +182,6 @@ function shortly(share: number): number {
 }
 
 /** A number in [0, 1) that is always the same for a page. */
-function placeOf(fingerprint: string): number {
+function phaseOf(fingerprint: string): number {
   return Number.parseInt(hash('sha1', fingerprint).slice(0, 8), 16) / 2 ** 32
 }

@@ -1,14 +1,12 @@
 /** The visits of a crawl, for commands that take no part in it. */
 
-import { fingerprinterOf, type Request, UsageError, type VisitStore } from '@webloom/core'
+import { fingerprinterOf, HOUR_MS, type Request, UsageError, type VisitStore } from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
 import { earlyMsOf } from '@webloom/scheduler'
 import type { SpiderClass } from '@webloom/spider'
 import type { LoadedConfig } from '../../loading/config.ts'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../crawl-from-outside.ts'
 import { visitHoursOf } from './visit-hours.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Where the command runs. */
 export interface VisitsPlace {

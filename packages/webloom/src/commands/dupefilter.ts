@@ -2,10 +2,9 @@
 
 import { type DupeFilterDescription, UsageError } from '@webloom/core'
 import { forgettingFilters } from '@webloom/dupefilter'
-import type { SpiderClass } from '@webloom/spider'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilter.ts'
-import type { LoadedConfig } from '../loading/config.ts'
+import type { NamedSpider } from '../loading/named-spider.ts'
 import { byteSize, grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { requestsOfUrls } from './requests-of-urls.ts'
@@ -16,20 +15,14 @@ export interface DupeFilterFlags {
   readonly json?: boolean
 }
 
-/** Where the command runs. */
-export interface DupeFilterPlace {
-  readonly Class: SpiderClass
-  readonly config: LoadedConfig
-}
-
 /** Prints `seen` or `new` for each URL, and records nothing. */
 export async function dupefilterHas(
-  place: DupeFilterPlace,
+  spider: NamedSpider,
   urls: readonly string[],
   flags: DupeFilterFlags,
 ): Promise<void> {
   const requests = await requestsOfUrls(urls)
-  await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
+  await withFilter(spider, flags, { makes: false }, async ({ filter, exists }) => {
     if (!filter.has) throw cannot(await filter.describe(), 'tell what was seen without recording it')
     const rows: { url: string; seen: boolean }[] = []
     for (const request of requests)
@@ -40,12 +33,12 @@ export async function dupefilterHas(
 
 /** Records each URL as seen, so that the crawl does not fetch it. */
 export async function dupefilterAdd(
-  place: DupeFilterPlace,
+  spider: NamedSpider,
   urls: readonly string[],
   flags: DupeFilterFlags,
 ): Promise<void> {
   const requests = await requestsOfUrls(urls)
-  await withFilter(place, flags, { makes: true }, async ({ filter }) => {
+  await withFilter(spider, flags, { makes: true }, async ({ filter }) => {
     const rows: { url: string; added: boolean }[] = []
     for (const request of requests)
       rows.push({ url: request.url, added: !(await filter.requestSeen(request)) })
@@ -55,12 +48,12 @@ export async function dupefilterAdd(
 
 /** Makes each URL new again, so that the crawl fetches it when it meets it next. */
 export async function dupefilterRemove(
-  place: DupeFilterPlace,
+  spider: NamedSpider,
   urls: readonly string[],
   flags: DupeFilterFlags,
 ): Promise<void> {
   const requests = await requestsOfUrls(urls)
-  await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
+  await withFilter(spider, flags, { makes: false }, async ({ filter, exists }) => {
     if (!filter.forget) throw cannot(await filter.describe(), 'forget a single request')
     const rows: { url: string; removed: boolean }[] = []
     for (const request of requests) {
@@ -73,8 +66,8 @@ export async function dupefilterRemove(
 }
 
 /** Prints what the filter says of itself. */
-export async function dupefilterStats(place: DupeFilterPlace, flags: DupeFilterFlags): Promise<void> {
-  await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
+export async function dupefilterStats(spider: NamedSpider, flags: DupeFilterFlags): Promise<void> {
+  await withFilter(spider, flags, { makes: false }, async ({ filter, exists }) => {
     const description = await filter.describe()
     const memoryBytes = await filter.memoryBytes?.()
     if (flags.json) {
@@ -177,7 +170,7 @@ function lostText(pagesLost: number): string {
 }
 
 async function withFilter(
-  { Class, config }: DupeFilterPlace,
+  { Class, config }: NamedSpider,
   flags: DupeFilterFlags,
   how: { makes: boolean },
   act: (opened: InspectedFilter) => Promise<void>,

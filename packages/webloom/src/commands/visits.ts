@@ -2,7 +2,8 @@
 
 import { type FoundVisit, UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
-import { type VisitsPlace as Place, withVisits } from '../assembly/recrawl/visits-from-outside.ts'
+import { withVisits } from '../assembly/recrawl/visits-from-outside.ts'
+import type { NamedSpider } from '../loading/named-spider.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { requestsOfUrls } from './requests-of-urls.ts'
@@ -26,9 +27,13 @@ const PAGES_PER_STEP = 500
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** Prints what is known of each URL. */
-export async function visitsShow(place: Place, urls: readonly string[], flags: OutsideFlags): Promise<void> {
+export async function visitsShow(
+  spider: NamedSpider,
+  urls: readonly string[],
+  flags: OutsideFlags,
+): Promise<void> {
   const requests = await requestsOfUrls(urls)
-  await withVisits(place, flags, async ({ visits, fingerprint }) => {
+  await withVisits(spider, flags, async ({ visits, fingerprint }) => {
     const found = await visits.find(requests.map(fingerprint))
     const pages = requests.map(({ url }, n) => ({ url, visit: found[n] }))
     if (flags.json) return console.log(visibleJson(JSON.stringify(pages.map(told))))
@@ -39,23 +44,23 @@ export async function visitsShow(place: Place, urls: readonly string[], flags: O
 }
 
 /** Prints the pages that wait for their hours, the next ones first. */
-export async function visitsList(place: Place, flags: VisitListFlags): Promise<void> {
-  await listed(place, flags, () => true)
+export async function visitsList(spider: NamedSpider, flags: VisitListFlags): Promise<void> {
+  await listed(spider, flags, () => true)
 }
 
 /** Prints the pages that a run would visit now. */
-export async function visitsDue(place: Place, flags: VisitListFlags): Promise<void> {
+export async function visitsDue(spider: NamedSpider, flags: VisitListFlags): Promise<void> {
   const now = Date.now()
-  await listed(place, flags, ({ visit }, earlyMs) => visit.dueAt <= now + earlyMs)
+  await listed(spider, flags, ({ visit }, earlyMs) => visit.dueAt <= now + earlyMs)
 }
 
 async function listed(
-  place: Place,
+  spider: NamedSpider,
   flags: VisitListFlags,
   isListed: (page: VisitedPage, earlyMs: number) => boolean,
 ): Promise<void> {
   const max = limitOf(flags.limit)
-  await withVisits(place, flags, async ({ visits, earlyMs }) => {
+  await withVisits(spider, flags, async ({ visits, earlyMs }) => {
     const parts = chosen(visits, flags.match, (page) => isListed(page, earlyMs))
     const { pages, count } = await firstDue(parts, max)
     if (flags.json)
@@ -93,11 +98,15 @@ async function firstDue(
 }
 
 /** Forgets when pages were visited: they are not visited again, unless they are met anew. */
-export async function visitsForget(place: Place, urls: readonly string[], flags: VisitsFlags): Promise<void> {
+export async function visitsForget(
+  spider: NamedSpider,
+  urls: readonly string[],
+  flags: VisitsFlags,
+): Promise<void> {
   if ((urls.length === 0) === (flags.match === undefined))
     throw new UsageError('WL_USAGE', 'give URLs, or --match <text> for those that contain it')
   const requests = await requestsOfUrls(urls)
-  await withVisits(place, flags, async ({ visits, fingerprint }) => {
+  await withVisits(spider, flags, async ({ visits, fingerprint }) => {
     let forgotten = 0
     const forget = async (fingerprints: readonly string[]) => {
       for (const some of partsOf(fingerprints)) forgotten += (await visits.forget(some)).length
@@ -110,12 +119,12 @@ export async function visitsForget(place: Place, urls: readonly string[], flags:
 }
 
 /** Makes pages due now. */
-export async function refresh(place: Place, flags: RefreshFlags): Promise<void> {
+export async function refresh(spider: NamedSpider, flags: RefreshFlags): Promise<void> {
   const now = Date.now()
   const before = flags.older === undefined ? now : now - spanOf(flags.older)
   // A clock that was ahead has noted visits that are to come: nobody knows how old these are.
   const isOld = ({ visit: { visitedAt } }: VisitedPage) => visitedAt <= before || visitedAt > now
-  await withVisits(place, flags, async ({ visits }) => {
+  await withVisits(spider, flags, async ({ visits }) => {
     let due = 0
     for await (const part of chosen(visits, flags.match, isOld))
       for (const some of partsOf(part)) due += (await visits.reschedule(some, now)).length

@@ -3,16 +3,9 @@
 import { fingerprinterOf, HOUR_MS, type Request, UsageError, type VisitStore } from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
 import { earlyMsOf } from '@webloom/scheduler'
-import type { SpiderClass } from '@webloom/spider'
-import type { LoadedConfig } from '../../loading/config.ts'
+import type { NamedSpider } from '../../loading/named-spider.ts'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../crawl-from-outside.ts'
 import { visitHoursOf } from './visit-hours.ts'
-
-/** Where the command runs. */
-export interface VisitsPlace {
-  readonly Class: SpiderClass
-  readonly config: LoadedConfig
-}
 
 export interface VisitsFromOutside {
   readonly visits: VisitStore
@@ -23,7 +16,7 @@ export interface VisitsFromOutside {
 
 /** Opens the visits for as long as `act` takes. Throws WL_JOBDIR_LOCKED for a JOBDIR in use. */
 export async function withVisits(
-  { Class, config }: VisitsPlace,
+  { Class, config }: NamedSpider,
   flags: OutsideFlags,
   act: (outside: VisitsFromOutside) => Promise<void>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 -- Puts pages at a moment, sooner or later, in place of their hour. A page that is in a line stays there.
 --
--- Input    placeOf, timesOf, keepName, putOnWheel; KEYS[1] base; ARGV[2…] the moment (s); names: of each short name and what it stands for; pages: of
+-- Input    keyAndField, timesOf, keepName, putOnWheel; KEYS[1] base; ARGV[2…] the moment (s); names: of each short name and what it stands for; pages: of
 --          each 8 bytes of its fingerprint, how to ask again
 -- Output   of each page 1 when it is known
 local base, at = KEYS[1], number()
@@ -11,7 +11,7 @@ end
 local known = {}
 for i = 1, number() do
   local name, request = arg(), arg()
-  local before = redis.call('HGET', placeOf(base, name))
+  local before = redis.call('HGET', keyAndField(base, name))
   known[i] = before and 1 or 0
   local _, due, isInALine = timesOf(before or '\1\0\0\0\0\0\0\0\0')
   if before and not isInALine and due ~= at then

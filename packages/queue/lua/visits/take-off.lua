@@ -2,7 +2,7 @@
 -- An entry that was outdated when it was read may count again, as its page was put back at that time meanwhile: nobody has made a request
 -- of it, so it stays, behind the others.
 --
--- Input    placeOf, isDue; readEntries(): of ARGV, how many, and of each the entry and the first 8 bytes of its page's fingerprint, in order
+-- Input    keyAndField, isDue; readEntries(): of ARGV, how many, and of each the entry and the first 8 bytes of its page's fingerprint, in order
 --          takeOffWheel(base, span, entries, isAsked): isAsked has the 8 bytes of each page of which a request was made
 -- Output   of each page that was due until now, the 8 bytes
 local function readEntries()
@@ -23,7 +23,7 @@ local function takeOffWheel(base, span, entries, isAsked)
   end
   while at <= #entries and here[taken + 1] and here[taken + 1] == entries[at].text do
     local text, name = entries[at].text, entries[at].name
-    local key, field = placeOf(base, name)
+    local key, field = keyAndField(base, name)
     local record = redis.call('HGET', key, field)
     if not isDue(record, span) then
       -- Its page was visited since, or is in a line.

@@ -5,11 +5,11 @@
 --          <base>:spans         zset   span → span: the times that have a list
 --          <base>:counts        hash   pages, asked (visits in a thousand million hours)
 --          <base>:sample        hash   one of 1 024 places → the page there with the smallest fingerprint: its 8 bytes and its record
---          placeOf(name): 8 bytes of a fingerprint → key and field of its record; SPAN_S: seconds of a span
+--          keyAndField(name): 8 bytes of a fingerprint → key and field of its record; SPAN_S: seconds of a span
 -- Output   timesOf(record) → visited, due, whether it is in a line; isDue(record, span); counted(base, before, record); sampled(base, name, record)
 local SPAN_S, IN_A_LINE, BILLION, SAMPLE_MAX = 600, 128, 1000000000, 1024
 
-local function placeOf(base, name)
+local function keyAndField(base, name)
   local a, b, c = string.byte(name, 1, 3)
   return base .. ':of:' .. (a * 512 + b * 2 + math.floor(c / 128)), string.sub(name, 3, 8)
 end

@@ -203,17 +203,17 @@ export class RedisVisits implements VisitStore {
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
-    const texts = await this.#pipelined(names.map((name) => ['hget', ...this.#placeOfNote(name)]))
+    const texts = await this.#pipelined(names.map((name) => ['hget', ...this.#noteKeyAndField(name)]))
     return texts.map((text) => (text as string | null) ?? undefined)
   }
 
   async note(notes: ReadonlyMap<string, string>): Promise<void> {
-    await this.#pipelined([...notes].map(([name, text]) => ['hset', ...this.#placeOfNote(name), text]))
+    await this.#pipelined([...notes].map(([name, text]) => ['hset', ...this.#noteKeyAndField(name), text]))
   }
 
   /** A broad crawl has notes of as many hosts as it has pages: they lie as records do. */
-  #placeOfNote(name: string): [key: string, field: Buffer] {
-    const { bucket, field } = placeOf(nameOf(name))
+  #noteKeyAndField(name: string): [key: string, field: Buffer] {
+    const { bucket, field } = bucketAndField(nameOf(name))
     return [`${this.#base}:notes:${bucket % NOTE_BUCKETS}`, field]
   }
 
@@ -242,7 +242,7 @@ export class RedisVisits implements VisitStore {
 
   async #recordsOf(names: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
     const commands = names.map((name) => {
-      const { bucket, field } = placeOf(name)
+      const { bucket, field } = bucketAndField(name)
       return ['hgetBuffer', `${this.#base}:of:${bucket}`, field]
     })
     return (await this.#pipelined(commands)).map((record) => (record as Buffer | null) ?? undefined)
@@ -299,7 +299,7 @@ export function nameOf(fingerprint: string): Buffer {
   return Buffer.from(hex.slice(0, 2 * FINGERPRINT_BYTES), 'hex')
 }
 
-/** As `placeOf` in visits/wheel.lua. */
-function placeOf(name: Buffer): { readonly bucket: number; readonly field: Buffer } {
+/** As `keyAndField` in visits/wheel.lua. */
+function bucketAndField(name: Buffer): { readonly bucket: number; readonly field: Buffer } {
   return { bucket: name[0]! * 512 + name[1]! * 2 + (name[2]! >> 7), field: name.subarray(2) }
 }

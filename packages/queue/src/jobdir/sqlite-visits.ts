@@ -10,7 +10,7 @@ import {
   visitFromBytes,
   visitToBytes,
 } from '@webloom/core'
-import type { LocalVisits } from '../visits/local-visits.ts'
+import { DuePagesInOneStep, type LocalVisits } from '../visits/local-visits.ts'
 import { visitsPerHour } from '../visits/memory-visits.ts'
 import { type FingerprintKey, fingerprintOf, keyOf } from './fingerprint-key.ts'
 import type { JobDatabase } from './job-database.ts'
@@ -27,12 +27,13 @@ interface VisitRow {
  * The visits of a crawl in its JOBDIR. A step of the queue may hold those of this store too (`JobDatabase.atomically`): a page is then
  * done and due again in one transaction.
  */
-export class SqliteVisits implements LocalVisits {
+export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
   readonly #database: JobDatabase
   #hasTable = false
 
   /** @param database opened and closed by the crawl's record */
   constructor({ database }: { database: JobDatabase }) {
+    super()
     this.#database = database
   }
 
@@ -92,7 +93,7 @@ export class SqliteVisits implements LocalVisits {
   }
 
   /** Pages that cannot be asked for again are forgotten: when they are met once more they are new. */
-  takeDue({ pages, token }: DuePages): readonly string[] {
+  override takeDue({ pages, token }: DuePages): readonly string[] {
     this.#makeTable()
     const lost = token === '' ? [] : (JSON.parse(token) as string[])
     return this.#database.atomically(() => {

@@ -14,7 +14,6 @@ import {
   type HostNews,
   type HostOrders,
   inDoubtAsker,
-  type KeptVisits,
   type Lease,
   type LinkDoubts,
   PassingSet,
@@ -34,7 +33,7 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import { DocumentLine } from '../politeness/document-line.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
-import { KeptLocalVisits, type LocalVisits } from '../visits/local-visits.ts'
+import type { LocalVisits } from '../visits/local-visits.ts'
 import type { HostLine } from './host-line.ts'
 import { HostLines } from './host-lines.ts'
 import { LeaseWaiters } from './lease-waiters.ts'
@@ -51,8 +50,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     end: (fresh, seen, _still, failed) => this.#endDoubts(fresh, seen, failed),
   }
   readonly failures: LocalFailures
-  readonly visits?: KeptVisits
-  readonly #visits: LocalVisits | undefined
+  readonly visits?: LocalVisits
   readonly #clock: HostClock
   readonly #slots: HostSlots
   readonly #order: QueueOrder
@@ -85,9 +83,10 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       requeue: (requests, isTaken) => this.#queueTaken(requests, isTaken),
       atomically: (step) => store.atomically(step),
     })
-    this.#visits = options.visits
-    if (options.visits)
-      this.visits = new KeptLocalVisits(options.visits, (due, isTaken) => this.#queueTaken(due, isTaken))
+    if (options.visits) {
+      this.visits = options.visits
+      this.visits.lieBeside((due, isTaken) => this.#queueTaken(due, isTaken))
+    }
     this.#order = order
     this.#store = store
     this.#lines = new HostLines(clock, store)
@@ -175,7 +174,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#store.atomically(() => {
       this.#store.done(held)
       if (failure) this.failures.keep(lease, failure)
-      if (visit) this.#visits?.recordNow([visit])
+      if (visit) this.visits?.recordNow([visit])
       for (const child of children) this.#add(child)
       this.#store.handedOn(lease.id)
       this.#lines.wake(line)

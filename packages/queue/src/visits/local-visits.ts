@@ -1,22 +1,17 @@
 import {
-  type AskedPage,
   carryVisit,
   type DuePages,
-  type FoundVisit,
   type KeptVisits,
   type QueuedRequest,
-  type Visit,
   type VisitedPage,
-  type VisitStore,
-  type VisitTotals,
 } from '@webloom/core'
 
 /** Visits that a queue of this process keeps in its own steps. */
-export interface LocalVisits extends VisitStore {
+export interface LocalVisits extends KeptVisits {
+  /** Called once, by the queue beside which they lie. */
+  lieBeside(queue: QueueTaken): void
   /** As `record`, in the present step. */
   recordNow(pages: readonly VisitedPage[]): void
-  /** Marks pages as in a line, in the present step. Returns the fingerprints of those that were due until now. */
-  takeDue(due: DuePages): readonly string[]
 }
 
 /** Queues requests in one step, as far as `isTaken` says of their ids, called in that step, that they are to be queued. */
@@ -25,70 +20,28 @@ export type QueueTaken = (
   isTaken: (id: string) => boolean,
 ) => Promise<readonly string[]>
 
-/** The visits of a crawl in one process, beside its queue. */
-export class KeptLocalVisits implements KeptVisits {
-  readonly #visits: LocalVisits
-  readonly #queue: QueueTaken
+/** What local visits have in common: pages that are due go into the lines of the queue beside them. */
+export abstract class DuePagesInOneStep {
+  #queue: QueueTaken | undefined
 
-  constructor(visits: LocalVisits, queue: QueueTaken) {
-    this.#visits = visits
+  lieBeside(queue: QueueTaken): void {
     this.#queue = queue
   }
 
+  /** Marks pages as in a line, in the present step. Returns the fingerprints of those that were due until now. */
+  abstract takeDue(due: DuePages): readonly string[]
+
   async queueDue(due: DuePages): Promise<number> {
+    if (!this.#queue) throw new Error('these visits lie beside no queue')
     for (const { request, fingerprint, visit } of due.pages) carryVisit(request, fingerprint, visit)
     // What cannot be read goes all the same.
-    if (due.pages.length === 0) return this.#visits.takeDue(due).length
+    if (due.pages.length === 0) return this.takeDue(due).length
     const queued = due.pages.map(({ request, fingerprint }) => ({ id: fingerprint, request }))
     let taken: Set<string> | undefined
     const isTaken = (id: string) => {
-      taken ??= new Set(this.#visits.takeDue(due))
+      taken ??= new Set(this.takeDue(due))
       return taken.has(id)
     }
     return (await this.#queue(queued, isTaken)).length
-  }
-
-  record(pages: readonly VisitedPage[]): Promise<void> {
-    return this.#visits.record(pages)
-  }
-
-  find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
-    return this.#visits.find(fingerprints)
-  }
-
-  due(now: number, max: number): Promise<DuePages> {
-    return this.#visits.due(now, max)
-  }
-
-  reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
-    return this.#visits.reschedule(pages, at)
-  }
-
-  forget(fingerprints: readonly string[]): Promise<readonly string[]> {
-    return this.#visits.forget(fingerprints)
-  }
-
-  sample(max: number): Promise<readonly Visit[]> {
-    return this.#visits.sample(max)
-  }
-
-  totals(): Promise<VisitTotals> {
-    return this.#visits.totals()
-  }
-
-  waiting(): AsyncIterable<readonly VisitedPage[]> {
-    return this.#visits.waiting()
-  }
-
-  notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
-    return this.#visits.notes(names)
-  }
-
-  note(notes: ReadonlyMap<string, string>): Promise<void> {
-    return this.#visits.note(notes)
-  }
-
-  clear(): Promise<void> {
-    return this.#visits.clear()
   }
 }

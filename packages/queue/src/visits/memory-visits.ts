@@ -8,7 +8,7 @@ import {
   type VisitTotals,
 } from '@webloom/core'
 import { TimeHeap } from '../structures/time-heap.ts'
-import type { LocalVisits } from './local-visits.ts'
+import { DuePagesInOneStep, type LocalVisits } from './local-visits.ts'
 
 interface KnownPage extends VisitedPage {
   readonly isInALine: boolean
@@ -18,7 +18,7 @@ interface KnownPage extends VisitedPage {
  * The visits of a crawl of one process. An entry of the heap counts while its visit is the page's last: a page that was visited since has
  * another entry.
  */
-export class MemoryVisits implements LocalVisits {
+export class MemoryVisits extends DuePagesInOneStep implements LocalVisits {
   readonly #pages = new Map<string, KnownPage>()
   readonly #notes = new Map<string, string>()
   readonly #wheel = new TimeHeap<VisitedPage>()
@@ -55,7 +55,7 @@ export class MemoryVisits implements LocalVisits {
     return { pages, read: pages.length, token: '' }
   }
 
-  takeDue({ pages }: DuePages): readonly string[] {
+  override takeDue({ pages }: DuePages): readonly string[] {
     const taken = pages.filter((page) => this.#isDue(page))
     for (const page of taken) this.#pages.set(page.fingerprint, { ...page, isInALine: true })
     return taken.map(({ fingerprint }) => fingerprint)

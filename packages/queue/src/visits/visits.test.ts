@@ -8,7 +8,6 @@ import { JobDir } from '../jobdir/job-dir.ts'
 import { SqliteVisits } from '../jobdir/sqlite-visits.ts'
 import { MemoryRequestQueue } from '../local/memory-request-queue.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
-import { KeptLocalVisits } from './local-visits.ts'
 import { MemoryVisits } from './memory-visits.ts'
 import { RedisVisits } from './redis-visits.ts'
 
@@ -135,16 +134,16 @@ test('in a JOBDIR a page of which it cannot be read how to ask for it is told, a
   const database = new JobDatabase({ folder: dir.path, spiderName: 's' })
   database.open()
   const visits = new SqliteVisits({ database })
-  const kept = new KeptLocalVisits(visits, async () => [])
+  visits.lieBeside(async () => [])
   const request = new Request('https://shop.example/')
-  await kept.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
+  await visits.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
   database.run("UPDATE visits SET request = '{'")
-  for await (const pages of kept.waiting()) expect(pages).toEqual([])
-  const due = await kept.due(VISIT.dueAt, 10)
+  for await (const pages of visits.waiting()) expect(pages).toEqual([])
+  const due = await visits.due(VISIT.dueAt, 10)
   expect(due).toMatchObject({ pages: [], read: 1, unreadable: [expect.any(Error)] })
-  await kept.queueDue(due)
-  expect(await kept.due(VISIT.dueAt, 10)).toMatchObject({ read: 0 })
-  expect(await kept.find([fingerprint(request)])).toEqual([undefined])
+  await visits.queueDue(due)
+  expect(await visits.due(VISIT.dueAt, 10)).toMatchObject({ read: 0 })
+  expect(await visits.find([fingerprint(request)])).toEqual([undefined])
   database.close()
 })
 

@@ -13,7 +13,7 @@ import {
 } from '@webloom/core'
 import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
 import { emptyText, hasComeBack, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
-import { refuseVisitedPages } from './recrawl/recrawling.ts'
+import { refuseVisitedPages } from './recrawl/recrawl-refusals.ts'
 import type { CrawlStore } from './store-port.ts'
 
 /** Which implementations run, for the start banner. */

@@ -15,7 +15,7 @@ import { Request, type Visit, type VisitedPage } from '@webloom/core'
 import { Redis } from 'ioredis'
 import { BucketQueue } from '../packages/queue/src/buckets/bucket-queue.ts'
 import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
-import { PackedAsking } from '../packages/queue/src/visits/packed-asking.ts'
+import { RequestPacker } from '../packages/queue/src/visits/packed-request.ts'
 import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 
 const { values } = parseArgs({
@@ -105,13 +105,13 @@ const queue = new BucketQueue({
   visits: { fingerprint },
 })
 const visits = queue.visits!
-const asking = new PackedAsking()
+const packer = new RequestPacker()
 const [before, cpuBefore] = [await used(), await cpuUs()]
 let askingBytes = 0
 for (let at = 0; at < pages; at += BATCH) {
   const batch = Array.from({ length: Math.min(BATCH, pages - at) }, (_, n) => pageOf(at + n))
   await visits.record(batch)
-  for (const { request } of batch) askingBytes += asking.pack(request, new Map()).length
+  for (const { request } of batch) askingBytes += packer.pack(request, new Map()).length
 }
 const bytes = (await used()) - before
 const noting = (await cpuUs()) - cpuBefore

@@ -1,7 +1,7 @@
 -- The visits of a crawl: records of pages, and the wheel of those that are due.
 --
 -- Input    <base>:of:<bucket>   hash   6 bytes of a fingerprint → record, see core's visits/visit-bytes.ts
---          <base>:due:<span>    list   entries: how to ask again, see visits/packed-asking.ts; from it a worker makes the fingerprint
+--          <base>:due:<span>    list   entries: how to ask again, see visits/packed-request.ts; from it a worker makes the fingerprint
 --          <base>:spans         zset   span → span: the times that have a list
 --          <base>:counts        hash   pages, asked (visits in a thousand million hours)
 --          <base>:sample        hash   one of 1 024 places → the page there with the smallest fingerprint: its 8 bytes and its record

@@ -19,7 +19,7 @@ import {
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { PackedAsking, unpackAsking } from './packed-asking.ts'
+import { RequestPacker, unpackRequest } from './packed-request.ts'
 import { type ReadEntry, tokenOf } from './read-entries.ts'
 
 const recordScript = luaScript(
@@ -73,7 +73,7 @@ export class RedisVisits implements VisitStore {
   readonly #redis: Redis
   readonly #base: string
   readonly #fingerprint: (request: Request) => string
-  readonly #asking: PackedAsking
+  readonly #packer: RequestPacker
   /** Replies as bytes: records are no text. */
   readonly #bytes: ScriptRunner
 
@@ -85,7 +85,7 @@ export class RedisVisits implements VisitStore {
     }
     this.#base = keys.visits
     this.#fingerprint = fingerprint
-    this.#asking = new PackedAsking(namesMax === undefined ? {} : { textsMax: namesMax })
+    this.#packer = new RequestPacker(namesMax === undefined ? {} : { textsMax: namesMax })
   }
 
   async record(pages: readonly VisitedPage[]): Promise<void> {
@@ -93,7 +93,7 @@ export class RedisVisits implements VisitStore {
     const packed = pages.flatMap(({ fingerprint, request, visit }) => [
       nameOf(fingerprint),
       visitToBytes(visit),
-      this.#asking.pack(request, names),
+      this.#packer.pack(request, names),
     ])
     const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
     await recordScript.run(this.#redis, [this.#base], ['', names.size, ...told, pages.length, ...packed])
@@ -102,7 +102,7 @@ export class RedisVisits implements VisitStore {
   /** Returns the arguments by which a script notes the visit, as buckets/steps/ended.lua has them. */
   bytesOf({ fingerprint, request, visit }: VisitedPage): (Buffer | string)[] {
     const names = new Map<string, string>()
-    const packed = this.#asking.pack(request, names)
+    const packed = this.#packer.pack(request, names)
     const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
     return [nameOf(fingerprint), visitToBytes(visit), packed, ...told]
   }
@@ -127,7 +127,7 @@ export class RedisVisits implements VisitStore {
     const names = new Map<string, string>()
     const packed = pages.flatMap(({ fingerprint, request }) => [
       nameOf(fingerprint),
-      this.#asking.pack(request, names),
+      this.#packer.pack(request, names),
     ])
     const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
     const known = (await rescheduleScript.run(
@@ -267,7 +267,7 @@ export class RedisVisits implements VisitStore {
     const names = await this.#namesIn(packed)
     return packed.map((one) => {
       try {
-        const request = unpackAsking(one, names)
+        const request = unpackRequest(one, names)
         return { fingerprint: this.#fingerprint(request), request }
       } catch (error) {
         onUnreadable(error)
@@ -278,7 +278,7 @@ export class RedisVisits implements VisitStore {
 
   /** What the short names of one read stand for: what this worker knows otherwise may be gone before the read is over. */
   async #namesIn(packed: readonly Buffer[]): Promise<ReadonlyMap<string, string | undefined>> {
-    const names = this.#asking.namesIn(packed)
+    const names = this.#packer.namesIn(packed)
     const unknown = [...names].flatMap(([name, text]) => (text === undefined ? [name] : []))
     if (unknown.length === 0) return names
     const fields = unknown.map((name) => Buffer.from(name, 'latin1'))
@@ -287,7 +287,7 @@ export class RedisVisits implements VisitStore {
       const text = texts[n]
       if (text === null || text === undefined) continue
       names.set(name, text)
-      this.#asking.learn(name, text)
+      this.#packer.learn(name, text)
     }
     return names
   }

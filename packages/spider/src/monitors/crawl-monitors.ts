@@ -1,7 +1,7 @@
 /**
  * Judges a run while it goes on and at its end, and sees to it that people are told.
  *
- *     look ─► hold (run-hold.ts) ─► judge (judge.ts): alerts and messages noted in one step ─► tell (teller.ts) ─► let go
+ *     look ─► hold (run-hold.ts) ─► judge (judge.ts): alerts and messages noted in one step ─► tell (notifier.ts) ─► let go
  *
  * All workers of a crawl have monitors, and what they note of a run is shared (`RunLog`). While the run goes on, one worker of all looks about
  * every ten seconds, whichever it is. At its end each worker waits until one has judged the whole of it and has told: so when that one is
@@ -28,8 +28,8 @@ import { OwnLines } from '../notifications/own-lines.ts'
 import { watchedFields } from './coverage.ts'
 import { Judge } from './judge.ts'
 import { endOf } from './notes.ts'
+import { Notifier } from './notifier.ts'
 import { HoldLost, RunHold } from './run-hold.ts'
-import { Teller } from './teller.ts'
 
 export interface CrawlMonitorsOptions {
   readonly monitors: Monitors
@@ -85,7 +85,7 @@ export class CrawlMonitors {
   readonly #channels: ReadonlyMap<string, NotificationChannel>
   readonly #lines: OwnLines
   readonly #judge: Judge
-  readonly #teller: Teller
+  readonly #notifier: Notifier
   #wasThere = false
   #looking: Promise<void> | undefined
   #acts = 0
@@ -100,7 +100,7 @@ export class CrawlMonitors {
     this.#channels = byName([new LogChannel(this.#lines, stats), ...options.channels])
     const audience = { spider, crawlId, more, channels: [...this.#channels.keys()] }
     this.#judge = new Judge({ monitors, audience, timeoutMs, isPaused })
-    this.#teller = new Teller({ channels: this.#channels, stats, lines: this.#lines, firstPauseMs })
+    this.#notifier = new Notifier({ channels: this.#channels, stats, lines: this.#lines, firstPauseMs })
   }
 
   /** Judges the run as it stands, and tells; nothing while an earlier look is not done. Never rejects. */
@@ -148,7 +148,7 @@ export class CrawlMonitors {
       if (look?.run.state !== 'running') return
       await this.#holding(look.run.run, async (hold) => {
         await this.#judge.now(hold, look)
-        await this.#teller.tell({ hold, triesMax: 1, isEnd: false, leaving: hold.lost })
+        await this.#notifier.sendAll({ hold, triesMax: 1, isEnd: false, leaving: hold.lost })
       })
     } catch (err) {
       this.#lines.warn({ err }, 'the monitors could not look at the run; they look again soon')
@@ -197,7 +197,7 @@ export class CrawlMonitors {
     const found = await unlessAborted(leaving, this.#judge.end(hold, look))
     if (!found) return
     this.#known = found
-    await this.#teller.tell({ hold, triesMax: END_TRIES_MAX, isEnd: true, leaving })
+    await this.#notifier.sendAll({ hold, triesMax: END_TRIES_MAX, isEnd: true, leaving })
   }
 
   /** Does nothing when another act has the run. */

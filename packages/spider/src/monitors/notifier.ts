@@ -13,7 +13,7 @@ import { failureShown, sendOnce } from '../notifications/send-once.ts'
 import { withoutChannel, withoutUnkept } from './notes.ts'
 import type { RunHold } from './run-hold.ts'
 
-export interface TellerOptions {
+export interface NotifierOptions {
   /** The channels of this worker, by name. */
   readonly channels: ReadonlyMap<string, NotificationChannel>
   readonly stats: StatsCollector
@@ -22,7 +22,7 @@ export interface TellerOptions {
   readonly firstPauseMs: number
 }
 
-export interface Telling {
+export interface Sending {
   readonly hold: RunHold
   /** Tries before a message is given up at the end of a run. While the run goes on, each look tries so often, and gives up nothing. */
   readonly triesMax: number
@@ -31,24 +31,24 @@ export interface Telling {
   readonly leaving: AbortSignal
 }
 
-export class Teller {
-  readonly #options: TellerOptions
+export class Notifier {
+  readonly #options: NotifierOptions
 
-  constructor(options: TellerOptions) {
+  constructor(options: NotifierOptions) {
     this.#options = options
   }
 
-  async tell(telling: Telling): Promise<void> {
-    await this.#tellUnkept(telling.hold)
-    const outbox = await telling.hold.change((notes) => [notes, notes.outbox])
+  async sendAll(sending: Sending): Promise<void> {
+    await this.#tellUnkept(sending.hold)
+    const outbox = await sending.hold.change((notes) => [notes, notes.outbox])
     // Of one channel messages stay in order.
     const away = new Set<string>()
     for (const { notification, to } of outbox)
       await Promise.all(
         to.map(async (name) => {
           if (away.has(name)) return
-          if (await this.#isDone(name, notification, telling))
-            await telling.hold.change((notes) => [withoutChannel(notes, notification.id, name), undefined])
+          if (await this.#isDone(name, notification, sending))
+            await sending.hold.change((notes) => [withoutChannel(notes, notification.id, name), undefined])
           else away.add(name)
         }),
       )
@@ -70,7 +70,7 @@ export class Teller {
   async #isDone(
     name: string,
     notification: Notification,
-    { hold, triesMax, isEnd, leaving }: Telling,
+    { hold, triesMax, isEnd, leaving }: Sending,
   ): Promise<boolean> {
     const { channels, lines, firstPauseMs } = this.#options
     const channel = channels.get(name)

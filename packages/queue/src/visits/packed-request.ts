@@ -22,7 +22,7 @@ const TEXTS_MAX = 16_384
 // What names stand for is kept on Redis while the crawl lives: some 100 bytes for each host, or form, of which a worker has met several pages.
 const FORM_LENGTH_MAX = 512
 
-export class PackedAsking {
+export class RequestPacker {
   #met = new Map<string, number>()
   /** Names that this process has sent or read; what they stand for. It saves questions: any of them may be gone the next moment. */
   readonly #texts = new Map<string, string>()
@@ -94,7 +94,7 @@ export class PackedAsking {
  *
  * @param names what short names in it stand for
  */
-export function unpackAsking(packed: Buffer, names: ReadonlyMap<string, string | undefined>): Request {
+export function unpackRequest(packed: Buffer, names: ReadonlyMap<string, string | undefined>): Request {
   const [origin, form, rest] = partsOf(packed)
   const json = JSON.parse(textOf(form, names)) as Omit<RequestJson, 'url'>
   return requestFromJson({ ...json, url: textOf(origin, names) + rest })

@@ -169,12 +169,17 @@ function optionsOf(place) {
   }
   return {
     ...sizeOf(place),
+    // The last clock may stand below the end of the curves.
+    padding: [null, 30, null, null],
     cursor: { points: { size: 7 }, drag: { x: true, y: false } },
     scales: { y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
       {
         ...axis,
-        size: 30,
+        // A clock with its seconds is 52 px wide, and stands below the 0 of the other axis.
+        space: 76,
+        gap: 9,
+        size: 36,
         values: (_, times) => times.map(times.at(-1) - times[0] < SECONDS_TOLD_BELOW ? clock : hour),
       },
       { ...axis, size: 48 },

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { MemoryStatsCollector } from '../crawl/stats.ts'
 import { totalsOf } from '../desk/crawl-status.ts'
-import { runFigures } from './run-figures.ts'
+import { CALLBACK_TIMES, DOWNLOAD_TIMES, TimeHistogram } from '../desk/time-histograms.ts'
+import { runFigures, summedFigures } from './run-figures.ts'
 
 test('lines of the log that tell of alerts are no errors of the crawl: in its totals as in the record of its run', () => {
   const stats = {
@@ -12,4 +14,25 @@ test('lines of the log that tell of alerts are no errors of the crawl: in its to
   expect(totalsOf(stats).errors).toBe(3)
   expect(totalsOf({ 'log_count/ERROR': 5 }).errors).toBe(5)
   expect(runFigures(stats)).toMatchObject({ errors: 3, warnings: 3 })
+})
+
+test('the record of a run has how long its downloads and callbacks took, those of both parts of one that was resumed', () => {
+  const part = (downloadsMs: readonly number[]) => {
+    const stats = new MemoryStatsCollector()
+    const [downloads, callbacks] = [DOWNLOAD_TIMES, CALLBACK_TIMES].map(
+      (row) => new TimeHistogram(row, stats),
+    )
+    for (const ms of downloadsMs) downloads!.add(ms)
+    callbacks!.add(5)
+    return runFigures(stats.snapshot())
+  }
+  expect(part([100, 300]).times).toEqual({
+    download: { seconds: 0.4, count: 2 },
+    callback: { seconds: 0.005, count: 1 },
+  })
+  expect(summedFigures(part([100, 300]), part([600])).times).toMatchObject({
+    download: { seconds: 1, count: 3 },
+    callback: { count: 2 },
+  })
+  expect(runFigures({})).not.toHaveProperty('times')
 })

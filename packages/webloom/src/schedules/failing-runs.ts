@@ -15,7 +15,11 @@ export interface ScheduledRuns {
   readonly project: Settings
 }
 
-/** @param crawler as the runs will have it */
+/**
+ * Throws what is wrong with the runs of a schedule.
+ *
+ * @param crawler as the runs will have it
+ */
 export function refuseFailingRuns(crawler: CrawlerFromOutside, runs: ScheduledRuns): void {
   const { settings, spider, servers } = crawler
   budgetPlanOf(settings)

@@ -17,7 +17,7 @@ export function keptVisitsOf({ visits }: RequestQueue, kind: RecrawlKind): KeptV
   ])
 }
 
-/** Of a crawl on Redis. */
+/** Throws `SettingsError` for a crawl on Redis that would visit pages again sooner than its wheel can tell. */
 export function refuseShortHours({ minHours }: VisitHours, kind: RecrawlKind): void {
   if (minHours >= REDIS_HOURS_MIN) return
   throw new SettingsError([

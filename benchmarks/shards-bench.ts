@@ -1,12 +1,13 @@
 /**
  * What a page costs the queue's servers when a crawl's queue is shared out over a Redis Cluster (QUEUE_SHARDS), beside one plain Redis.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/shards-bench.ts [--pages 30000] [--rounds 3] [--hosts 600] [--masters 3] [--shards 6,12,24] [--concurrency 64] [--queued 20000] [--aof]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/shards-bench.ts [--pages 30000] [--rounds 3] [--hosts 600] [--masters 3] [--shards 6,12,24] [--concurrency 64] [--queued 20000] [--aof] [--counts]
  *
  * Each page leads to one new page, of a host that chance chooses; so with three masters most links go to another one, by an outbox. One worker, in
  * this process; a fetch takes 0 to 5 ms, and its place is free when it ends, as in the engine. Servers are processes of their own without replicas, their time that of their
  * main threads, cluster bus included. All of them keep an append-only file with `--aof`, and none without it: one that does costs a tenth more.
- * In each round one plain Redis and each number of shards are measured in turn.
+ * In each round one plain Redis and each number of shards are measured in turn. `--counts` also says what the busiest server did for 1000 pages: those
+ * figures are the same on a busy machine.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     concurrency: { type: 'string', default: '64' },
     queued: { type: 'string', default: '20000' },
     aof: { type: 'boolean', default: false },
+    counts: { type: 'boolean', default: false },
   },
 })
 const [PAGES, ROUNDS, HOSTS] = [Number(values.pages), Number(values.rounds), Number(values.hosts)]
@@ -120,11 +122,13 @@ async function measure(redis: Redis, open: (redis: Redis) => Promise<RequestQueu
   // Until what was pushed has come to its shards.
   while ((await queue.counts()).waiting < FIRST) await sleep(50)
   const servers = mastersOf(redis)
+  for (const server of servers) await server.config('RESETSTAT')
   const [before, cpuBefore, begunAt] = [await spent(servers), process.cpuUsage(), performance.now()]
   await crawl(queue, () => [page(next++)])
   const tookMs = performance.now() - begunAt
   const { user, system } = process.cpuUsage(cpuBefore)
   const after = await spent(servers)
+  if (values.counts) for (const server of servers) console.log(await countsOf(server))
   await queue.close()
   return {
     us: after.map((us, n) => (us - before[n]!) / PAGES).sort((a, b) => b - a),
@@ -184,6 +188,18 @@ function spent(servers: readonly Redis[]): Promise<number[]> {
       return 1e6 * (seconds('used_cpu_user_main_thread') + seconds('used_cpu_sys_main_thread'))
     }),
   )
+}
+
+/** What a server has done for 1000 pages: how often it read from a connection, and its commands, those in scripts, too. */
+async function countsOf(server: Redis): Promise<string> {
+  const info = `${await server.info('stats')}${await server.info('commandstats')}`
+  const rate = (count: string | undefined) =>
+    ((1000 * Number(count)) / PAGES).toFixed(count === undefined ? 0 : 1)
+  const stat = (name: string) => `${name} ${rate(new RegExp(`${name}:(\\d+)`).exec(info)![1])}`
+  const calls = [...info.matchAll(/cmdstat_(\S+):calls=(\d+)/g)]
+  calls.sort(([, , a], [, , b]) => Number(b) - Number(a))
+  const stats = ['total_reads_processed', 'total_net_input_bytes', 'total_net_output_bytes'].map(stat)
+  return [...stats, ...calls.map(([, name, count]) => `${name} ${rate(count)}`)].join(', ')
 }
 
 function report(): void {

@@ -2,7 +2,7 @@
 -- new of slots, and which go back; what it takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3…6] see buckets/steps/command.lua, [7] turns; of each: unit, lane, generation, holder; bare, tokens of these: requests
+--          ARGV[3…6] see buckets/steps/command.lua, [7] starts, see buckets/steps/take.lua; [8] turns; of each: unit, lane, generation, holder; bare, tokens of these: requests
 --          that are done for good, and of which nothing else is to be said; ended; of each ended: token, id or "" when it has no history,
 --          why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end",
 --          "again", "head", "quarantine", "doubt", "failed", "visit", or ms), bucket, slot, priority, requests, these; told; of each, see
@@ -18,6 +18,7 @@ if not isGrowing then
   redis.call('HDEL', KEYS[2], '')
 end
 hear(command)
+startsLeft = number()
 
 local function readAsked()
   local asked = { more = {} }
@@ -92,6 +93,7 @@ for t, turn in ipairs(turns) do
     replies[t] = { status, unitStatus, taken }
   end
 end
+keepStarts(command.worker)
 tally()
 -- Where a new run begins at 0, and what was done is not forgotten with the queue.
 if done > 0 and command.done then

@@ -87,3 +87,37 @@ test('of requests that came with one message, the end of one does not make anoth
   })
   expect(attempts.sort()).toEqual(others.map(({ id }): [string, number] => [id, 2]).sort())
 })
+
+test('what is taken for free places is noted in the step that takes it, and by no message of its own', async () => {
+  const keys = bench.nextKeys()
+  const monitor = await bench.redis.duplicate().monitor()
+  const notes: string[] = []
+  monitor.on('monitor', (_time, [command, key]: string[], source: string) => {
+    if (command!.toLowerCase() === 'sadd' && key!.includes(':started:')) notes.push(source)
+  })
+  const queue = await bench.queue({ keys, times })
+  await queue.push(pages('a', 20), 'o')
+  for (let n = 0; n < 4; n++)
+    for (const lease of await leased(queue, 5)) {
+      lease.started()
+      await queue.commit(lease)
+    }
+  await vi.waitFor(() => expect(notes.length).toBeGreaterThan(3))
+  expect(notes.filter((source) => source !== 'lua')).toEqual([])
+  monitor.disconnect()
+})
+
+test('what is noted and does not leave, as nobody wants it any more, is no suspect', async () => {
+  const keys = bench.nextKeys()
+  const givesUp = new AbortController()
+  const queue = await bench.queue({ keys, times, onPoint: (name) => name === 'taken' && givesUp.abort() })
+  await queue.push(pages('a', 5), 'o')
+  expect(await queue.lease(5, givesUp.signal)).toEqual([])
+  const noted = async () => {
+    const [started] = await bench.redis.keys(`${keys.frontier}:started:*`)
+    return started ? bench.redis.scard(started) : 0
+  }
+  await vi.waitFor(async () => expect(await noted()).toBe(0))
+  await leased(queue, 3)
+  await vi.waitFor(async () => expect(await noted()).toBe(3))
+})

@@ -121,6 +121,7 @@ export class FrontierSync {
         [...message.updates.values()],
         message.isGrowing,
         number,
+        message.starts,
       )
       commands.wasAnswered(number)
       machine.answered(message, answers, performance.now())

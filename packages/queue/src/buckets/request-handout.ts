@@ -101,13 +101,16 @@ export class RequestHandout {
   /** Hands out what may go now. */
   handOut(): void {
     const { machine, scripts, workerId } = this.#options
-    const leases = machine.requests.handOut(this.#dispatcher.wanted, performance.now())
+    const nowMs = performance.now()
+    const leases = machine.requests.handOut(this.#dispatcher.wanted, nowMs)
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
-    if (going.length === 0) return
     for (const lease of going) this.#out.add(lease)
-    const names = going.map(({ startedName }) => startedName)
+    const names = going.filter(({ isNoted }) => !isNoted).map(({ startedName }) => startedName)
     // On its way to Redis before the first of them leaves; nobody waits for the answer.
-    void scripts.started(workerId, names).catch(() => {})
+    if (names.length > 0)
+      void scripts.started(workerId, [...names, ...machine.requests.noteAhead(nowMs)]).catch(() => {})
+    const inVain = machine.requests.notesInVain(nowMs)
+    if (inVain.length > 0) void scripts.notStarted(workerId, inVain).catch(() => {})
     for (const lease of going) this.#dispatcher.put(lease)
   }
 

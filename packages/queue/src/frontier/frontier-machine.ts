@@ -195,6 +195,7 @@ export class FrontierMachine {
       nowMs,
       number,
       isLooking,
+      leavingSoon: this.requests.leavingSoon(nowMs),
       ...this.requests.room(demand, stock),
       endings: this.#endings.all,
       rest: (later) => this.#endings.keep(later),

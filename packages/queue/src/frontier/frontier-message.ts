@@ -48,6 +48,8 @@ export interface Message {
   readonly isGrowing: boolean
   /** How many requests it should bring. */
   readonly asks: number
+  /** How many of them leave as soon as they are here, or a moment later: their start is noted in the step that takes them. */
+  readonly starts: number
 }
 
 /** An update as it is sent, with what is known here of its slots. */
@@ -73,6 +75,8 @@ export interface Composing {
   /** How many requests are wanted now, and how many more when a message goes anyhow. */
   readonly demand: number
   readonly stock: number
+  /** How many of those that lie ready are about to leave. */
+  readonly leavingSoon: number
   readonly bytes: number
   readonly endings: readonly Ending[]
   /** Called with the endings that go later. */
@@ -102,7 +106,8 @@ export function composed(composing: Composing): Message | undefined {
   const asks = take(drafts, now)
   if (drafts.size === 0) return undefined
   for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
-  return { updates: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0), asks }
+  const isGrowing = endings.some(({ adds }) => adds > 0)
+  return { updates: drafts, endings, isGrowing, asks, starts: startsOf(drafts, composing) }
 }
 
 export function goesToHead({ placed }: Ended): boolean {
@@ -275,6 +280,14 @@ function take(drafts: Map<HeldTurn, Draft>, composing: Composing): number {
   if (wanted > 0) takeInPlaceOfEnded(drafts, wanted, composing)
   for (const { asked } of drafts.values()) asked.bytes = bytes
   return all - Math.max(0, wanted)
+}
+
+/** None where slots have a delay: what is taken of them comes before its time. */
+function startsOf(drafts: Map<HeldTurn, Draft>, { demand, leavingSoon, usualPace }: Composing): number {
+  if (usualPace.delayMs > 0) return 0
+  for (const [turn, { asked }] of drafts)
+    for (const { slot } of asked.more) if (turn.slots.get(slot)?.isPaced) return 0
+  return demand + leavingSoon
 }
 
 function takeMore(slot: HeldSlot, wanted: number, drafts: Map<HeldTurn, Draft>, room = slot.room): number {

@@ -5,6 +5,9 @@ import { type HeldSlot, HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { OtherWorkers } from './other-workers.ts'
 
+/** Priorities are whole numbers. Of requests of one priority those go first of which Redis knows already that they start. */
+const NOTED_FIRST = 0.5
+
 /**
  * Which slots may go now, of what Redis has more that may be taken now, and when something may that may not yet. A slot and a turn
  * are placed anew after whatever has changed of them.
@@ -69,7 +72,8 @@ export class FrontierSchedule {
     const isLocked = turn.isLocked(nowMs)
     const goesAtMs = slot.goesAtMs()
     const [first] = slot.queue
-    if (first && isLocked && goesAtMs <= nowMs) this.going.add(slot, Math.max(slot.boost, first.priority))
+    if (first && isLocked && goesAtMs <= nowMs)
+      this.going.add(slot, Math.max(slot.boost, first.priority) + (first.isNoted ? NOTED_FIRST : 0))
     else this.going.remove(slot)
     if (first && goesAtMs > nowMs && goesAtMs < Number.POSITIVE_INFINITY) this.#timed.add(goesAtMs, slot)
     const mayTake =

@@ -1,5 +1,6 @@
-import { laterNews } from '@webloom/core'
+import { laterNews, PassingMap } from '@webloom/core'
 import { unpackRequest } from '../leasing/packed-request.ts'
+import { RecentCount } from '../structures/recent-count.ts'
 import type { Endings } from './endings.ts'
 import type { Effect, Outcome } from './frontier-effects.ts'
 import { LEAD_MS } from './frontier-message.ts'
@@ -11,6 +12,8 @@ import type { Ended, Placed, Taken } from './turn-protocol.ts'
 /** How many requests a worker has ahead at the most, and how many bytes of them. */
 const AHEAD_REQUESTS_MAX = 1000
 const AHEAD_BYTES_MAX = 8 * 2 ** 20
+/** What is noted as started leaves within that time, or its note is taken away at the next look, at most 0.1 s later. */
+const NOTED_MS = 20
 
 export interface HeldRequestsOptions extends LeaseEvents {
   readonly turns: HeldTurns
@@ -29,6 +32,9 @@ export class HeldRequests {
   /** Requests that lie here and are not spares. */
   #lying = 0
   #bytes = 0
+  /** Those that lie here and are noted as started, and since when. */
+  readonly #noted = new PassingMap<BucketLease, number>()
+  readonly #left = new RecentCount(NOTED_MS)
 
   constructor({ turns, schedule, endings, effects, onStart, documentsOf }: HeldRequestsOptions) {
     this.#turns = turns
@@ -67,7 +73,40 @@ export class HeldRequests {
       leases.push(lease)
       this.#schedule.place(slot, nowMs)
     }
+    if (leases.length > 0) this.#left.add(leases.length, nowMs)
     return leases
+  }
+
+  /** How many of those that lie ready are about to leave. Half of what has left lately: a note in vain costs as much as one that is sent. */
+  leavingSoon(nowMs: number): number {
+    return this.#left.before(nowMs) >> 1
+  }
+
+  /** Returns the names of those that lie ready and are about to leave: as a message goes anyhow, they are noted with it. */
+  noteAhead(nowMs: number): string[] {
+    const names: string[] = []
+    const most = this.leavingSoon(nowMs) - this.#noted.size
+    for (const slot of [...this.#schedule.going])
+      for (const lease of slot.queue.slice(0, slot.going)) {
+        if (names.length >= most) return names
+        if (lease.isNoted) continue
+        this.#note(lease, nowMs)
+        names.push(lease.startedName)
+        this.#schedule.place(slot, nowMs)
+      }
+    return names
+  }
+
+  /** Returns the names of those that were noted as started and have not left: their notes are to be taken away. */
+  notesInVain(nowMs: number): string[] {
+    const names: string[] = []
+    for (const [lease, sinceMs] of this.#noted) {
+      if (sinceMs + NOTED_MS > nowMs) break
+      this.#noted.delete(lease)
+      lease.isNoted = false
+      names.push(lease.startedName)
+    }
+    return names
   }
 
   /**
@@ -160,13 +199,20 @@ export class HeldRequests {
     lease.isTakenAhead = slot.isPaced && slot.goesAtMs() > nowMs + LEAD_MS
     slot.queue.push(lease)
     this.#lies(lease, 1)
+    if (one.isNoted) this.#note(lease, nowMs)
     return slot
+  }
+
+  #note(lease: BucketLease, nowMs: number): void {
+    lease.isNoted = true
+    this.#noted.set(lease, nowMs)
   }
 
   /** Counts a request that has come to lie here, or lies here no more. */
   #lies(lease: BucketLease, by: 1 | -1): void {
     if (!lease.isTakenAhead) this.#lying += by
     this.#bytes += by * lease.text.length
+    if (by < 0) this.#noted.delete(lease)
   }
 
   /** Nothing of the slot is here any more: Redis has come back older, or its turn is lost. */

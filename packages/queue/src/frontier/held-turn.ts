@@ -283,6 +283,8 @@ export class BucketLease implements Lease, DispatchItem {
   host: HostState
   /** Taken ahead, for the slot's next time. */
   isTakenAhead = false
+  /** Redis has noted that it starts. */
+  isNoted = false
   hasStarted = false
   isStandingBy = false
   readonly #lost = new AbortController()

@@ -145,6 +145,8 @@ export interface Taken {
   readonly head?: number
   /** Absent when nothing is known of the slot. */
   readonly known?: SlotKnown
+  /** The step that took it has noted it as started. */
+  readonly isNoted?: true
 }
 
 /** A turn as BullMQ has handed it to a worker. */
@@ -187,6 +189,18 @@ export interface TurnJob extends Pick<BegunTurn, 'unit' | 'lane' | 'generation' 
   readonly job: string
   /** When the lock ends, by the monotonic clock. */
   readonly lockedUntilMs: number
+}
+
+/** Returns the same with those marked that the script notes as started: the first ones that may go now. As in buckets/steps/take.lua. */
+export function withNotes(answers: readonly TurnAnswer[], starts: number): TurnAnswer[] {
+  let left = starts
+  const marked = (one: Taken): Taken => {
+    const mayGo = !one.known || (one.known.waitMs === 0 && one.known.pausedMs === 0)
+    return mayGo && left-- > 0 ? { ...one, isNoted: true } : one
+  }
+  return answers.map((answer) =>
+    'taken' in answer ? { ...answer, taken: answer.taken.map(marked) } : answer,
+  )
 }
 
 /** The name of a request that has started, in the set of its worker. */

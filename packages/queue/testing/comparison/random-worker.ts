@@ -46,7 +46,7 @@ export class RandomWorker {
   #begun = 0
   #mustReset = false
   /** The last message: it may be sent again. */
-  #last: { updates: TurnUpdate[]; command: CommandNumber } | undefined
+  #last: { updates: TurnUpdate[]; command: CommandNumber; starts: number } | undefined
   #pushes = 0
 
   constructor(name: string, both: RedisAndModel, chance: SeededChance) {
@@ -138,9 +138,11 @@ export class RandomWorker {
     const number = this.#commands.coming
     const turns = chance.some(this.#turns, 0.7)
     const updates = turns.map((turn) => this.#updateOf(turn, number))
-    const message = { updates, command: this.#commands.next() }
+    const message = { updates, command: this.#commands.next(), starts: chance.is(0.4) ? 0 : chance.below(12) }
     this.#last = message
-    const reply = await this.#both.run('exchange', (on) => on.exchange(updates, false, message.command))
+    const reply = await this.#both.run('exchange', (on) =>
+      on.exchange(updates, false, message.command, message.starts),
+    )
     // The answer is lost: the next message takes the same batches again.
     if (chance.is(0.05)) return
     if (!this.#answered(message.command, reply)) return
@@ -166,7 +168,10 @@ export class RandomWorker {
 
   async #repeat(): Promise<void> {
     const last = this.#last
-    if (last) await this.#both.run('exchange again', (on) => on.exchange(last.updates, false, last.command))
+    if (last)
+      await this.#both.run('exchange again', (on) =>
+        on.exchange(last.updates, false, last.command, last.starts),
+      )
   }
 
   #updateOf(turn: Turn, number: number): TurnUpdate {
@@ -327,6 +332,8 @@ export class RandomWorker {
       const id = chance.of([...ids, 'none'])
       await this.#both.run('begin alone', (on) => on.beginAlone(this.name, id))
     } else if (at < 0.4) await this.#both.run('end alone', async (on) => void (await on.endAlone(this.name)))
+    else if (at < 0.5 && names.length > 0)
+      await this.#both.run('not started', async (on) => void (await on.notStarted(this.name, names)))
     else if (names.length > 0)
       await this.#both.run('started', async (on) => void (await on.started(this.name, names)))
   }

@@ -202,6 +202,7 @@ function withVirtualClock(redis: Redis): Redis {
     evalsha: (sha1: string, keyCount: number, ...rest: string[]) =>
       redis.evalsha(sha1s.get(sha1)!, keyCount, ...rest),
     sadd: (key: string, ...members: string[]) => redis.sadd(key, ...members).then(() => {}),
+    srem: (key: string, ...members: string[]) => redis.srem(key, ...members).then(() => {}),
     // A day of Redis's own clock: no run lasts so long.
     pexpire: async () => {},
     hdel: (key: string, ...fields: string[]) => redis.hdel(key, ...fields),

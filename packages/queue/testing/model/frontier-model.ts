@@ -27,7 +27,7 @@ import type {
   UnitStatus,
   Wake,
 } from '../../src/frontier/turn-protocol.ts'
-import { startedName } from '../../src/frontier/turn-protocol.ts'
+import { startedName, withNotes } from '../../src/frontier/turn-protocol.ts'
 import type { Swept } from '../../src/members/crawl-channel.ts'
 import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
 import type { Trim } from '../../src/shards/outbox-tender.ts'
@@ -120,6 +120,7 @@ export class FrontierModel {
     turns: readonly TurnUpdate[],
     _isGrowing: boolean,
     command: CommandNumber,
+    starts = 0,
   ): JobChanges & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] } {
     this.#hear(command)
     const step = this.#step(command.worker)
@@ -129,7 +130,16 @@ export class FrontierModel {
         command.worker,
         ended.map(({ token }) => startedName(unit, lane, token)),
       )
-    const answers = read.map(({ update, turn }) => step.answer(turn, update))
+    const answers = withNotes(
+      read.map(({ update, turn }) => step.answer(turn, update)),
+      starts,
+    )
+    for (const [n, answer] of answers.entries()) {
+      const { unit, lane } = turns[n]!
+      const noted = 'taken' in answer ? answer.taken.filter(({ isNoted }) => isNoted) : []
+      const names = noted.map(({ token }) => startedName(unit, lane, token))
+      if (names.length > 0) this.started(command.worker, names)
+    }
     const sent = this.#options.isShard && { sent: together(step.sent) }
     return { answers, trimmed: step.trimmed, ...sent, ...step.jobChanges }
   }
@@ -176,6 +186,10 @@ export class FrontierModel {
   started(worker: string, names: readonly string[]): void {
     const started = inMap(this.state.started, worker, () => new Set())
     for (const name of names) started.add(name)
+  }
+
+  notStarted(worker: string, names: readonly string[]): void {
+    this.#ended(worker, names)
   }
 
   #ended(worker: string, names: readonly string[]): void {

@@ -41,10 +41,15 @@ export class SimulatedPages {
   handOut(): void {
     const { world, redis, name, nowMs } = this.#process
     const leases = this.#hub.machine.requests.handOut(this.demand, nowMs)
+    const inVain = this.#hub.machine.requests.notesInVain(nowMs)
+    if (inVain.length > 0) this.#process.send(() => redis.model.notStarted(name, inVain))
     if (leases.length === 0) return
     for (const lease of leases) this.#out.add(lease)
-    const names = leases.map(({ startedName }) => startedName)
-    this.#process.send(() => redis.model.started(name, names))
+    const names = leases.filter(({ isNoted }) => !isNoted).map(({ startedName }) => startedName)
+    if (names.length > 0) {
+      const all = [...names, ...this.#hub.machine.requests.noteAhead(nowMs)]
+      this.#process.send(() => redis.model.started(name, all))
+    }
     const { chance } = world
     for (const lease of leases)
       this.#process.in(chance.next() * (chance.is(0.02) ? 100 : 2), () => {

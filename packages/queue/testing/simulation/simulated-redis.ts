@@ -61,10 +61,14 @@ export class SimulatedRedis {
     return Math.floor(EPOCH_MS + this.#world.nowMs)
   }
 
-  exchange(turns: readonly TurnUpdate[], command: CommandNumber): ReturnType<FrontierModel['exchange']> {
+  exchange(
+    turns: readonly TurnUpdate[],
+    command: CommandNumber,
+    starts: number,
+  ): ReturnType<FrontierModel['exchange']> {
     const ending = turns.flatMap((turn) => this.#ending(turn))
     this.messages++
-    const answer = this.model.exchange(turns, true, command)
+    const answer = this.model.exchange(turns, true, command, starts)
     for (const { id, flight, token } of ending) {
       if (flight.has(token)) continue
       if (this.committed.has(id)) this.wrong ??= `the page ${id} is committed twice`

@@ -74,7 +74,7 @@ export class SimulatedSync {
     const number = commands.next()
     const updates = [...message.updates.values()]
     this.#process.send(
-      () => redis.exchange(updates, number),
+      () => redis.exchange(updates, number, message.starts),
       ({ answers, sent = [], ...jobChanges }) => {
         commands.wasAnswered(number)
         const groups = updates.flatMap(({ ended }) => ended.flatMap(({ placed }) => placed))

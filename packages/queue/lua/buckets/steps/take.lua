@@ -5,10 +5,15 @@
 --          slots that it wants beside; each: most requests of each of these; bytes: no more when there are so many; ahead: takes
 --          even when a slot may be asked only in so many ms; of a hot slot: concurrency, most in flight in all its lanes together,
 --          0 for no bound; turn.delay (ms)
+--          startsLeft: of all turns together so many leave as soon as the worker has them, or a moment later, if they may go now
+--          keepStarts(worker): notes these as started, as the worker would do before they leave
 -- Output   {{slot, how many wait behind, priority of the first of them or "", record, priority, text, priority, text, …}, …}
 --          of the record: "" or ms until its delay lets it be asked, floor, failures, ms until its pause is over; "" for what the
 --          turn has more of, as its holder knows
 local MAX_PASSED_PER_TAKE = 64
+-- As in src/buckets/scripts/bucket-scripts.ts.
+local STARTED_KEPT_MS = 604800000
+local startsLeft, starting = 0, {}
 
 local function saidOf(record)
   if not record.stored then
@@ -142,9 +147,32 @@ local function takeHot(turn, taken, asked)
   end
 end
 
+-- The first ones that may go now.
+local function start(turn, taken, asked)
+  local name, n = startedName(turn.unit.name, turn.lane, asked.batch .. '.'), 0
+  for _, one in ipairs(taken) do
+    local known = one[4]
+    local mayGo = known == '' or (known[1] == 0 and known[4] == 0)
+    for _ = 5, #one, 2 do
+      n = n + 1
+      if mayGo and startsLeft > 0 then
+        startsLeft, starting[#starting + 1] = startsLeft - 1, name .. n
+      end
+    end
+  end
+end
+
+local function keepStarts(worker)
+  if #starting > 0 then
+    redis.call('SADD', key('started', worker), unpack(starting))
+    redis.call('PEXPIRE', key('started', worker), STARTED_KEPT_MS)
+  end
+end
+
 local function take(turn, asked)
   local taken = asked.isNew and {} or takenBefore(turn, asked.batch)
   if #taken > 0 then
+    start(turn, taken, asked)
     return taken
   end
   if turn.unit.bucket then
@@ -165,5 +193,6 @@ local function take(turn, asked)
   end
   redis.call('HSET', flightOf(turn), unpack(fields))
   moved.leased = moved.leased + n
+  start(turn, taken, asked)
   return taken
 end

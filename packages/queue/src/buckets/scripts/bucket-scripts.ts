@@ -4,15 +4,16 @@ import { PROTOCOL_TIMES, type ProtocolTimes, type QueueCounts, type QueueOrder }
 import type { Redis } from 'ioredis'
 import { RunOver } from '../../crawl/run-over.ts'
 import { startGap } from '../../crawl/start-gap.ts'
-import type {
-  BegunTurn,
-  HoldingTurn,
-  JobChanges,
-  Renewed,
-  TurnAnswer,
-  TurnUpdate,
-  UnitStatus,
-  Wake,
+import {
+  type BegunTurn,
+  type HoldingTurn,
+  type JobChanges,
+  type Renewed,
+  type TurnAnswer,
+  type TurnUpdate,
+  type UnitStatus,
+  type Wake,
+  withNotes,
 } from '../../frontier/turn-protocol.ts'
 import { idsOf } from '../../leasing/doubts.ts'
 import type { Renewal } from '../../locks/lock-keeper.ts'
@@ -62,7 +63,7 @@ import {
 } from './turn-wire.ts'
 
 const CLEAR_PAGE = 100
-/** A crawl whose workers were all lost may stand over a long weekend, and its suspects are still known: a week. */
+/** A crawl whose workers were all lost may stand over a long weekend, and its suspects are still known: a week, as in `lua/buckets/steps/take.lua`. */
 const STARTED_KEPT_MS = 7 * 86_400_000
 /** The reply to a push of start() when elements before it are missing. */
 const START_GAP = -1
@@ -143,19 +144,27 @@ export class BucketScripts {
   /**
    * Sends everything in one step. With `isGrowing` nothing is done on a Redis at its maxmemory; otherwise it is done even
    * there. Rejects with `WentBack` or `RunOver`. `sent`: what was written for other shards.
+   *
+   * @param starts so many of what is taken leave as soon as they are here, or a moment later: they are noted as started
    */
   async exchange(
     turns: readonly TurnUpdate[],
     isGrowing: boolean,
     command: CommandNumber,
+    starts = 0,
   ): Promise<JobChanges & { answers: TurnAnswer[]; trimmed: number; sent?: SentEntries[] }> {
-    const args: Argument[] = [isGrowing ? 'grows' : '', ...commandArgs(command), turns.length]
+    const args: Argument[] = [isGrowing ? 'grows' : '', ...commandArgs(command), starts, turns.length]
     for (const turn of turns) addTurn(args, turn)
     const reply = (await this.#run(this.#scripts.exchange, args)) as ExchangeReply | number
     if (typeof reply === 'number') throw refusalOf(reply)
     const [replies, woken, raised, trimmed, sent] = reply
     const answers = replies.map((one, n) => answerOf(one, turns[n]!))
-    return { answers, trimmed, ...(sent && { sent: sentEntriesOf(sent) }), ...jobChangesOf([woken, raised]) }
+    return {
+      answers: withNotes(answers, starts),
+      trimmed,
+      ...(sent && { sent: sentEntriesOf(sent) }),
+      ...jobChangesOf([woken, raised]),
+    }
   }
 
   /** Resolves to the ids that were queued. */
@@ -210,6 +219,11 @@ export class BucketScripts {
     const key = this.#startedKey(worker)
     // What comes late from a worker that is gone, when the crawl has been cleared, goes by itself.
     await Promise.all([this.#redis.sadd(key, ...names), this.#redis.pexpire(key, STARTED_KEPT_MS)])
+  }
+
+  /** Takes the notes of these away: they lie at the worker, and have not started. */
+  async notStarted(worker: string, names: readonly string[]): Promise<void> {
+    await this.#redis.srem(this.#startedKey(worker), ...names)
   }
 
   /** Notes that this worker runs that request alone. */

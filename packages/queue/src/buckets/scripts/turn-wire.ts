@@ -64,7 +64,8 @@ function isBare({ id, refusal, hot, placed }: Ended): boolean {
   return placed.length === 0 && id === undefined && refusal === undefined && hot === undefined
 }
 
-function addAsked(args: Argument[], { more, slots, each, batch, aheadMs, bytes, concurrency }: Asked): void {
+function addAsked(args: Argument[], asked: Asked): void {
+  const { more, slots, each, batch, aheadMs, bytes, concurrency } = asked
   args.push('take', more.length)
   for (const { slot, most } of more) args.push(slot, most)
   args.push(slots, each, batch, aheadMs, bytes, concurrency)

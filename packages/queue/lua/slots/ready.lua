@@ -9,6 +9,8 @@
 --          wait(line, dueMs): later; joinLater(unit, ahead): those whose time comes within so many ms are ready
 -- Output   joinLater → when the next one's time comes (ms), nil when there is none
 local MAX_LATER_PER_CALL = 100
+-- What most lines of a script are, the next one is likely to be.
+local areNew = true
 
 local function stand(line, priority)
   local unit = unitOf(line.bucket)
@@ -64,8 +66,8 @@ end
 
 local function append(bucket, slot, priority, texts)
   local line, text = longLines[slot], texts[1]
-  -- Most slots are new: then nothing is read.
-  if not line and #texts == 1 and #text <= LINE_BYTES_MAX then
+  -- Where slots are new nothing is read.
+  if not line and areNew and #texts == 1 and #text <= LINE_BYTES_MAX then
     local value = 'r' .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
     if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
       moved.waiting = moved.waiting + 1
@@ -73,6 +75,7 @@ local function append(bucket, slot, priority, texts)
     end
   end
   line = line or lineOf(bucket, slot)
+  areNew = not line.state
   add(line, priority, texts, false)
   grown(line, priority)
 end

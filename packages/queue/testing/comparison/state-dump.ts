@@ -6,7 +6,7 @@ import { historyKey } from '../../src/leasing/quarantine-history.ts'
 import type { CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
 import { dumpOfLedger } from '../model/failure-ledger.ts'
 import type { FrontierState, Line, ScoredSet, Unit } from '../model/frontier-state.ts'
-import { bytesOf, dumpOfOutbox, minuteOf } from '../model/outbox-step.ts'
+import { dumpOfOutbox, minuteOf } from '../model/outbox-step.ts'
 
 /** A hash as an object, a set and a list as an array, a sorted set as an object of scores. */
 export type Dump = Record<string, unknown>
@@ -41,7 +41,7 @@ export function dumpOfModel(state: FrontierState, keys: CrawlRedisKeys, nowMs: n
   }
   const { frontier } = keys
   const counts = Object.entries(state.counts).filter(([, count]) => count !== 0)
-  const bytes = bytesOf(state.outbox)
+  const { bytes } = state.outbox
   put(keys.frontierCounts, {
     ...Object.fromEntries(counts.map(([name, count]) => [name, `${count}`])),
     ...(bytes > 0 && { outbox: `${bytes}` }),

@@ -14,6 +14,8 @@ export interface ModelOutbox {
   /** By receiver. */
   readonly sent: Map<string, ModelSpans>
   readonly lists: Map<string, string[]>
+  /** In all lists, about: see `lua/outbox/trim.lua`. */
+  bytes: number
   /** By sender, then by epoch. */
   readonly applied: Map<string, Map<string, ModelApplied>>
   /** By minute: `<asker>\n<id>`. */
@@ -21,5 +23,5 @@ export interface ModelOutbox {
 }
 
 export function newOutbox(): ModelOutbox {
-  return { sent: new Map(), lists: new Map(), applied: new Map(), ids: new Map() }
+  return { sent: new Map(), lists: new Map(), bytes: 0, applied: new Map(), ids: new Map() }
 }

@@ -23,10 +23,11 @@ export interface SentLine {
 }
 
 export function send(
-  { sent, lists }: ModelOutbox,
+  outbox: ModelOutbox,
   replid: string,
   { shard, asker, bucket, slot, priority, texts }: SentLine,
 ): SentEntries {
+  const { sent, lists } = outbox
   const list = inMap<string, ModelSpans>(sent, shard, () => ({ from: 1, spans: [] }))
   const now = replid.slice(0, REPLID_CHARS)
   const last = list.spans.at(-1)?.to ?? list.from - 1
@@ -35,6 +36,7 @@ export function send(
   const span = list.spans.at(-1)!
   const entries = texts.map((text, n) => [last + 1 + n, asker, bucket, slot, priority, text].join('\n'))
   inMap<string, string[]>(lists, shard, () => []).push(...entries)
+  for (const entry of entries) outbox.bytes += Buffer.byteLength(entry)
   span.to = last + texts.length
   dropEmpty(list)
   return { shard, epoch: span.epoch, from: last + 1, count: texts.length }
@@ -142,16 +144,19 @@ export function read(
   })
 }
 
-export function trim(
-  { sent, lists }: ModelOutbox,
-  trims: readonly Pick<Trim, 'receiver' | 'upTo'>[],
-): number {
+export function trim(outbox: ModelOutbox, trims: readonly Pick<Trim, 'receiver' | 'upTo'>[]): number {
+  const { sent, lists } = outbox
+  let all = 0
+  for (const list of lists.values()) all += list.length
   let gone = 0
   for (const { receiver, upTo } of trims) {
     const list = sent.get(receiver)
     if (!list || !isInList(list, upTo)) continue
     const entries = lists.get(receiver)!
-    gone += entries.splice(0, upTo.number - list.from + 1).length
+    const count = entries.splice(0, upTo.number - list.from + 1).length
+    outbox.bytes -= Math.floor((outbox.bytes * count) / all)
+    gone += count
+    all -= count
     if (entries.length === 0) lists.delete(receiver)
     list.from = upTo.number + 1
     dropEmpty(list)
@@ -186,10 +191,4 @@ export function dumpOfOutbox(
       .filter(([of]) => of >= minute - 1)
       .map(([of, set]): [string, readonly string[]] => [`ids:${of}`, [...set].sort()]),
   ]
-}
-
-export function bytesOf({ lists }: ModelOutbox): number {
-  let bytes = 0
-  for (const list of lists.values()) for (const entry of list) bytes += Buffer.byteLength(entry)
-  return bytes
 }

@@ -14,6 +14,7 @@ test('a long outbox is shortened in steps, so that its server serves others in b
   for (const list of Object.values(lists))
     await redis.rpush(list, ...Array.from({ length: 5000 }, (_, n) => `${n + 1}\nentry`))
   await redis.hset(`${keys.frontier}:sent`, '00', '1 e.1 5000', '01', '1 e.1 5000')
+  await redis.hset(keys.frontierCounts, 'outbox', 100_000)
   await redis.config('RESETSTAT')
   const scripts = new ShardScripts({ redis, keys, order: 'priority' })
   const upTo = (number: number) => ({ epoch: 'e.1', number })
@@ -28,6 +29,8 @@ test('a long outbox is shortened in steps, so that its server serves others in b
     '00': '4501 e.1 5000',
     '01': '5001 e.1 5000',
   })
+  // Each of 10 000 counts as ten.
+  expect(await redis.hget(keys.frontierCounts, 'outbox')).toBe('5000')
   expect(
     Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))![1]),
   ).toBeGreaterThanOrEqual(4)

@@ -48,6 +48,22 @@ test('one whose replica is silent goes on with its run, and keeps nothing until 
   await expect(run.keptId()).rejects.toMatchObject({ code: 'WL_REDIS_AWAY' })
 })
 
+test('one that loses its replicas is not believed to have none before a while is over: they may have another master', async () => {
+  const config = { 'min-replicas-to-write': '0' }
+  await using pair = await startSentinels({ replicas: 1, sentinels: 1, downAfterMs: 60_000, config })
+  const [master, replica] = pair.servers
+  using redis = connect([master!.port], false)
+  const run = new QueueRun({ redis, keys: KEYS, replicasGoneMs: 1500 })
+  const id = await run.id()
+  await vi.waitFor(async () => expect(await run.keptId()).toBe(id), { timeout: 5000 })
+  await vi.waitFor(async () => {
+    await replica!.command('REPLICAOF', 'NO', 'ONE')
+    expect(String(await master!.command('INFO', 'replication'))).toContain('connected_slaves:0')
+  })
+  await expect(run.keptId()).rejects.toMatchObject({ code: 'WL_REDIS_AWAY' })
+  await vi.waitFor(async () => expect(await run.keptId()).toBe(id), { timeout: 10_000 })
+})
+
 test('each server that has a shard is asked by a key of its own: none that has lost its cluster tells its run', async () => {
   await using cluster = await startCluster()
   const ports = cluster.nodes.map(({ port }) => port)

@@ -17,14 +17,31 @@ import { CrawlShards } from './crawl-shards.ts'
 const ANSWER_MS_MAX = 10_000
 /** A replica says once a second how far it is. INFO tells since when it has not, in whole seconds, so that this is two seconds at most. */
 const NEAR_S = 1
+/**
+ * So long a master is not believed to have no replicas when it had some: theirs may be the side that has another master already. It is
+ * told so by Sentinels some 20 s after it can be reached again, and loses its replicas as soon as it can.
+ */
+const REPLICAS_GONE_MS = 60_000
+
+export interface QueueRunOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** How many the crawl has. Default: 1. */
+  readonly shards?: number
+  readonly replicasGoneMs?: number
+}
 
 export class QueueRun {
   readonly #redis: Redis
   /** One of each slot that the queue has. */
   readonly #keys: readonly string[]
 
-  /** @param shards how many the crawl has */
-  constructor({ redis, keys, shards = 1 }: { redis: Redis; keys: CrawlRedisKeys; shards?: number }) {
+  /** When a server last had replicas, by its run. */
+  readonly #hadReplicasAt = new Map<string, number>()
+  readonly #replicasGoneMs: number
+
+  constructor({ redis, keys, shards = 1, replicasGoneMs = REPLICAS_GONE_MS }: QueueRunOptions) {
+    this.#replicasGoneMs = replicasGoneMs
     this.#redis = redis
     this.#keys = new CrawlShards(keys, shards).parts.map(({ record }) => record)
   }
@@ -36,18 +53,28 @@ export class QueueRun {
 
   /**
    * The same, while no server can lose what it had taken three seconds ago. Rejects with WL_REDIS_AWAY while none of a server's replicas is
-   * near. A server without replicas has nobody who takes its place.
+   * near. A server that has had no replicas for a minute has nobody who takes its place.
    */
   async keptId(): Promise<string> {
     const infos = await this.#ask('server', 'replication')
-    if (!infos.every(hasNearReplica))
+    if (!infos.map((info) => this.#isKept(info)).every(Boolean))
       throw new WebloomError('WL_REDIS_AWAY', 'no replica of the queue’s Redis is near')
     return this.#idIn(infos)
   }
 
+  #isKept(info: string): boolean {
+    const run = runOf(info)
+    const now = performance.now()
+    for (const [known, at] of this.#hadReplicasAt)
+      if (now - at > this.#replicasGoneMs) this.#hadReplicasAt.delete(known)
+    if (replicasOf(info).length > 0) this.#hadReplicasAt.set(run, now)
+    else if (this.#hadReplicasAt.has(run)) return false
+    return hasNearReplica(info)
+  }
+
   #idIn(infos: readonly string[]): string {
     // Until it is known which slots a server has, it is asked by several keys.
-    const ids = new Set(infos.map((info) => /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'))
+    const ids = new Set(infos.map(runOf))
     return this.#keys.length === 1 ? [...ids][0]! : hash('sha1', [...ids].sort().join(' '))
   }
 
@@ -61,12 +88,22 @@ export class QueueRun {
   }
 }
 
+function runOf(info: string): string {
+  return /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'
+}
+
+/** Those that follow, each with its offset and since when it is silent. */
+function replicasOf(info: string): RegExpExecArray[] {
+  return [...info.matchAll(/^slave\d+:.*state=online,offset=(\d+),lag=(\d+)/gm)]
+}
+
 /** @param info a server's, of its replication */
-export function hasNearReplica(info: string): boolean {
+function hasNearReplica(info: string): boolean {
   // An old master that was found again; and one that takes no writes for want of replicas.
   if (/^(role:slave|min_slaves_good_slaves:0)/m.test(info)) return false
-  const replicas = [...info.matchAll(/^slave\d+:.*state=online,offset=(\d+),lag=(\d+)/gm)]
+  const replicas = replicasOf(info)
   // Of one that has only just come back no offset is known.
-  const isNear = ([, offset, lag]: RegExpExecArray) => Number(offset) > 0 && Number(lag) <= NEAR_S
-  return replicas.length === 0 || replicas.some(isNear)
+  return (
+    replicas.length === 0 || replicas.some(([, offset, lag]) => Number(offset) > 0 && Number(lag) <= NEAR_S)
+  )
 }

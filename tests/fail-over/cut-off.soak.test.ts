@@ -8,11 +8,11 @@
 import { spawnSync } from 'node:child_process'
 import { runProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cutsOff, type Fault, type Topology } from './cutting-off.ts'
+import { type CutMode, cutsOff, type Fault, type Topology } from './cutting-off.ts'
 import { cutsOffSeeds } from './cutting-off-seeds.ts'
 import { isInside, prepareNamespace } from './namespace.ts'
 
-const SELECTION: readonly (readonly [Topology, 'turns' | 'job', string, Fault])[] = [
+const SELECTION: readonly (readonly [Topology, CutMode, string, Fault])[] = [
   ['sentinels', 'turns', 'redis-set', 'killed'],
   ['cluster', 'job', 'redis-bloom', 'killed'],
   ['sentinels', 'job', 'redis-key', 'killed'],
@@ -27,6 +27,11 @@ const SELECTION: readonly (readonly [Topology, 'turns' | 'job', string, Fault])[
   ['cluster', 'turns', 'redis-set', 'the filter alone'],
   ['sentinels', 'job', 'redis-bloom', 'the filter alone'],
   ['cluster', 'job', 'redis-key', 'the filter alone'],
+  // Each master has shards, so that the filter's never goes alone.
+  ['cluster', 'shards', 'redis-set', 'killed'],
+  ['cluster', 'shards', 'redis-bloom', 'stopped'],
+  ['cluster', 'shards', 'redis-key', 'cut off'],
+  ['cluster', 'shards', 'redis-set', 'cut off for long'],
 ]
 const ROUNDS = Number(process.env.CUT_OFF_ROUNDS ?? 20)
 const MS_MAX = 3 * 60 * 60_000

@@ -11,12 +11,17 @@ import {
   startSentinels,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
+import { crawlRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
+import { CrawlShards } from '../../packages/queue/src/shards/crawl-shards.ts'
 import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
 import { CONCURRENCY, GOES_ON_MS_MAX, mayRepeat } from './failing-over.ts'
 import { cutOff, heal, SIDE } from './namespace.ts'
 
 export type Topology = 'sentinels' | 'cluster'
 export type Fault = 'killed' | 'stopped' | 'cut off' | 'cut off for long' | 'the filter alone'
+
+/** QUEUE_MODE; or, on a cluster, turns over several shards, of which one loses its master. */
+export type CutMode = 'turns' | 'job' | 'shards'
 
 /** A Redis with spares, as one that loses a master. */
 export interface Spared {
@@ -61,12 +66,14 @@ export async function startSpared(topology: Topology, goneAfterMs: number): Prom
 
 export interface Cut {
   readonly topology: Topology
-  readonly mode: 'turns' | 'job'
+  readonly mode: CutMode
   /** DUPEFILTER_CLASS. */
   readonly filter: string
   readonly fault: Fault
   readonly seed: number
 }
+
+const SHARDS = 6
 
 /** What is cut off or stopped comes back so long after pages are fetched again. */
 const BACK_AFTER_MS = 6000
@@ -86,18 +93,19 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   const filterRedis = fault === 'the filter alone' && topology === 'sentinels' ? await begun() : redis
   const web = used.use(
     await startFakeWebProcess({
-      ...{ seed, hosts: 4, pagesPerHost: 150, crossHostLinks: 0.2, latencyMs: [0, 40] },
+      ...(mode === 'shards' ? { hosts: 24, pagesPerHost: 25 } : { hosts: 4, pagesPerHost: 150 }),
+      ...{ seed, crossHostLinks: 0.2, latencyMs: [0, 40] },
       // Some pages go back just when nobody takes them.
       ...{ flaky: 0.1, flakyTimes: 1 },
     }),
   )
-  const { crawlId, key, other } = await placed(redis, filterRedis, { fault, mode, filter })
+  const { crawlId, key, other } = await placed(redis, filterRedis, { fault, mode, filter, seed })
   const spider = `if (process.argv.includes('items-a.jsonl') && ${isCutOff(fault)}) process.setgid(${SIDE})\n`
   const settings = {
     REDIS_URL: redis.url,
     DUPEFILTER_REDIS_URL: [filterRedis.url],
     CRAWL_ID: crawlId,
-    QUEUE_MODE: mode,
+    ...(mode === 'shards' ? { QUEUE_SHARDS: SHARDS } : { QUEUE_MODE: mode }),
     DUPEFILTER_CLASS: filter,
     DUPEFILTER_TTL: 3600,
     CONCURRENT_REQUESTS: CONCURRENCY,
@@ -142,11 +150,13 @@ export async function fail(fault: Fault, master: RedisServer, redis: Spared): Pr
 async function placed(
   redis: Spared,
   filterRedis: Spared,
-  { fault, mode, filter }: Pick<Cut, 'fault' | 'mode' | 'filter'>,
+  { fault, mode, filter, seed }: Pick<Cut, 'fault' | 'mode' | 'filter' | 'seed'>,
 ): Promise<{ crawlId: string; key: string; other: Spared }> {
   for (;;) {
     const crawlId = freshCrawlId(`cut-off-${mode}`)
-    const queueKey = `webloom:{pages@${crawlId}}:record`
+    const keys = crawlRedisKeys({ spider: 'pages', crawlId })
+    const queueKey =
+      mode === 'shards' ? new CrawlShards(keys, SHARDS).queues[seed % SHARDS]!.record : keys.record
     if (fault !== 'the filter alone') return { crawlId, key: queueKey, other: redis }
     const key = `pages:${crawlId}:${filter === 'redis-bloom' ? 'bloomfilter' : 'dupefilter'}`
     const isApart = filterRedis !== redis || (await redis.masterOf(key)) !== (await redis.masterOf(queueKey))

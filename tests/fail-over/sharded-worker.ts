@@ -9,6 +9,12 @@ export interface ShardedWorkerOrder {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
+/** What it says. */
+export interface ShardedWorkerEnd {
+  readonly finishReason: string
+  readonly stats: Readonly<Record<string, unknown>>
+}
+
 const { startUrls, settings } = JSON.parse(process.argv[2]!) as ShardedWorkerOrder
 
 class Pages extends Spider {
@@ -26,7 +32,7 @@ const crawl = await assemble(Pages, {
   createLogger: () => logger,
   part: { begins: false, isWorker: true },
 })
-const { finishReason } = await crawl.run()
-console.log(finishReason)
+const { finishReason, stats } = await crawl.run()
+console.log(JSON.stringify({ finishReason, stats } satisfies ShardedWorkerEnd))
 // Connections that were lost may still try to come back.
 process.exit(0)

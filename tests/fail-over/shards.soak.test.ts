@@ -1,6 +1,7 @@
 /**
  * A crawl over six shards of a cluster of three masters, each with a replica: its workers and the masters are killed, one after the
- * other, shards move from master to master, and every page is fetched, by whoever is left.
+ * other, shards move from master to master, and every page is fetched, by whoever is left, hardly any twice, and
+ * none before its host's delay is over.
  */
 
 import { expect, test } from 'vitest'

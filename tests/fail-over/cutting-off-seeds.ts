@@ -7,6 +7,11 @@ import { ClusterFolder, freshCrawlId } from '../cluster/cluster-crawl.ts'
 import { fail, startSpared, type Topology } from './cutting-off.ts'
 import { heal, SIDE } from './namespace.ts'
 
+/**
+ * A host is asked so seldom that most seeds of the last moments are still queued when the old master is given up, and with it what it
+ * has of them: a page that was fetched is lost to nobody.
+ */
+const DELAY_S = 4
 /** Longer than seeds are kept by the clock alone. */
 const GONE_AFTER_MS = 7000
 const BACK_AFTER_MS = 6000
@@ -29,14 +34,15 @@ export async function cutsOffSeeds({ topology, seed }: { topology: Topology; see
   const redis = await startSpared(topology, GONE_AFTER_MS)
   used.use({ [Symbol.asyncDispose]: () => redis.stop() })
   const seeds = used.use(await startRedis({ appendonly: 'always' }))
-  // So slow that most of what is queued in the last moments is not fetched in them.
-  const web = used.use(await startFakeWebProcess({ seed, hosts: 4, pagesPerHost: 40, latencyMs: [400, 600] }))
+  const web = used.use(await startFakeWebProcess({ seed, hosts: 4, pagesPerHost: 10 }))
   const crawlId = freshCrawlId('cut-off-seeds')
   const settings = {
     REDIS_URL: redis.url,
     SEEDS_REDIS_URL: seeds.url,
     CRAWL_ID: crawlId,
     CONCURRENT_REQUESTS: 4,
+    DOWNLOAD_DELAY: DELAY_S,
+    RANDOMIZE_DOWNLOAD_DELAY: false,
     REDIS_START_URLS_BATCH_SIZE: 40,
     LOG_FORMAT: 'json',
   }
@@ -49,6 +55,8 @@ export async function cutsOffSeeds({ topology, seed }: { topology: Topology; see
   await web.waitForHits(10, 120_000)
   const key = `webloom:{pages@${crawlId}}:record`
   const master = await redis.masterOf(key)
+  // It takes writes without replicas, as it does where nobody has set otherwise: else it would refuse the seeds, and nothing could be lost.
+  await master.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
   await fail('cut off', master, redis)
   await push(urls.slice(20))
   await redis.untilOther(key, master)

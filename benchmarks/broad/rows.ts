@@ -82,6 +82,14 @@ export const ROWS: readonly Row[] = [
     isNamed: true,
     beside: 'addresses',
   },
+  { key: 'addresses-alone', title: 'hosts by address, all from start(), one process', ...LOOKED_UP },
+  {
+    key: 'names-alone',
+    title: 'hosts by name, all from start(), one process',
+    ...LOOKED_UP,
+    isNamed: true,
+    beside: 'addresses-alone',
+  },
   { key: 'tls', title: 'ten pages a host, TLS, one process', ...TEN_PAGES, isTls: true, beside: 'ten-pages' },
   {
     key: 'tls-set',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MemoryStatsCollector } from '../crawl/stats.ts'
 import { totalsOf } from '../desk/crawl-status.ts'
-import { CALLBACK_TIMES, DOWNLOAD_TIMES, TimeHistogram } from '../desk/time-histograms.ts'
+import { CALLBACK_TIMES, DOWNLOAD_TIMES, TimeHistogram } from '../metrics/time-histograms.ts'
 import { runFigures, summedFigures } from './run-figures.ts'
 
 test('lines of the log that tell of alerts are no errors of the crawl: in its totals as in the record of its run', () => {

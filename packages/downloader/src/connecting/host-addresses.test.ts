@@ -168,6 +168,24 @@ describe('asked ahead', () => {
     expect(asked).toEqual(['a.test', 'b.test'])
   })
 
+  test('few lookups begin at once, and those that get no answer for a second make room for others', async () => {
+    const { hosts, asked, answer, clock } = resolver({
+      lookupsMax: 10,
+      freshLookupsMax: 2,
+      timeoutMs: 60_000,
+    })
+    const all = ['a', 'b', 'c', 'd', 'e'].map((name) => hosts.of(`${name}.test`))
+    expect(hosts.ahead('f.test')).toBeUndefined()
+    expect(asked).toEqual(['a.test', 'b.test'])
+    answer(['10.0.0.1'])
+    await all[0]
+    expect(asked).toEqual(['a.test', 'b.test', 'c.test'])
+    clock.ms = 1000
+    await expect.poll(() => asked).toEqual(['a.test', 'b.test', 'c.test', 'd.test', 'e.test'])
+    for (let n = 0; n < 4; n++) answer(['10.0.0.1'])
+    await Promise.all(all)
+  })
+
   test('a source that says nothing at all gets few questions, until it says something', async () => {
     const { hosts, asked, answer, clock } = resolver({ lookupsMax: 4096, timeoutMs: 60_000 })
     const askMany = (from: number) => {
@@ -203,19 +221,24 @@ test('the operating system is asked for others, and what it does not know is a f
   await expect(hosts.of('nowhere.invalid').catch(kindOf)).resolves.toBe('CannotResolveHostError')
 })
 
-test('DNS_SERVERS: 200 names that are answered after 20 ms are asked for once each', async () => {
-  const answer = () => ({ addresses: ['192.0.2.1'], ttl: 60 })
+test('DNS_SERVERS: names that are answered after 20 ms are asked for once each, and 128 of them at a time', async () => {
+  const asked = new Set<string>()
+  let [answered, waitingMost] = [0, 0]
+  const answer = (name: string) => {
+    waitingMost = Math.max(waitingMost, asked.add(name).size - answered)
+    return { addresses: ['192.0.2.1'], ttl: 60 }
+  }
   await using dns = await startDnsServer({ answer, delayMs: 20 })
   const settings = Settings.fromLayers({ command: { DNS_SERVERS: [dns.address] } })
   const hosts = HostAddresses.fromCrawler({ settings })
-  const names = Array.from({ length: 200 }, (_, n) => `host-${n}.test`)
+  const names = Array.from({ length: 500 }, (_, n) => `host-${n}.test`)
+  const addressesOf = (name: string) => hosts.of(name).finally(() => answered++)
   for (let round = 0; round < 2; round++)
-    expect(new Set((await Promise.all(names.map((name) => hosts.of(name)))).flat())).toEqual(
-      new Set(['192.0.2.1']),
-    )
+    expect(new Set((await Promise.all(names.map(addressesOf))).flat())).toEqual(new Set(['192.0.2.1']))
   expect(dns.asked.filter((question) => question.startsWith('A ')).toSorted()).toEqual(
     names.map((name) => `A ${name}`).toSorted(),
   )
+  expect(waitingMost).toBeLessThanOrEqual(128)
 })
 
 test('DNS_SERVERS must be addresses', () => {

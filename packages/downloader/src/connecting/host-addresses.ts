@@ -41,6 +41,8 @@ export interface HostAddressesOptions {
   readonly lookup?: (hostname: string) => Promise<FoundAddresses>
   /** How many lookups run at once. Default: what the operating system bears. */
   readonly lookupsMax?: number
+  /** How many of them may have begun within the last second. Default: all. */
+  readonly freshLookupsMax?: number
   /** Milliseconds of a monotonic clock. Tests give their own. */
   readonly now?: () => number
 }
@@ -56,6 +58,12 @@ const CONCURRENT_LOOKUPS_MAX = 16
 // A name that never answers has its place for some 15 s: of 3 000 names a second one in a hundred may be such a name, and be
 // asked for three times. 1.3 KB each for A, and as much for AAAA.
 const SERVER_LOOKUPS_MAX = 4096
+// Linux keeps 256 short packets for a socket that is not read at once, and drops the rest: of 500 questions in one go half were asked
+// again a second later, and lost again. Two questions a name, A and AAAA, so 128 names; at 50 ms for an answer that is 2 500 a
+// second. dnsmasq, too, refuses what comes while it looks up 150.
+const SERVER_FRESH_LOOKUPS_MAX = 128
+// A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more.
+const FRESH_MS = 1000
 // A source that has said nothing for so long is asked ahead for fewer names: 16 a second, as a dead one has its place for 15 s.
 const SILENCE_MS = 2000
 const LOOKUPS_IN_SILENCE_MAX = 256
@@ -86,19 +94,25 @@ export class HostAddresses implements HostLookup {
   readonly #timeoutMs: number
   readonly #lookup: (hostname: string) => Promise<FoundAddresses>
   readonly #lookupsMax: number
+  readonly #freshLookupsMax: number
   readonly #now: () => number
   readonly #known: RecentBytes<string, Answer>
   readonly #remembers: boolean
   readonly #asking = new PassingMap<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
+  /** When the lookups began that are fresh, the oldest first. */
+  readonly #fresh = new PassingMap<Question, number>()
+  #whenStale: NodeJS.Timeout | undefined
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number
 
-  constructor({ cacheSize, timeoutMs, lookup = systemLookup, lookupsMax, now }: HostAddressesOptions) {
+  constructor(options: HostAddressesOptions) {
+    const { cacheSize, timeoutMs, lookup = systemLookup, lookupsMax, freshLookupsMax, now } = options
     this.#timeoutMs = timerMs(timeoutMs)
     this.#lookup = lookup
     this.#lookupsMax = lookupsMax ?? CONCURRENT_LOOKUPS_MAX
+    this.#freshLookupsMax = freshLookupsMax ?? this.#lookupsMax
     this.#now = now ?? (() => performance.now())
     this.#answeredAtMs = this.#now()
     this.#known = new RecentBytes(cacheSize * NAME_BYTES)
@@ -110,7 +124,11 @@ export class HostAddresses implements HostLookup {
     return new this({
       cacheSize: settings.getBool('DNSCACHE_ENABLED') ? settings.getInt('DNSCACHE_SIZE') : 0,
       timeoutMs: settings.getMs('DNS_TIMEOUT'),
-      ...(servers && { lookup: (name: string) => servers.lookup(name), lookupsMax: SERVER_LOOKUPS_MAX }),
+      ...(servers && {
+        lookup: (name: string) => servers.lookup(name),
+        lookupsMax: SERVER_LOOKUPS_MAX,
+        freshLookupsMax: SERVER_FRESH_LOOKUPS_MAX,
+      }),
     })
   }
 
@@ -126,7 +144,7 @@ export class HostAddresses implements HostLookup {
   ahead(hostname: string): Promise<unknown> | undefined {
     if (!this.#remembers || isIP(hostname) !== 0 || LOCALHOST.test(hostname)) return undefined
     if (this.#answerTo(hostname)) return undefined
-    if (!this.#asking.has(hostname) && this.#lookups >= this.#lookupsAheadMax()) return undefined
+    if (!this.#asking.has(hostname) && !this.#mayBegin(this.#lookupsAheadMax())) return undefined
     return this.#asked(hostname)
   }
 
@@ -146,6 +164,19 @@ export class HostAddresses implements HostLookup {
     return isSilent ? Math.min(this.#lookupsMax, LOOKUPS_IN_SILENCE_MAX) : this.#lookupsMax
   }
 
+  /** Returns whether one more lookup may begin when at most `lookupsMax` may be under way. */
+  #mayBegin(lookupsMax: number): boolean {
+    return this.#lookups < lookupsMax && this.#freshLookups() < this.#freshLookupsMax
+  }
+
+  #freshLookups(): number {
+    for (const [question, beganAtMs] of this.#fresh) {
+      if (this.#now() - beganAtMs < FRESH_MS) break
+      this.#fresh.delete(question)
+    }
+    return this.#fresh.size
+  }
+
   #ask(hostname: string): Promise<readonly string[]> {
     const asking = new Promise<readonly string[]>((resolve, reject) => {
       this.#line.push({ hostname, askedAtMs: this.#now(), resolve, reject })
@@ -156,17 +187,28 @@ export class HostAddresses implements HostLookup {
   }
 
   #next(): void {
-    while (this.#lookups < this.#lookupsMax) {
+    while (this.#mayBegin(this.#lookupsMax)) {
       const question = this.#line.shift()
       if (!question) return
       // Its callers have been told already that no answer came.
       if (this.#now() - question.askedAtMs >= this.#timeoutMs) question.reject(this.#late(question.hostname))
       else void this.#answer(question)
     }
+    // Servers that are silent end no lookup for a long time, but their lookups do not stay fresh.
+    if (this.#line.length > 0 && this.#lookups < this.#lookupsMax) this.#nextWhenStale()
   }
 
-  async #answer({ hostname, resolve, reject }: Question): Promise<void> {
+  #nextWhenStale(): void {
+    this.#whenStale ??= setTimeout(() => {
+      this.#whenStale = undefined
+      this.#next()
+    }, FRESH_MS / 10).unref()
+  }
+
+  async #answer(question: Question): Promise<void> {
+    const { hostname, resolve, reject } = question
     this.#lookups++
+    this.#fresh.set(question, this.#now())
     try {
       const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
       this.#answeredAtMs = this.#now()
@@ -180,6 +222,7 @@ export class HostAddresses implements HostLookup {
       reject(cannotResolve(hostname, failure, cause))
     } finally {
       this.#lookups--
+      this.#fresh.delete(question)
       this.#next()
     }
   }

@@ -397,6 +397,7 @@ export {
   UsageError,
   WebloomError,
 } from './errors/errors.ts'
+export { throwerOf, thrownBy } from './errors/thrown-by.ts'
 
 // Redis, and requests of scrapy-redis
 

@@ -5,6 +5,7 @@ import {
   Request,
   Response,
   RetryLater,
+  thrownBy,
   WebloomError,
 } from '@webloom/core'
 
@@ -30,7 +31,7 @@ export function composeMiddlewares<Options>(
 
   async function rescued(request: Request, error: unknown): Promise<DownloadResult> {
     for (const { name, component } of rescue) {
-      const answer = await component.processException!(request, error)
+      const answer = await asked(name, 'processException', () => component.processException!(request, error))
       if (answer !== undefined) return checked(answer, name, 'processException')
     }
     throw error
@@ -38,24 +39,40 @@ export function composeMiddlewares<Options>(
 
   return async (request, options) => {
     let result: DownloadResult | undefined
+    let by: string | undefined
     try {
       for (const { name, component } of outward) {
+        by = name
         const hook = component.processRequest!(request)
         const answer = isPromise(hook) ? await hook : hook
         if (answer === undefined) continue
         result = checked(answer, name, 'processRequest')
         break
       }
+      by = undefined
       result ??= await network(request, options)
     } catch (error) {
-      result = await rescued(request, error)
+      result = await rescued(request, by === undefined ? error : thrownBy(error, `${by}.processRequest`))
     }
-    for (const { name, component } of inward) {
-      if (!(result instanceof Response)) return result
-      const hook = component.processResponse!(request, result)
-      result = checked(isPromise(hook) ? await hook : hook, name, 'processResponse')
+    try {
+      for (const { name, component } of inward) {
+        if (!(result instanceof Response)) return result
+        by = name
+        const hook = component.processResponse!(request, result)
+        result = checked(isPromise(hook) ? await hook : hook, name, 'processResponse')
+      }
+    } catch (error) {
+      throw thrownBy(error, `${by}.processResponse`)
     }
     return result
+  }
+}
+
+async function asked<T>(name: string, hook: string, call: () => T | PromiseLike<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw thrownBy(error, `${name}.${hook}`)
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type DownloadOptions,
   type Request,
   Response,
+  thrownBy,
   valueShown,
   WebloomError,
 } from '@webloom/core'
@@ -29,11 +30,24 @@ export async function handlerAnswer(
   options: DownloadOptions,
   deadline: DownloadDeadline,
 ): Promise<Response> {
-  const answer = await inTime(handler, request, options, deadline)
+  const answer = await given(handler, request, options, deadline)
   if (answer instanceof Response) return answer.hasRequest ? answer : answer.replace({ request })
-  const given = answer instanceof globalThis.Response ? 'a Response of fetch()' : valueShown(answer)
+  const shown = answer instanceof globalThis.Response ? 'a Response of fetch()' : valueShown(answer)
   throw new WebloomError(
     'WL_MIDDLEWARE_MISUSE',
-    `the download handler ${handler.constructor.name} gave ${given} for ${request}; expected a Response of webloom: new Response(request.url, { status, headers, body, request })`,
+    `the download handler ${handler.constructor.name} gave ${shown} for ${request}; expected a Response of webloom: new Response(request.url, { status, headers, body, request })`,
   )
+}
+
+async function given(
+  handler: DownloadHandler,
+  request: Request,
+  options: DownloadOptions,
+  deadline: DownloadDeadline,
+): Promise<unknown> {
+  try {
+    return await inTime(handler, request, options, deadline)
+  } catch (error) {
+    throw thrownBy(error, `the download handler ${handler.constructor.name}`)
+  }
 }

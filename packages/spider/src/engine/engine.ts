@@ -28,7 +28,7 @@ import {
 } from '@webloom/core'
 import type { FormFetcher } from '../page-forms/form-fetcher.ts'
 import type { Failure } from '../scraping/callback-output.ts'
-import { isLeaseLost, isOutputFailure } from '../scraping/error-kinds.ts'
+import { isLeaseLost, isOutputFailure, thrownMessage } from '../scraping/error-kinds.ts'
 import { inTime } from '../scraping/in-time.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper } from '../scraping/scraper.ts'
@@ -354,7 +354,7 @@ export class Engine {
     if (isOutputFailure(error)) {
       if (!isOutputFailure(told)) logger.error(`the crawl ends: ${(error as Error).message}`)
     } else {
-      const isTold = told !== undefined && (told as Error).message === (error as Error).message
+      const isTold = this.#fatal !== undefined && thrownMessage(told) === thrownMessage(error)
       if (isTold) logger.debug({ err: error }, 'what ends the crawl was met once more')
       else logger.error({ err: error }, 'the crawl cannot go on')
     }

@@ -225,7 +225,8 @@ export class PageFlow {
   }
 
   async #notFetched(lease: Lease, error: unknown): Promise<void> {
-    if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
+    const isNotBegun = this.#notBegun !== undefined && error === this.#notBegun
+    if (this.isAborted || lease.signal.aborted || isNotBegun) return this.#requeue(lease)
     if (error instanceof CloseSpider) {
       this.#cannotGoOn(error)
       return this.#requeue(lease)

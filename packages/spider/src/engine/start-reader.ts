@@ -4,7 +4,7 @@
  * batch, or a megabyte of bodies, ahead.
  */
 
-import { Request } from '@webloom/core'
+import { Request, thrownBy } from '@webloom/core'
 import type { StartElement } from '../scraping/scraper.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
 
@@ -82,7 +82,7 @@ export class StartReader {
       }
       this.#end = {}
     } catch (error) {
-      this.#end = { error }
+      this.#end = { error: thrownBy(error, 'start()') }
     }
     this.#onNews()
   }

@@ -30,7 +30,7 @@ export type HandOn = (output: CallbackOutput) => Promise<void>
 export interface Failure {
   /** The request that failed. */
   readonly request: Request
-  /** A `DownloadError`, `HttpError`, `IgnoreRequest`, or whatever a middleware threw. */
+  /** A `DownloadError`, `HttpError`, `IgnoreRequest`, or whatever a middleware or a download handler threw; an Error where that was undefined or null. */
   readonly error: unknown
   /** Set when the failure is about a response: an unwanted status, a middleware's refusal. */
   readonly response: Response | null

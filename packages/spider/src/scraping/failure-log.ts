@@ -1,4 +1,4 @@
-import { IgnoreRequest, type Logger, WebloomError } from '@webloom/core'
+import { IgnoreRequest, type Logger, throwerOf, WebloomError } from '@webloom/core'
 import { HttpError } from '../spider-middlewares/http-error.ts'
 import type { Failure } from './callback-output.ts'
 
@@ -22,10 +22,14 @@ export function logFailure(
     logger.debug({ url, reason: error.message }, 'request dropped')
   } else if (response !== null) {
     onException(error)
-    logger.error({ url, err: error }, 'a spider middleware threw; the callback did not get the response')
+    const who = throwerOf(error) ?? 'a spider middleware'
+    logger.error({ url, err: error }, `${who} threw; the callback did not get the response`)
   } else if (error instanceof WebloomError) {
     logger.error({ url, code: error.code, reason: error.message }, 'could not be downloaded')
   } else {
-    logger.error({ url, err: error }, 'a downloader middleware threw; the request is given up')
+    logger.error(
+      { url, err: error },
+      `${throwerOf(error) ?? 'a downloader middleware'} threw; the request is given up`,
+    )
   }
 }

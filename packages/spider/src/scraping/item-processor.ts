@@ -11,6 +11,7 @@ import {
   type Signals,
   type SpiderLike,
   type StatsCollector,
+  thrownBy,
 } from '@webloom/core'
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { FieldCoverage } from '../items/field-coverage.ts'
@@ -179,7 +180,7 @@ export class ItemProcessor {
       } catch (error) {
         // Every further item would be lost as well: the crawl ends, and the page is crawled again by the next run.
         if (isOutputFailure(error)) throw error
-        await this.#gone(item, context, name, error)
+        await this.#gone(item, context, name, thrownBy(error, `${name}.processItem`))
         return GONE
       }
       if (item === undefined || item === null) {

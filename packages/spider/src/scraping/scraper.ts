@@ -23,6 +23,7 @@ import {
   type Signals,
   type SpiderMiddleware,
   type StatsCollector,
+  thrownBy,
   type UrlMemory,
   WebloomError,
 } from '@webloom/core'
@@ -75,13 +76,15 @@ export class Scraper {
   async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
     const output = new CallbackOutput()
     this.#options.adopt?.(response)
+    let by = ''
     try {
-      for (const component of this.#components) {
+      for (const { name, component } of this.#options.middlewares) {
+        by = name
         const hook = component.processSpiderInput?.(response)
         if (isPromise(hook)) await hook
       }
     } catch (error) {
-      return this.#kept(response, error, handOn)
+      return this.#kept(response, thrownBy(error, `${by}.processSpiderInput`), handOn)
     }
     const { spider } = this.#options
     try {
@@ -229,7 +232,8 @@ export class Scraper {
       try {
         const kept = component.processSpiderRequests(output.requests, output.items, response)
         if (kept !== output.requests) output.requests.splice(0, output.requests.length, ...kept)
-      } catch (error) {
+      } catch (thrown) {
+        const error = thrownBy(thrown, 'processSpiderRequests')
         this.#countException(error)
         this.#options.logger.error(
           { url: response.url, err: error },
@@ -352,9 +356,10 @@ export class Scraper {
         await this.#collect(this.#wrapped(response, instead), response, output, handOn)
         return true
       } catch (thrown) {
-        this.#countException(thrown)
+        const error = thrownBy(thrown, 'processSpiderException')
+        this.#countException(error)
         this.#options.logger.error(
-          { url: response.url, err: thrown },
+          { url: response.url, err: error },
           'processSpiderException threw; the next middleware is asked',
         )
       }
@@ -363,12 +368,13 @@ export class Scraper {
   }
 
   async #callbackThrew(
-    error: unknown,
+    thrown: unknown,
     response: Response | null,
     output: CallbackOutput,
     handOn: HandOn,
     request = response?.request,
   ): Promise<void> {
+    const error = thrownBy(thrown, output.failure ? 'the errback' : 'the callback')
     if (error instanceof CloseSpider) throw new SpiderClosing(error.reason, output)
     if (response && (await this.#rescued(response, error, output, handOn))) return
     const { logger, signals, spider } = this.#options

@@ -1,4 +1,8 @@
-/** Seeds of another Redis that are queued at a master just when it is cut off: it answers for longer than what it took is there. */
+/**
+ * Seeds of another Redis that are queued at a master just when it is cut off: it answers for longer than what it took is there. With
+ * Sentinels some are lost when a run's word alone removes them; a cluster's master knows sooner that it is none any more, and lost none
+ * when that was tried.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InUse, startFakeWebProcess, startRedis } from '@webloom/testkit'

@@ -110,7 +110,7 @@ export function noRedis(role: RedisRole, because = `a component ${asksFor(role)}
 
 /** Returns the end of a sentence that begins with a component. */
 export function asksFor(role: RedisRole): string {
-  return `asks for the Redis of role ${role}`
+  return `asks for the Redis of role ${String(role) || '""'}`
 }
 
 /** Throws WL_COMPONENT_LOAD for a role that there is not. */

@@ -203,6 +203,7 @@ export class RedisLink {
   }
 
   close(): void {
+    this.shared.close()
     this.client.disconnect()
   }
 

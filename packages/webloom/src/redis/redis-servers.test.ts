@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Settings, silentLogger } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,7 +28,11 @@ test('one that is asked for while the crawl runs is opened by its first command,
   await servers.open()
   const late = servers.redis('dupefilter')
   expect(await late.set('late', 'here')).toBe('OK')
+  const own = late.duplicate()
+  expect(await own.get('late')).toBe('here')
+  const ended = once(own, 'end')
   servers.close()
+  await ended
   await expect(late.get('late')).rejects.toThrow('Connection is closed')
   await expect(servers.redis('queue').get('late')).rejects.toThrow('Connection is closed')
 })
@@ -67,5 +72,10 @@ test('without a Redis, or with several for one role, it says what is set, and wh
     'a component asks for the Redis of role cache; the roles are queue, dupefilter, seeds, items.',
   )
   const two = { DUPEFILTER_REDIS_URL: [redis.url, 'redis://127.0.0.1:1'] }
-  expect(() => serversOf(two).redis('dupefilter')).toThrow('DUPEFILTER_REDIS_URL names 2 servers')
+  expect(() => serversOf(two).redis('dupefilter')).toThrow(
+    'DUPEFILTER_REDIS_URL names 2 servers, and a component asks for the Redis of role dupefilter. A component gets one connection, and so one server: name one, or use',
+  )
+  expect(() => serversOf({ REDIS_URL: redis.url }).redis('' as never)).toThrow(
+    'the Redis of role ""; the roles',
+  )
 })

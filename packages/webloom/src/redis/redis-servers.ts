@@ -52,7 +52,7 @@ export class RedisServers {
     if (!target) return noRedis(role, because)
     if (others.length === 0) return this.#linkTo(target, role).shared.client
     throw new SettingsError([
-      `${target.setting} names ${others.length + 1} servers, and ${because ?? `a component ${asksFor(role)}`}, which is one connection: only the built-in dupefilters are spread over several`,
+      `${target.setting} names ${others.length + 1} servers, and ${because ?? `a component ${asksFor(role)}`}. A component gets one connection, and so one server: name one, or use a dupefilter that extends RedisDupeFilter, of which one is made for each server`,
     ])
   }
 

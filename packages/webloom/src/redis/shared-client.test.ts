@@ -34,6 +34,62 @@ test('a blocking command, another database and the end are refused; a duplicate 
   }
 })
 
+test('what would change the shared connection for others is refused by name, in each way to send it', async () => {
+  const own = new Redis(server.url, { lazyConnect: true })
+  const { client } = new SharedClient(own, 0)
+  const refused: readonly (readonly [sent: Promise<unknown>, told: string])[] = [
+    [client.xread('BLOCK', 0, 'STREAMS', 'a', '$'), 'XREAD with BLOCK may wait for ever'],
+    [client.xread('COUNT', 1, 'BLOCK', 0, 'STREAMS', 'a', '$'), 'XREAD with BLOCK may wait for ever'],
+    [
+      client.xreadgroup('GROUP', 'block', 'streams', 'BLOCK', 0, 'STREAMS', 'a', '>'),
+      'XREADGROUP with BLOCK may wait for ever',
+    ],
+    [client.wait(1, 0), 'WAIT may wait for ever'],
+    [client.call('WAITAOF', 0, 1, 0), 'WAITAOF may wait for ever'],
+    [client.bzmpop(0, 1, 'a', 'MIN'), 'BZMPOP may wait for ever'],
+    [client.call(Buffer.from('BLPOP') as never, 'a', 0), 'BLPOP may wait for ever'],
+    [client.subscribe('a'), 'SUBSCRIBE leaves the connection to one listener'],
+    [client.call('MONITOR'), 'MONITOR leaves the connection to one listener'],
+    [client.watch('a'), 'WATCH makes transactions of others fail'],
+    [client.multi({ pipeline: false }), 'MULTI takes the commands of others'],
+    [client.client('PAUSE', 1000), 'CLIENT PAUSE holds up all clients'],
+    [client.call('CLIENT', Buffer.from('reply'), 'OFF'), 'CLIENT REPLY takes the answers of others away'],
+    [client.call('CLIENT', 'KILL', 'TYPE', 'normal'), 'CLIENT KILL ends connections'],
+    [client.shutdown(), 'SHUTDOWN ends Redis'],
+  ]
+  try {
+    for (const [sent, told] of refused) {
+      await expect(sent, told).rejects.toThrow(told)
+      await expect(sent, told).rejects.toThrow("const own = crawler.redis('queue').duplicate()")
+    }
+    expect(await client.xread('STREAMS', 'block', '0')).toBeNull()
+    expect(await client.client('ID')).toBeGreaterThan(0)
+  } finally {
+    own.disconnect()
+  }
+})
+
+test('duplicates end with the crawl, and what they wait for rejects', async () => {
+  const own = new Redis(server.url, { lazyConnect: true })
+  const shared = new SharedClient(own, 0)
+  try {
+    const another = shared.client.duplicate()
+    const ofAnother = another.duplicate()
+    const waiting = [another.blpop('nothing', 0), ofAnother.blpop('nothing', 0)]
+    const rejected = Promise.allSettled(waiting)
+    shared.close()
+    expect(await rejected).toMatchObject([
+      { status: 'rejected', reason: { message: 'Connection is closed.' } },
+      { status: 'rejected', reason: { message: 'Connection is closed.' } },
+    ])
+    expect([another.status, ofAnother.status]).toEqual(['end', 'end'])
+    expect(() => shared.client.duplicate()).toThrow('the crawl has ended')
+    expect(await own.ping(), 'the connection itself is not ended here').toBe('PONG')
+  } finally {
+    own.disconnect()
+  }
+})
+
 test('once the crawl closes, what a hanging Redis was asked before and after rejects', async () => {
   await using proxy = await startTcpProxy({ target: server.url })
   const own = new Redis(proxy.url, { maxRetriesPerRequest: null })

@@ -5,6 +5,7 @@
 
 import { PassingSet } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { ENDS, sharedRefusal } from './shared-commands.ts'
 
 /** As ioredis sends it. */
 interface SentCommand {
@@ -17,18 +18,6 @@ interface SentCommand {
 /** Where ioredis sends every command that is none of a pipeline by; one of a pipeline has a stream. */
 type SendCommand = (command: SentCommand, stream?: unknown, ...rest: unknown[]) => unknown
 
-// They hold up all commands behind them until something comes.
-const BLOCKING: ReadonlySet<string> = new Set([
-  'blpop',
-  'brpop',
-  'blmove',
-  'blmpop',
-  'brpoplpush',
-  'bzpopmin',
-  'bzpopmax',
-  'bzmpop',
-])
-
 /** How long a Redis may be silent once the crawl closes: then what components have asked it rejects. */
 const SILENT_MS_MAX = 5000
 /** What they ask after that has this long: Redis may be back. */
@@ -37,7 +26,7 @@ const SILENT_ANSWER_MS_MAX = 200
 /** One shared connection, as components see it. */
 export class SharedClient {
   /**
-   * Refuses a blocking command, another database and the end of the connection, also where `call` sends them: such a call rejects, and
+   * Refuses commands that hold others up or change the connection for them, also where `call` sends them: such a call rejects, and
    * `disconnect()` throws. `duplicate()` gives a connection that takes them all. A pipeline's commands are not looked at.
    */
   readonly client: Redis
@@ -45,7 +34,10 @@ export class SharedClient {
   readonly #silentMsMax: number
   /** When Redis was asked what it has not answered, and nothing after it either. */
   #silentSince: number | undefined
+  /** Connections that components have made of this one, and have not ended. */
+  readonly #duplicates = new Set<Redis>()
   #isClosing = false
+  #isClosed = false
 
   /** @param db the database that the connection is in */
   constructor(client: Redis, db: number, { silentMsMax = SILENT_MS_MAX } = {}) {
@@ -53,13 +45,14 @@ export class SharedClient {
     const send = client.sendCommand.bind(client) as SendCommand
     const own: Readonly<Record<string | symbol, unknown>> = {
       sendCommand: ((command, stream, ...rest) => {
-        const why = stream === undefined ? refusal(command, db) : undefined
-        if (why !== undefined) return Promise.reject(refused(command.name, why))
+        const why = stream === undefined ? sharedRefusal(command, db) : undefined
+        if (why !== undefined) return Promise.reject(refused(why))
         return this.#watched(command, stream, () => send(command, stream, ...rest))
       }) satisfies SendCommand,
       disconnect() {
-        throw refused('disconnect', ENDS)
+        throw refused(`DISCONNECT ${ENDS}`)
       },
+      duplicate: (...given: Parameters<Redis['duplicate']>) => this.#handedOut(client.duplicate(...given)),
       // What ioredis sets up then must be the client itself.
       connect: () => client.connect(),
     }
@@ -76,6 +69,27 @@ export class SharedClient {
     if (this.#isClosing) return
     this.#isClosing = true
     for (const command of this.#pending) this.#limit(command)
+  }
+
+  /** Ends the duplicates: one that stays open would keep the process alive. What they were asked rejects. */
+  close(): void {
+    this.#isClosed = true
+    for (const duplicate of this.#duplicates) duplicate.disconnect()
+  }
+
+  #handedOut(made: Redis): Redis {
+    if (this.#isClosed) {
+      made.disconnect()
+      throw new Error('the crawl has ended, and its connections are closed')
+    }
+    // It may be ended, and connected again.
+    this.#duplicates.add(made)
+    made
+      .on('connecting', () => void this.#duplicates.add(made))
+      .on('end', () => void this.#duplicates.delete(made))
+    const duplicate = made.duplicate.bind(made)
+    made.duplicate = (...given) => this.#handedOut(duplicate(...given))
+    return made
   }
 
   #watched(command: SentCommand, stream: unknown, send: () => unknown): unknown {
@@ -119,18 +133,8 @@ export class SharedClient {
   }
 }
 
-const ENDS = 'ends the connection'
-
-/** Why a component may not send that; undefined when it may. */
-function refusal({ name, args }: SentCommand, db: number): string | undefined {
-  const asked = name.toLowerCase()
-  if (BLOCKING.has(asked)) return 'may wait for ever'
-  if (asked === 'quit') return ENDS
-  return asked === 'select' && Number(args[0]) !== db ? 'leads to another database' : undefined
-}
-
-function refused(command: string, why: string): Error {
+function refused(command: string): Error {
   return new Error(
-    `${command.toUpperCase()} ${why}, and the whole crawl shares this connection. Use redis(role).duplicate(), which you close yourself`,
+    `${command}, and the whole crawl shares this connection. Use redis(role).duplicate(), as in  const own = crawler.redis('queue').duplicate()  ; the crawl closes it at its end`,
   )
 }

@@ -94,6 +94,11 @@ function statsCollector(settings: Settings): StatsCollector {
 }
 
 function made(Class: new () => StatsCollector): StatsCollector {
+  if ('fromCrawler' in Class)
+    throw new UsageError(
+      'WL_COMPONENT_LOAD',
+      `the stats collector ${Class.name} (STATS_CLASS) has static fromCrawler; it is made by new, before the crawler, whose log it counts: read what it needs in its methods, or in an extension that finds it as crawler.stats`,
+    )
   try {
     return new Class()
   } catch (cause) {

@@ -1,8 +1,10 @@
+import { Spider } from '@webloom/spider'
 import { expect, test } from 'vitest'
 import { ownSpiderLoader } from './own-spider-loader.ts'
+import { findSpider, loadProjectSpiders } from './spider-loader.ts'
 
-const loaderOf = (Class: object) => {
-  const settings = { SPIDER_LOADER_CLASS: Class }
+const loaderOf = (Class: object, others: object = {}) => {
+  const settings = { SPIDER_LOADER_CLASS: Class, ...others }
   return ownSpiderLoader({ path: '/p/webloom.config.ts', folder: '/p', spiders: [], settings } as never)
 }
 
@@ -36,4 +38,49 @@ test.each([
     code: 'WL_SPIDER_LOAD',
     message: expect.stringContaining(`fromSettings of Shops ${told}; expected the loader`),
   })
+})
+
+test('one that never settles is told by its setting, and the method that it is', async () => {
+  const never = new Promise<never>(() => {})
+  class Shops {
+    list = () => never
+    load = () => never
+  }
+  class Late {
+    static fromSettings = () => never
+    list = () => []
+  }
+  const loader = await loaderOf(Shops, { COMPONENT_TIMEOUT: 1 })
+  const late = 'has not settled within COMPONENT_TIMEOUT, 1 s'
+  await Promise.all([
+    expect(loader!.list()).rejects.toThrow(`Shops (SPIDER_LOADER_CLASS) failed: list() ${late}`),
+    expect(loader!.load('a')).rejects.toThrow(`failed: load("a") ${late}`),
+    expect(loaderOf(Late, { COMPONENT_TIMEOUT: 1 })).rejects.toThrow(`failed: fromSettings ${late}`),
+  ])
+})
+
+test('one with a fromCrawler, which nobody would call, is refused with what to write', async () => {
+  class Shops {
+    static fromCrawler() {}
+    list = () => []
+  }
+  await expect(loaderOf(Shops)).rejects.toThrow('Shops (SPIDER_LOADER_CLASS) has static fromCrawler')
+})
+
+test('a name that list() gives and load() does not know is a problem of the list, and named where it is asked for', async () => {
+  class Shops {
+    list = () => ['books', 'ghost']
+    load = (name: string) => (name === 'books' ? Books : undefined)
+  }
+  class Books extends Spider {
+    override name = 'books'
+  }
+  const settings = { SPIDER_LOADER_CLASS: Shops }
+  const config = { path: '/p/webloom.config.ts', folder: '/p', spiders: [], settings } as never
+  const told =
+    'the spider loader of SPIDER_LOADER_CLASS lists "ghost", and its load("ghost") gave undefined; expected the class of that spider'
+  const { spiders, problems } = await loadProjectSpiders(config)
+  expect(spiders.map(({ name }) => name)).toEqual(['books'])
+  expect(problems).toEqual([told])
+  await expect(findSpider(config, 'ghost')).rejects.toMatchObject({ code: 'WL_SPIDER_LOAD', message: told })
 })

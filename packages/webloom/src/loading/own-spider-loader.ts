@@ -8,6 +8,7 @@ import {
   UsageError,
   valueShown,
   type WrittenSettings,
+  withDeadline,
 } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { componentClass } from './component-class.ts'
@@ -52,12 +53,24 @@ export async function ownSpiderLoader(
       `the spider loader ${Class.name} has static from_settings; here it is called fromSettings`,
     )
   }
-  const loader = await told(Class.name, async () => loaderOnly(await madeOf(Class, settings), Class))
+  if ('fromCrawler' in Class) {
+    throw new UsageError(
+      'WL_COMPONENT_LOAD',
+      `the spider loader ${Class.name} (SPIDER_LOADER_CLASS) has static fromCrawler; there is no crawl yet when spiders are looked for: write  static fromSettings(settings)`,
+    )
+  }
+  const within = { timeoutMs: settings.getMs('COMPONENT_TIMEOUT') }
+  const loader = await told(Class.name, within, 'fromSettings', async () =>
+    loaderOnly(await madeOf(Class, settings), Class),
+  )
   requireMethods(loader, ['list', 'load'], 'spider loader', 'SPIDER_LOADER_CLASS')
   const { name } = Class
   return {
-    list: () => told(name, async () => namesOnly(await loader.list())),
-    load: (spider) => told(name, async () => spiderOnly(await loader.load(spider), spider)),
+    list: () => told(name, within, 'list()', async () => namesOnly(await loader.list())),
+    load: (spider) =>
+      told(name, within, `load(${JSON.stringify(spider)})`, async () =>
+        spiderOnly(await loader.load(spider), spider),
+      ),
   }
 }
 
@@ -85,9 +98,16 @@ function spiderOnly(loaded: unknown, name: string): SpiderClass | undefined {
   throw new Error(`load(${JSON.stringify(name)}) gave ${typeof loaded}, and no subclass of Spider`)
 }
 
-async function told<T>(loader: string, act: () => Awaitable<T>): Promise<T> {
+/** Settles as `act` does; one that never settles would leave the command without a word. */
+async function told<T>(
+  loader: string,
+  { timeoutMs }: { readonly timeoutMs: number },
+  what: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  const late = () => new Error(`${what} has not settled within COMPONENT_TIMEOUT, ${timeoutMs / 1000} s`)
   try {
-    return await act()
+    return await withDeadline(timeoutMs, act(), late)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : `it threw ${valueShown(cause)}`
     throw new UsageError(

@@ -113,8 +113,10 @@ export async function loadProjectSpiders(
 ): Promise<ProjectSpiders> {
   const loader = await ownSpiderLoader(config, command)
   if (loader) {
-    const loaded = await Promise.all((await loader.list()).map((name) => spiderOf(loader, name, config)))
-    return { spiders: loaded.flatMap((spider) => spider ?? []), problems: [] }
+    const names = await loader.list()
+    const loaded = await Promise.all(names.map((name) => spiderOf(loader, name, config)))
+    const missing = names.filter((_name, index) => loaded[index] === undefined)
+    return { spiders: loaded.flatMap((spider) => spider ?? []), problems: missing.map(listedOnly) }
   }
   const { found, problems } = await foundClasses(config)
   const named = found.flatMap((one) => withName(one, found, args, problems))
@@ -135,7 +137,7 @@ export async function findSpider(
   command?: WrittenSettings,
 ): Promise<ProjectSpider> {
   const loader = await ownSpiderLoader(config, command)
-  if (loader) return (await spiderOf(loader, name, config)) ?? notFound(name, await loader.list(), [])
+  if (loader) return (await spiderOf(loader, name, config)) ?? notLoaded(name, await loader.list())
   const { spiders, problems } = await loadProjectSpiders(config, args, command)
   const spider = spiders.find((one) => one.name === name)
   return (
@@ -155,6 +157,17 @@ async function spiderOf(
 ): Promise<ProjectSpider | undefined> {
   const Class = await loader.load(name)
   return Class && { name, Class, file: path }
+}
+
+function notLoaded(name: string, names: readonly string[]): never {
+  if (names.includes(name)) throw new UsageError('WL_SPIDER_LOAD', listedOnly(name))
+  return notFound(name, names, [])
+}
+
+/** A loader's list() and load() say different things of a name. */
+function listedOnly(name: string): string {
+  const shown = JSON.stringify(name)
+  return `the spider loader of SPIDER_LOADER_CLASS lists ${shown}, and its load(${shown}) gave undefined; expected the class of that spider`
 }
 
 function notFound(name: string, names: readonly string[], problems: readonly string[]): never {

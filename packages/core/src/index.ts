@@ -75,6 +75,8 @@ export { BYTES_PER_SITE, type SiteAnswer, SiteTable } from './memory/site-table.
 export {
   buildComponents,
   fromCrawler,
+  functionShown,
+  isClass,
   opened,
   type Placed,
   requireHooks,
@@ -349,6 +351,7 @@ export {
 // Settings
 
 export { environmentSettings, environmentVariable } from './settings/environment-settings.ts'
+export { pythonHint } from './settings/python-hint.ts'
 export type {
   Component,
   ComponentEntry,

@@ -12,17 +12,21 @@ export interface Placed<T> {
 }
 
 /**
- * Makes one component by its `fromCrawler`, else by `new` without arguments. Throws WL_COMPONENT_LOAD when `fromCrawler` returns no
- * component, and when it or the constructor throws what is not a WebloomError: then the error names the class, and has what was thrown
- * as its cause.
+ * Makes one component by its `fromCrawler`, else by `new` without arguments. Throws WL_COMPONENT_LOAD for a class that cannot be made
+ * so, when `fromCrawler` returns no component, and when it or the constructor throws what is not a WebloomError: then the error names
+ * the class, and has what was thrown as its cause.
+ *
+ * @param setting that names the class, for messages
  */
-export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {
+export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler, setting?: string): T {
+  const shown = setting === undefined ? Class.name : `${Class.name} (${setting})`
+  refuseUnmakable(Class, shown)
   try {
     return made(Class, crawler)
   } catch (cause) {
     if (cause instanceof WebloomError) throw cause
     const by = Class.fromCrawler ? 'fromCrawler' : 'its constructor'
-    const message = `${Class.name} could not be made: ${by} threw ${thrownShown(cause)}`
+    const message = `${shown} could not be made: ${by} threw ${thrownShown(cause)}`
     throw new WebloomError('WL_COMPONENT_LOAD', message, { cause })
   }
 }
@@ -44,6 +48,29 @@ export async function opened(what: string, method: string, open: () => unknown):
 
 function thrownShown(thrown: unknown): string {
   return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : valueShown(thrown)
+}
+
+function refuseUnmakable(Class: ComponentClass<unknown>, shown: string): void {
+  const refusal = (why: string) => new WebloomError('WL_COMPONENT_LOAD', `${shown} ${why}`)
+  if (!isClass(Class)) throw refusal(`is ${functionShown(Class)}; expected a class`)
+  if (Class.fromCrawler) return
+  if ('from_crawler' in Class) throw refusal('has static from_crawler; here it is called fromCrawler')
+  if (Class.length > 0)
+    throw refusal(
+      `takes a value in its constructor, and has no fromCrawler that gives it one: it would be made by new without arguments. Write  static fromCrawler({ settings }) { return new this(…) }  or give the parameter a default`,
+    )
+}
+
+/** Returns false for what `new` cannot make anything of: an arrow function, an async one, a method. */
+export function isClass(value: unknown): boolean {
+  return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null
+}
+
+/** Returns how a message shows an export or a value where a class is expected. */
+export function functionShown(value: unknown): string {
+  if (typeof value !== 'function' || isClass(value)) return valueShown(value)
+  const kind = value.constructor.name === 'AsyncFunction' ? 'an async function' : 'an arrow function'
+  return `${kind}, which makes no objects`
 }
 
 function made<T>(Class: ComponentClass<T>, crawler: Crawler): T {
@@ -100,9 +127,10 @@ export function requireHooks(component: object, hooks: readonly string[], what: 
   }
   if (hooks.some((hook) => methods.includes(hook))) return
   const known = methods.length > 0 ? `only ${methods.join(', ')}` : 'no method'
+  const meant = methods.map((method) => didYouMean(method, hooks)).find((hint) => hint !== '') ?? ''
   throw new WebloomError(
     'WL_COMPONENT_LOAD',
-    `${what} would never be called: it has ${known}.${didYouMeanMethod(methods, hooks)} Its hooks are ${hooks.join(', ')}`,
+    `${what} would never be called: it has ${known}.${meant} Its hooks are ${hooks.join(', ')}`,
   )
 }
 
@@ -136,11 +164,12 @@ function camelCase(name: string): string {
 export function buildComponents<T>(
   placed: readonly Placed<T>[],
   crawler: Crawler,
+  setting?: string,
 ): { name: string; component: T }[] {
   const built: { name: string; component: T }[] = []
   for (const { name, Class } of [...placed].sort((a, b) => a.order - b.order)) {
     try {
-      built.push({ name, component: fromCrawler(Class, crawler) })
+      built.push({ name, component: fromCrawler(Class, crawler, setting) })
     } catch (error) {
       if (!(error instanceof NotConfigured)) throw error
       crawler.logger.debug({ component: name, reason: error.message }, 'component left out')

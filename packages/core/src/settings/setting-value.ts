@@ -6,6 +6,7 @@
  */
 
 import { didYouMean } from '@webloom/url'
+import { pythonHint } from './python-hint.ts'
 import type { ComponentEntry, SettingRow } from './setting-row.ts'
 
 /** The value, or what was expected instead. */
@@ -166,14 +167,10 @@ function readComponent(row: NamedRow, raw: unknown): Reading {
 function componentHint(name: string, choices: readonly string[]): string {
   if (/\.[cm]?[jt]s$/.test(name))
     return `; say which export of the file is meant: ${name}#default, or ${name}#Name`
-  if (isPythonPath(name)) return `; ${name} is Python's`
+  const python = pythonHint(name)
+  if (python !== '') return python
   const meant = didYouMean(name, choices)
   return meant && `.${meant}`
-}
-
-/** Returns true for `scrapy.extensions.httpcache.DummyPolicy` and `myproject.stats.Mine`. */
-function isPythonPath(text: string): boolean {
-  return /^[a-z_]\w*(?:\.\w+)+$/i.test(text)
 }
 
 const COMPONENTS_EXPECTED =

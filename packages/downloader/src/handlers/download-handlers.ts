@@ -14,12 +14,15 @@ import {
   DownloadError,
   type DownloadHandler,
   type DownloadOptions,
+  didYouMean,
   fromCrawler,
   isForBrowser,
   type JsonValue,
+  pythonHint,
   type Request,
   requireMethods,
   SettingsError,
+  valueShown,
 } from '@webloom/core'
 import { HttpDownloadHandler } from '../http/http-download-handler.ts'
 import { DataDownloadHandler } from './data-download-handler.ts'
@@ -88,15 +91,17 @@ export function handlerFor(
   options?: Pick<DownloadOptions, 'isRendered'>,
 ): DownloadHandler {
   const named = request.hasMeta ? handlerInMeta(request, options) : undefined
-  const name = named === undefined ? schemeOf(request.url) : String(named)
+  // ["http"] is no name, though its text is one.
+  const name = named === undefined ? schemeOf(request.url) : typeof named === 'string' ? named : ''
   // The scheme comes from a page: `constructor:` names no handler.
   if (Object.hasOwn(handlers, name)) return handlers[name]!
-  const known = Object.keys(handlers).join(', ')
+  const names = Object.keys(handlers)
+  const known = names.join(', ')
   throw new DownloadError(
     'UnsupportedURLSchemeError',
     named === undefined
       ? `${request.url}: no handler for this scheme; there are ${known}. DOWNLOAD_HANDLERS={"${name}": "./handler.ts#Export"} adds one`
-      : `${request.url}: meta.download_handler is ${JSON.stringify(named)}; there are ${known}. DOWNLOAD_HANDLERS adds one`,
+      : `${request.url}: meta.download_handler is ${JSON.stringify(named)}; there are ${known}.${didYouMean(name, names)} DOWNLOAD_HANDLERS adds one`,
   )
 }
 
@@ -115,7 +120,7 @@ function schemeOf(url: string): string {
 }
 
 function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): DownloadHandler {
-  const handler = fromCrawler(Class, crawler)
+  const handler = fromCrawler(Class, crawler, 'DOWNLOAD_HANDLERS')
   requireMethods(handler, ['download'], 'download handler', 'DOWNLOAD_HANDLERS')
   return handler
 }
@@ -130,9 +135,9 @@ function meantName(name: string): string {
 function notAHandler(name: string, wanted: unknown): string {
   const isScrapys = typeof wanted === 'string' && wanted.startsWith('scrapy.')
   const hint = !isScrapys
-    ? ''
+    ? pythonHint(wanted)
     : Object.hasOwn(BUILTIN_HANDLERS, name)
       ? `; Scrapy's handlers are Python: leave ${name} out, and the built-in one is used`
       : "; Scrapy's handlers are Python: write one with a method download(request, options)"
-  return `DOWNLOAD_HANDLERS has ${JSON.stringify(wanted)} for ${name}; expected a class, ./file.ts#Export, or null for none${hint}`
+  return `DOWNLOAD_HANDLERS has ${typeof wanted === 'object' ? valueShown(wanted) : JSON.stringify(wanted)} for ${name}; expected a class, ./file.ts#Export, or null for none${hint}`
 }

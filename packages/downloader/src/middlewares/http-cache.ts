@@ -330,7 +330,7 @@ function componentOf<T extends object>(
     throw new SettingsError([
       `${setting} is ${String(component)}; expected ${Object.keys(builtins).join(', ')}, a class or ./file.ts#Export`,
     ])
-  const made = fromCrawler(Class, crawler)
+  const made = fromCrawler(Class, crawler, setting)
   const what = setting === 'HTTPCACHE_POLICY' ? 'HTTP cache policy' : 'HTTP cache storage'
   requireMethods(made, Object.keys(methods), what, setting)
   return made

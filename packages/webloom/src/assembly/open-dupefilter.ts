@@ -93,10 +93,10 @@ function madeOf(
   servers: RedisServers,
 ): SimpleDupeFilter {
   const targets = servers.targets('dupefilter')
-  if (!isOnRedis(Class)) return fromCrawler(Class, crawler)
+  if (!isOnRedis(Class)) return fromCrawler(Class, crawler, 'DUPEFILTER_CLASS')
   const parts = partsAsked(crawler.settings, targets)
   if (parts > 1) return ofParts(Class, crawler, parts)
-  if (targets.length <= 1) return fromCrawler(Class, crawler)
+  if (targets.length <= 1) return fromCrawler(Class, crawler, 'DUPEFILTER_CLASS')
   const shards = targets.map((target, index) => {
     const redis: Crawler['redis'] = (role, because) =>
       role === 'dupefilter' ? servers.to(target, role) : crawler.redis(role, because)

@@ -1,7 +1,15 @@
 /** Settings name components by class, by `./file.ts#Export` or by a built-in name; here they become what is meant. */
 
-import { type Component, type ComponentClass, didYouMean, type Settings, SettingsError } from '@webloom/core'
-import { loadComponent } from './component-reference.ts'
+import {
+  type Component,
+  type ComponentClass,
+  didYouMean,
+  pythonHint,
+  type Settings,
+  SettingsError,
+  valueShown,
+} from '@webloom/core'
+import { loadClass, loadComponent } from './component-reference.ts'
 
 /** The class that a setting names; a built-in name is not for here, and `builtins` is for the message. */
 export async function componentClass<T>(
@@ -12,14 +20,15 @@ export async function componentClass<T>(
 ): Promise<ComponentClass<T>> {
   const value: unknown =
     typeof component === 'string' && component.includes('#')
-      ? await loadComponent(component, { folder, setting })
+      ? await loadClass(component, { folder, setting })
       : component
   if (typeof value === 'function') return value as ComponentClass<T>
   if (isScript(component)) throw new SettingsError([withoutExport(setting, component)])
   const known = builtins.length > 0 ? ` a built-in name (${builtins.join(', ')}),` : ''
   const meant = typeof component === 'string' ? didYouMean(component, builtins) : ''
+  const shown = typeof component === 'string' ? JSON.stringify(component) : valueShown(component)
   throw new SettingsError([
-    `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class${meant && `.${meant}`}`,
+    `${setting} names ${shown}; expected${known} ./file.ts#Export or a class${pythonHint(component) || (meant && `.${meant}`)}`,
   ])
 }
 
@@ -40,6 +49,9 @@ const FUNCTIONS = [
   'STATS_CLASS',
 ] as const
 
+/** Of these, the settings for which any function will do. */
+const MAY_BE_FUNCTIONS: ReadonlySet<string> = new Set(['FINGERPRINTER', 'FEED_URI_PARAMS'])
+
 /** Settings that hold classes by name. */
 const CLASSES_BY_NAME = ['DOWNLOAD_HANDLERS', 'FEED_EXPORTERS', 'FEED_STORAGES'] as const
 
@@ -49,11 +61,12 @@ const CLASSES_BY_NAME = ['DOWNLOAD_HANDLERS', 'FEED_EXPORTERS', 'FEED_STORAGES']
  */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
   const errors: unknown[] = []
-  const load = async (written: unknown, setting: string): Promise<unknown> => {
+  const load = async (written: unknown, setting: string, isOfClass: boolean): Promise<unknown> => {
     try {
       if (isScript(written)) throw new SettingsError([withoutExport(setting, written)])
       const isReference = typeof written === 'string' && written.includes('#')
-      return isReference ? await loadComponent(written, { folder, setting }) : written
+      if (!isReference) return written
+      return await (isOfClass ? loadClass : loadComponent)(written, { folder, setting })
     } catch (error) {
       errors.push(error)
       return written
@@ -73,12 +86,16 @@ export async function withLoadedFunctions(settings: Settings, folder: string): P
 async function loadedValue(
   settings: Settings,
   setting: (typeof FUNCTIONS)[number] | (typeof CLASSES_BY_NAME)[number],
-  load: (written: unknown, setting: string) => Promise<unknown>,
+  load: (written: unknown, setting: string, isOfClass: boolean) => Promise<unknown>,
 ): Promise<unknown> {
-  if (!isByName(setting)) return load(settings.get(setting), setting)
+  if (!isByName(setting)) return load(settings.get(setting), setting, !MAY_BE_FUNCTIONS.has(setting))
   const classes: Record<string, unknown> = {}
-  for (const [name, written] of Object.entries(settings.getDict(setting)))
-    classes[name] = await load(written, `${setting}[${JSON.stringify(name)}]`)
+  for (const [name, written] of Object.entries(settings.getDict(setting))) {
+    // Set as others are, it would become the object's prototype.
+    if (name === '__proto__')
+      throw new SettingsError([`${setting} has the key "__proto__", which nothing can be called; remove it`])
+    classes[name] = await load(written, `${setting}[${JSON.stringify(name)}]`, true)
+  }
   return classes
 }
 

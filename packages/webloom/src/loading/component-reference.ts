@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { didYouMean, UsageError } from '@webloom/core'
+import { didYouMean, functionShown, isClass, UsageError } from '@webloom/core'
 import { visible } from '../terminal/sanitize.ts'
 import { importProjectFile } from './import-project-file.ts'
 import { shownPath } from './source-place.ts'
@@ -15,13 +15,28 @@ export interface ComponentReferencePlace {
   readonly setting: string
 }
 
+/** Imports the file and returns the export, as `loadComponent`; throws when it is no class. */
+export async function loadClass(reference: string, place: ComponentReferencePlace): Promise<unknown> {
+  const value = await loadComponent(reference, place)
+  if (isClass(value)) return value
+  const [file, name] = partsOf(reference)
+  const { setting } = place
+  throw new UsageError(
+    'WL_COMPONENT_LOAD',
+    `${setting} names ${JSON.stringify(reference)}: ${name} of ${visible(file)} is ${functionShown(value)}; expected a class`,
+  )
+}
+
 /** Imports the file and returns the export. Without `#Name` it is the default export. */
 export async function loadComponent(reference: string, place: ComponentReferencePlace): Promise<unknown> {
   const [file, name] = partsOf(reference)
   const path = pathOf(file, reference, place)
   const exported = await importWithSetting(path, reference, place)
   if (exported[name] !== undefined) return exported[name]
-  const names = Object.keys(exported).sort()
+  // Of commonjs, beside its default.
+  const names = Object.keys(exported)
+    .filter((one) => one !== 'module.exports')
+    .sort()
   const known = names.length > 0 ? `it exports ${names.join(', ')}.` : 'it exports nothing.'
   const only = names.length === 1 ? ` Write ${file}#${names[0]}` : ''
   throw componentError(

@@ -37,6 +37,14 @@ function loadProblem(path: string, error: unknown, loaded: readonly string[]): s
   )
 }
 
+/** In a .cts file TypeScript's form for commonjs is code that must be compiled, and types are only stripped. */
+function importRequireHint(shown: string): string {
+  const [, name, from] = /\bimport (\w+) = require\((['"].*?['"])\)/.exec(shown) ?? []
+  return name === undefined
+    ? ''
+    : `\n\nTypes are only stripped here. Write:  const ${name} = require(${from})`
+}
+
 /** `Cannot find package 'x' imported from /a/b.ts` */
 function notFoundProblem(error: Error): string | undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') return undefined
@@ -156,12 +164,16 @@ function compileProblemOf(error: Error, loaded: readonly string[]): string | und
   if (error.name !== 'SyntaxError') return undefined
   for (const path of loaded.toReversed().slice(0, CHECKED_MAX)) {
     const problem = compileProblem(path, error)
-    if (problem) return problem.message
+    if (problem) return `${problem.message}${importRequireHint(problem.message)}`
   }
   return undefined
 }
 
 const HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
+  [
+    /^Cannot use import statement outside a module/,
+    "this file is commonjs by its name; write  const { Spider } = require('webloom'), or name it .mts",
+  ],
   [/^require is not defined/, "this file is an ES module; write  import x from 'x'"],
   [/^__dirname is not defined/, 'this file is an ES module; write  import.meta.dirname'],
   [/^__filename is not defined/, 'this file is an ES module; write  import.meta.filename'],

@@ -256,3 +256,11 @@ describe('what cannot be loaded is told with file, line and cause', () => {
     expect(message).not.toContain('\u001b')
   })
 })
+
+test.each([
+  ["import fs = require('fs')", "Types are only stripped here. Write:  const fs = require('fs')"],
+  ["import fs from 'fs'", 'this file is commonjs by its name'],
+])('%s in a .cts file: what to write', async (line, told) => {
+  write({ 'spider.cts': `${line}\nexport const used = fs\n` })
+  expect((await load('spider.cts')).message).toContain(told)
+})

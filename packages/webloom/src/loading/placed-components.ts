@@ -37,7 +37,7 @@ export async function placedComponents<T>(
   const builtins = new Set<unknown>(base.map(({ Class }) => Class))
   const own = placed.filter(({ Class }) => !builtins.has(Class))
   checkEach(own, ({ name, Class }) => refusePythonName(setting, name, Class))
-  const built = buildComponents(placed, crawler)
+  const built = buildComponents(placed, crawler, setting)
   checkEach(own, ({ name }) => {
     const component = built.find((one) => one.name === name)?.component
     if (component) checkHooks(setting, name, component)

@@ -5,8 +5,10 @@ import {
   type ComponentClass,
   type Crawler,
   fromCrawler,
+  pythonHint,
   requireMethods,
   SettingsError,
+  valueShown,
 } from '@webloom/core'
 import type { Destination } from './destination.ts'
 import { type OwnTarget, shownText, shownUri } from './feed-uri.ts'
@@ -61,7 +63,7 @@ export function feedStorages(crawler: Crawler): FeedStorages {
 }
 
 function madeOf(Class: ComponentClass<FeedStorage>, crawler: Crawler): FeedStorage {
-  const storage = fromCrawler(Class, crawler)
+  const storage = fromCrawler(Class, crawler, 'FEED_STORAGES')
   requireMethods(storage, ['store'], 'feed storage', 'FEED_STORAGES')
   return storage
 }
@@ -69,11 +71,11 @@ function madeOf(Class: ComponentClass<FeedStorage>, crawler: Crawler): FeedStora
 function notAStorage(scheme: string, wanted: unknown): string {
   const isScrapys = typeof wanted === 'string' && wanted.startsWith('scrapy.')
   const hint = !isScrapys
-    ? ''
+    ? pythonHint(wanted)
     : ['file', 's3', 'stdout'].includes(scheme)
       ? `; Scrapy's storages are Python: leave ${scheme} out, and the built-in one is used`
       : "; Scrapy's storages are Python: write one with a method store(uri, output)"
-  return `FEED_STORAGES has ${JSON.stringify(wanted)} for ${scheme}; expected a class, ./file.ts#Export, or null for none${hint}`
+  return `FEED_STORAGES has ${typeof wanted === 'object' ? valueShown(wanted) : JSON.stringify(wanted)} for ${scheme}; expected a class, ./file.ts#Export, or null for none${hint}`
 }
 
 /** One output of such a storage. */

@@ -49,6 +49,22 @@ test('a storage of store() alone is taken to be empty, and cannot set anything a
   await expect(destination.setAside()).rejects.toThrow(/has no setAside\(uri\)/)
 })
 
+test.each([
+  ['undefined', undefined],
+  ['null', null],
+  ['200 (a number)', 200],
+  ['an object', { exists: false }],
+])('a holds() that gives %s is refused, before anything is replaced', async (shown, given) => {
+  class Held {
+    holds = () => given as never
+    store = async () => {}
+  }
+  for (const mayReplace of [true, false])
+    await expect(new OwnDestination(new Held(), target).open(mayReplace)).rejects.toThrow(
+      `Held.holds() gave ${shown}; expected true where the place holds an output, else false`,
+    )
+})
+
 test('a storage gets no empty piece, which would be the end of a body that fetch of Node 22 sends', async () => {
   async function* pieces() {
     for (const text of ['', 'one', '', 'two', '']) yield Buffer.from(text)

@@ -93,7 +93,12 @@ export class OwnDestination implements Destination {
   }
 
   async open(mayReplace: boolean): Promise<'nothing' | 'something'> {
-    const holds = (await this.#asked(() => this.#storage.holds?.(this.#uri))) ?? false
+    const holds = this.#storage.holds ? await this.#asked(() => this.#storage.holds!(this.#uri)) : false
+    // Taken for "no", what a forgotten await or return gives would be the loss of an earlier output.
+    if (typeof holds !== 'boolean')
+      throw new Error(
+        `${this.storage}.holds() gave ${valueShown(holds)}; expected true where the place holds an output, else false`,
+      )
     if (holds && !mayReplace)
       throw new Error('it holds something; use -O (or "overwrite": true) to replace it, or another name')
     return holds ? 'something' : 'nothing'

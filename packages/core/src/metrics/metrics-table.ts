@@ -228,6 +228,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events('proxy/', 'successes', 'failures', 'banned', 'all_banned'),
       ...events('httpcache/', 'retrieve_error', 'store_error', 'errorrecovery'),
       ...events('httpcompression/', 'response_count', 'response_bytes'),
+      ...events('redirect/', 'not_followed'),
       ...events('retry/', 'host_count'),
       ...events('budgets/', 'waited', 'unanswered'),
       ...events('host_backoff/', 'pauses'),

@@ -38,7 +38,7 @@ export class DataDownloadHandler implements DownloadHandler {
     const answer = await fetch(request.url, { signal }).catch((cause: unknown) => {
       signal.throwIfAborted()
       throw new DownloadError(
-        'DownloadFailedError',
+        'ResponseDecodeError',
         `${beginningOf(request.url)} is not a data: URL that can be read`,
         {
           cause,

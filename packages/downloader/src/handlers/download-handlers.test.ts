@@ -12,6 +12,7 @@ import {
   Request,
   Response,
   type ResponseInit,
+  Settings,
   SettingsError,
   silentLogger,
 } from '@webloom/core'
@@ -163,11 +164,26 @@ test('DOWNLOAD_MAXSIZE bounds what a data: URL holds, but not what meta.download
   expect(await got(wider, { DOWNLOAD_MAXSIZE: 999 })).toHaveLength(1000)
 })
 
-test('a data: URL that is none is a failed download, and the message shows its beginning', async () => {
+test('a data: URL that is none is not tried again, and the message shows its beginning', async () => {
   const error = await got(`data:text/html${';a=b'.repeat(10_000)}`)
-  expect(error).toMatchObject({ kind: 'DownloadFailedError' })
+  const { kind } = error as DownloadError
+  expect(kind).toBe('ResponseDecodeError')
+  expect(Settings.fromLayers({}).getList('RETRY_EXCEPTIONS')).not.toContain(kind)
   expect((error as Error).message.length).toBeLessThan(200)
 })
+
+test.each([
+  ['HTTP', '"HTTP"; there are .*Did you mean http or https\\?'],
+  [['http'], '\\["http"\\]; there are '],
+  [5, '5; there are '],
+])(
+  'meta.download_handler %j names no handler, and the message says what may be meant',
+  async (name, told) => {
+    const error = await got(new Request('http://127.0.0.1:1/', { meta: { download_handler: name } }))
+    expect(error).toMatchObject({ kind: 'UnsupportedURLSchemeError' })
+    expect((error as Error).message).toMatch(new RegExp(`meta.download_handler is ${told}`))
+  },
+)
 
 test.each([
   ['data', 'http://127.0.0.1:1/'],

@@ -187,3 +187,17 @@ describe('the Referer after a redirect', () => {
     expect(target.headers.get('referer')).toBe(null)
   })
 })
+
+test.each(['file:///etc/passwd', 'data:text/html,hi', 'mailto:bob@b.example', 'mem://a/b'])(
+  'a redirect to %s is not followed, and is counted and told',
+  (location) => {
+    const { stats } = rules()
+    const told: unknown[] = []
+    const logger = { ...silentLogger, debug: (fields: object | string) => void told.push(fields) }
+    const request = new Request('http://a.example/from')
+    const response = new Response(request.url, { status: 302, headers: { location }, request })
+    expect(middleware({ stats, logger }).processResponse(request, response)).toBe(response)
+    expect(stats.get('redirect/not_followed')).toBe(1)
+    expect(told).toEqual([{ url: request.url, location }])
+  },
+)

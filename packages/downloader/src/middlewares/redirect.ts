@@ -15,6 +15,8 @@ import { asWritten } from '../http/wire-text.ts'
 import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
 import { redirectRulesOf } from '../redirecting/redirect-rules-of.ts'
 
+const SHOWN_LOCATION_CHARS = 200
+
 const STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export interface RedirectMiddlewareOptions extends RedirectRules {
@@ -44,9 +46,19 @@ export class RedirectMiddleware implements DownloaderMiddleware {
     if (location === null || this.#leftToCallback(request, status)) return response
     const url = targetUrl(request, location)
     // The target is mailto:, an app link or broken. The callback may know what to do with the answer.
-    if (url === undefined || !isFetchable(url)) return response
+    if (url === undefined || !isFetchable(url)) return this.#notFollowed(request, response, location)
     const toGet = becomesGet(request.method, status)
     return redirectRequest(request, response, { url, reason: status, toGet }, this.#options)
+  }
+
+  #notFollowed(request: Request, response: Response, location: string): Response {
+    const { stats, logger } = this.#options
+    stats.inc('redirect/not_followed')
+    logger.debug(
+      { url: request.url, location: location.slice(0, SHOWN_LOCATION_CHARS) },
+      'a redirect to what is no http or https URL is not followed; the callback may handle its response (handle_httpstatus_list)',
+    )
+    return response
   }
 
   #leftToCallback(request: Request, status: number): boolean {

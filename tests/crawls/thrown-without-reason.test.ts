@@ -48,6 +48,12 @@ class InputMiddleware {
 class ItemMiddleware {
   processSpiderItem = nothing
 }
+class RequestMiddleware {
+  processSpiderRequest = nothing
+}
+class Admission {
+  requestScheduled = nothing
+}
 class Pipeline {
   processItem = rejected
 }
@@ -93,7 +99,12 @@ test.each<[string, SettingsInput, string, Readonly<Record<string, number>>]>([
     'InputMiddleware.processSpiderInput',
     GIVEN_UP,
   ],
-  ['processSpiderItem', { SPIDER_MIDDLEWARES: [[ItemMiddleware, 1]] }, 'the callback', GIVEN_UP],
+  [
+    'processSpiderItem',
+    { SPIDER_MIDDLEWARES: [[ItemMiddleware, 1]] },
+    'ItemMiddleware.processSpiderItem',
+    GIVEN_UP,
+  ],
   ['a pipeline', { ITEM_PIPELINES: [[Pipeline, 1]] }, 'Pipeline.processItem', LOST],
 ])('without a reason, thrown by %s', async (_where, settings, who, counted) => {
   const { stats, errors, finishReason } = await crawled(settings, {})
@@ -108,6 +119,15 @@ test.each<[string, object, Readonly<Record<string, number>>]>([
 ])('without a reason, thrown by %s', async (who, methods, counted) => {
   const { stats, errors, finishReason } = await crawled({}, methods)
   expect({ calls, finishReason, stats }).toMatchObject({ calls: 1, finishReason: 'finished', stats: counted })
+  expect(errors).toContainEqual(expect.stringContaining(`${who} threw undefined; throw an Error`))
+})
+
+test.each<[string, SettingsInput]>([
+  ['RequestMiddleware.processSpiderRequest', { SPIDER_MIDDLEWARES: [[RequestMiddleware, 1]] }],
+  ['Admission.requestScheduled', { DOWNLOADER_MIDDLEWARES: [[Admission, 1]] }],
+])('without a reason, thrown by %s for a request of start(): it ends start()', async (who, settings) => {
+  const { errors, finishReason } = await crawled(settings, {})
+  expect({ calls, finishReason }).toEqual({ calls: 1, finishReason: 'start_error' })
   expect(errors).toContainEqual(expect.stringContaining(`${who} threw undefined; throw an Error`))
 })
 

@@ -257,7 +257,7 @@ describe('middlewares', () => {
       component: { processRequest: () => 'what?' },
     })
     await expect(downloader.fetch(new Request('http://x/'), options())).rejects.toThrow(
-      /mine\.processRequest answered what\?/,
+      /mine\.processRequest answered "what\?" \(a string\); expected nothing/,
     )
     await close()
   })

@@ -10,6 +10,7 @@ import {
   type Response,
   type Signals,
   type SpiderLike,
+  thrownBy,
 } from '@webloom/core'
 import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
 import { handlerAnswer } from './handlers/handler-answer.ts'
@@ -33,7 +34,7 @@ export interface DownloaderOptions {
 export class Downloader {
   readonly #handlers: DownloadHandlers
   readonly #deadline: DownloadDeadline
-  readonly #admission: readonly DownloaderMiddleware[]
+  readonly #admission: DownloaderOptions['middlewares']
   readonly #fetch: (request: Request, options: DownloadOptions) => Promise<DownloadResult>
   readonly #signals: Signals
   readonly #logger: Logger
@@ -44,9 +45,7 @@ export class Downloader {
   constructor({ handlers, deadline, middlewares, signals, logger, spider }: DownloaderOptions) {
     this.#handlers = handlers
     this.#deadline = deadline
-    this.#admission = middlewares
-      .map(({ component }) => component)
-      .filter(({ requestScheduled }) => requestScheduled)
+    this.#admission = middlewares.filter(({ component }) => component.requestScheduled)
     this.#fetch = composeMiddlewares(middlewares, (request, options) => this.#download(request, options))
     this.#signals = signals
     this.#logger = logger
@@ -63,11 +62,15 @@ export class Downloader {
 
   /** Returns false when a middleware refuses the request before it is queued (offsite). The middleware has counted that. */
   admits(request: Request): boolean {
+    let by = ''
     try {
-      for (const middleware of this.#admission) middleware.requestScheduled!(request)
+      for (const { name, component } of this.#admission) {
+        by = name
+        component.requestScheduled!(request)
+      }
       return true
     } catch (error) {
-      if (!(error instanceof IgnoreRequest)) throw error
+      if (!(error instanceof IgnoreRequest)) throw thrownBy(error, `${by}.requestScheduled`)
       this.#logger.debug({ url: request.url, reason: error.message }, 'request refused')
       return false
     }

@@ -6,6 +6,7 @@ import {
   Response,
   RetryLater,
   thrownBy,
+  valueShown,
   WebloomError,
 } from '@webloom/core'
 
@@ -84,12 +85,6 @@ function checked(answer: unknown, name: string, hook: string): DownloadResult {
       : 'nothing, a Response, Request or RetryLater'
   throw new WebloomError(
     'WL_MIDDLEWARE_MISUSE',
-    `${name}.${hook} answered ${describe(answer)}; expected ${expected}`,
+    `${name}.${hook} answered ${valueShown(answer)}; expected ${expected}`,
   )
-}
-
-function describe(answer: unknown): string {
-  return typeof answer === 'object' && answer !== null
-    ? `a ${answer.constructor?.name ?? 'bare object'}`
-    : String(answer)
 }

@@ -328,7 +328,7 @@ function componentOf<T extends object>(
   const Class = typeof component === 'string' ? builtins[component] : (component as ComponentClass<T>)
   if (typeof Class !== 'function')
     throw new SettingsError([
-      `${setting} is ${String(component)}; expected ${Object.keys(builtins).join(', ')}, a class or ./file.ts#Export`,
+      `${setting} is ${valueShown(component)}; expected ${Object.keys(builtins).join(', ')}, a class or ./file.ts#Export`,
     ])
   const made = fromCrawler(Class, crawler, setting)
   const what = setting === 'HTTPCACHE_POLICY' ? 'HTTP cache policy' : 'HTTP cache storage'

@@ -23,6 +23,7 @@ import {
   type Signals,
   type SpiderMiddleware,
   type StatsCollector,
+  throwerOf,
   thrownBy,
   type UrlMemory,
   WebloomError,
@@ -32,6 +33,7 @@ import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
 import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
 import { callbackOf, nameCallbacks, sourceOf } from './callbacks.ts'
+import { type ItemHook, itemHooksOf, type RequestHook, requestHooksOf } from './element-hooks.ts'
 import { thrownMessage, thrownName } from './error-kinds.ts'
 import { logFailure } from './failure-log.ts'
 import { FailureSnapshots, givenUpOf, threwFor } from './given-up.ts'
@@ -61,14 +63,16 @@ export class Scraper {
   readonly #options: ScraperOptions
   readonly #components: readonly SpiderMiddleware[]
   /** The middlewares that see each request: they run for every link. */
-  readonly #requestHooks: readonly Pick<Required<SpiderMiddleware>, 'processSpiderRequest'>[]
+  readonly #requestHooks: readonly RequestHook[]
+  readonly #itemHooks: readonly ItemHook[]
   readonly #metaWatch: MetaWatch
   readonly #snapshots = new FailureSnapshots()
 
   constructor(options: ScraperOptions) {
     this.#options = options
     this.#components = options.middlewares.map(({ component }) => component)
-    this.#requestHooks = this.#components.filter(looksAtRequests)
+    this.#requestHooks = requestHooksOf(options.middlewares)
+    this.#itemHooks = itemHooksOf(options.middlewares)
     this.#metaWatch = new MetaWatch(options.logger)
   }
 
@@ -285,8 +289,8 @@ export class Scraper {
   /** Returns what the middlewares make of a request; null when one of them drops it. */
   #letThrough(yielded: Request, response: Response | null): Request | null {
     let request: Request | null = yielded
-    for (const component of this.#requestHooks) {
-      request = component.processSpiderRequest(request, response)
+    for (const hook of this.#requestHooks) {
+      request = hook(request, response)
       if (request === null) return null
     }
     return request
@@ -304,8 +308,8 @@ export class Scraper {
     }
     // Items are kept until the callback ends. An item that is changed and yielded again must not change those before.
     let item: unknown = Object.getPrototypeOf(yielded) === Object.prototype ? { ...yielded } : yielded
-    for (const component of this.#components) {
-      if (component.processSpiderItem) item = component.processSpiderItem(item, response)
+    for (const hook of this.#itemHooks) {
+      item = hook(item, response)
       if (item === null || item === undefined) return
     }
     output.items.push(item)
@@ -381,17 +385,11 @@ export class Scraper {
     this.#countException(error)
     logger.error(
       { url: request?.url, callback: request?.callback ?? 'parse', err: error },
-      'the callback threw; what it yielded before is kept',
+      `${throwerOf(error) ?? 'the callback'} threw; what was yielded before is kept`,
     )
     if (!response) return
     // Of an errback that threw the failure before counts, see `fail`.
     if (!output.failure) output.givenUp = this.#snapshots.with(threwFor(error, response), response)
     await signals.send('spiderError', { error, response, spider })
   }
-}
-
-function looksAtRequests(
-  component: SpiderMiddleware,
-): component is Pick<Required<SpiderMiddleware>, 'processSpiderRequest'> {
-  return component.processSpiderRequest !== undefined
 }

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { didYouMean, type ErrorCode, UsageError, WebloomError } from '@webloom/core'
+import { didYouMean, type ErrorCode, UsageError, valueShown, WebloomError } from '@webloom/core'
 import { visible } from '../terminal/sanitize.ts'
 import { compileProblem } from './compile-check.ts'
 import { type SourcePlace, shownPath, shownPlace, sourceExcerpt } from './source-place.ts'
@@ -27,7 +27,10 @@ export async function importProjectFile(
 
 function loadProblem(path: string, error: unknown, loaded: readonly string[]): string {
   if (error instanceof SyntaxProblem) return error.message
-  if (!(error instanceof Error)) return `${shownPath(path)} threw ${String(error)} while it was loaded`
+  if (!(error instanceof Error)) {
+    const shown = typeof error === 'object' ? valueShown(error) : String(error)
+    return `${shownPath(path)} threw ${shown} while it was loaded`
+  }
   return (
     notFoundProblem(error) ??
     missingSubpathProblem(error) ??

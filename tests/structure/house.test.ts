@@ -15,6 +15,7 @@ import { luaRefusalProblems } from './checks/lua/lua-refusals.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems, unusedPermissions } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
+import { sourceFiles, unseenFiles } from './files/source-files.ts'
 import { documentProblems } from './pages/documents.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -58,10 +59,18 @@ describe('this repository', () => {
     ['files, settings, commands and names of code that a page speaks of are there', documentProblems],
   ])('%s', (_, check) => {
     expect(check(ROOT)).toEqual([])
+    expect(unseenFiles(ROOT)).toEqual([])
   })
 })
 
 describe('each check can fail', () => {
+  test('on files that it looks for where none are', () => {
+    const moved = 'packages/core/src/settings/settings-table/unused-*.ts'
+    expect(sourceFiles(fixture('settings-used'), moved)).toEqual([])
+    expect(unseenFiles(fixture('settings-used'))).toEqual([
+      `a check looks for ${moved}, and there is no such file`,
+    ])
+  })
   test('on a folder of too many files, and on one that counts as large and is not', () => {
     const turns = 'packages/queue/src/turns'
     const leasing = 'packages/queue/src/leasing'

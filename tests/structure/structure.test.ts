@@ -9,6 +9,7 @@ import { circleProblems, folderCircleProblems } from './checks/circles.ts'
 import { docstringProblems } from './checks/docstrings.ts'
 import { importProblems } from './checks/imports.ts'
 import { mergeMarkerProblems } from './checks/merge-markers.ts'
+import { unseenFiles } from './files/source-files.ts'
 import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './pages/documented.ts'
 import { linkProblems } from './pages/links.ts'
 
@@ -43,6 +44,7 @@ describe('this repository', () => {
     ],
   ])('%s', (_, check) => {
     expect(check(ROOT)).toEqual([])
+    expect(unseenFiles(ROOT)).toEqual([])
   })
 })
 

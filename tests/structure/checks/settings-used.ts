@@ -25,9 +25,8 @@ const FROM_TABLES: Readonly<Record<string, readonly string[]>> = {
  * used that lead to a setting or command that does not exist, or is not used itself.
  */
 export function settingUseProblems(root: string): string[] {
-  const rows = sourceFiles(root, `${TABLE}*.ts`)
-  const used = rows.filter(({ path }) => !isOfUnused(path)).flatMap(({ text }) => rowsIn(text))
-  const unused = rows.filter(({ path }) => isOfUnused(path))
+  const used = sourceFiles(root, `${TABLE}*.ts`).flatMap(({ text }) => rowsIn(text))
+  const unused = sourceFiles(root, `${TABLE}unused/*.ts`)
   const sources = packageSources(root).filter(({ path }) => !path.startsWith(TABLE) && path !== GENERATED)
   const reads = new Map<string, string>()
   for (const { path, text } of sources) {
@@ -66,10 +65,6 @@ export function isCommand(root: string, name: string): boolean {
 
 function fromTable(path: string, text: string): string[] {
   return (FROM_TABLES[path] ?? []).filter((name) => text.includes(`['${name}']`))
-}
-
-function isOfUnused(path: string): boolean {
-  return path.startsWith(`${TABLE}unused-`)
 }
 
 function rowsIn(text: string): { name: string; isAlias: boolean }[] {

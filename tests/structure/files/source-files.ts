@@ -7,12 +7,27 @@ export interface SourceFile {
   readonly text: string
 }
 
+/** Patterns that have matched no file, by the root that they were asked for. */
+const unmatched = new Map<string, Set<string>>()
+
 /** Files below `root` that match, without what is built or installed. */
 export function sourceFiles(root: string, pattern: string): SourceFile[] {
-  return globSync(pattern, { cwd: root, exclude: (name) => name === 'node_modules' || name === 'dist' })
+  const paths = globSync(pattern, {
+    cwd: root,
+    exclude: (name) => name === 'node_modules' || name === 'dist',
+  })
+  if (paths.length === 0) unmatched.set(root, (unmatched.get(root) ?? new Set()).add(pattern))
+  return paths
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+/** Tells once of what checks have looked for below `root` and not found: such a check sees nothing, and passes. */
+export function unseenFiles(root: string): string[] {
+  const patterns = [...(unmatched.get(root) ?? [])]
+  unmatched.delete(root)
+  return patterns.map((pattern) => `a check looks for ${pattern}, and there is no such file`)
 }
 
 /** What packages are made of, pages of the dashboard (`.tsx`) among it; without tests and benchmarks beside it. */

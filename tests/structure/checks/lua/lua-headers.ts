@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import { matches, type SourceFile, sourceFiles } from '../../files/source-files.ts'
 
 /** A script as TypeScript puts it together, and how it is sent. */
@@ -23,9 +22,10 @@ const KINDS = ['KEYS', 'ARGV'] as const
  * are read one by one (`arg()`), or gathered elsewhere, are beyond it.
  */
 export function luaHeaderProblems(root: string): string[] {
-  return sourceFiles(root, 'packages/*/package.json').flatMap(({ path }) =>
-    packageProblems(root, posix.dirname(path)),
+  const homes = sourceFiles(root, 'packages/*/lua/**/*.lua').map(({ path }) =>
+    path.split('/').slice(0, 2).join('/'),
   )
+  return [...new Set(homes)].flatMap((home) => packageProblems(root, home))
 }
 
 function packageProblems(root: string, home: string): string[] {
@@ -35,7 +35,6 @@ function packageProblems(root: string, home: string): string[] {
       text,
     ]),
   )
-  if (lua.size === 0) return []
   const sources = sourceFiles(root, `${home}/src/**/*.ts`).filter(({ path }) => !path.endsWith('.test.ts'))
   const named = new Set(sources.flatMap(({ text }) => matches(text, /'([\w/-]+\.lua)'/g)))
   return [

@@ -218,6 +218,8 @@ describe('each check can fail', () => {
       'packages/queue/src/scripts.ts sends 1 KEYS to takeScript, whose headers tell of 2',
       'turns/take.lua reads ARGV[2], which no header of takeScript tells',
       'turns/take.lua reads no ARGV[1], which a header of takeScript tells',
+      'packages/queue/src/turn-scripts.ts sends 3 ARGV to sweepScript, whose headers tell of 4',
+      'packages/queue/src/turn-scripts.ts sends 2 ARGV to countScript, whose headers tell of 1',
     ])
   })
   test('on a script that answers with an error of Redis, or with a code and no detail', () => {

@@ -84,6 +84,14 @@ test('a request with very long headers keeps its place', () => {
   expect(places.free).toBe(1)
 })
 
+test('a request with something in its meta that is no JSON keeps its place', () => {
+  const { places } = placesOf()
+  const request = page()
+  Object.assign(request.meta, { count: 1n })
+  waiting(places.begin(request))
+  expect(places.free).toBe(1)
+})
+
 test('a request that was leased while others came back waits for a place, too', async () => {
   const { places } = placesOf({ max: 1 })
   const first = places.begin(page())
@@ -140,6 +148,20 @@ test.each([
     'bytes of meta',
     { asideBytesMax: 100_000 },
     new Request('http://a.test/', { meta: { a: 'a'.repeat(45_000) } }),
+  ],
+  [
+    'bytes of lists in cbKwargs',
+    { asideBytesMax: 100_000 },
+    new Request('http://a.test/', {
+      cbKwargs: { a: [{ b: 'a'.repeat(22_000) }, { b: 'a'.repeat(22_000) }] },
+    }),
+  ],
+  [
+    'bytes of small things in meta',
+    { asideBytesMax: 100_000 },
+    new Request('http://a.test/', {
+      meta: Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`key ${at}`, at % 2 === 0])),
+    }),
   ],
 ])('where too %s are aside, a request waits in its place', async (_, options, request) => {
   const { places } = placesOf(options)

@@ -53,7 +53,7 @@ local function requeueUnheld(turn)
       unmix(entry.slot)
     end
     -- The request may have been fetched, and has killed no worker.
-    prepend(bucketOf(turn.unit), entry.slot, entry.priority, { (marked(entry.text, '', '')) })
+    prepend(bucketOf(turn.unit), entry.slot, entry.priority, { (tried(entry.text, '', '')) })
   end
   moved.leased = moved.leased - #unheld / 2
   if resets then

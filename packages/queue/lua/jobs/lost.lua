@@ -1,4 +1,4 @@
--- A request whose worker is gone goes back to the head of its line, marked, or to quarantine.
+-- A request whose worker is gone goes back to the head of its line, with its tries raised, or to quarantine.
 --
 -- Input    reclaim(jobId, quarantineAfter): a job that is not active any more
 -- Output   {request id, worker, what fateOf() says}
@@ -30,8 +30,8 @@ local function reclaim(jobId, quarantineAfter)
   if fate == 'quarantined' then
     toQuarantine(jobId, id .. '\n\n' .. json, 'it killed ' .. killed .. ' workers that ran it alone')
   else
-    local marks = { (attempt or 1) + 1, killed, refusals or 0, fate == 'suspect' and 1 or suspect or 0 }
-    redis.call('HSET', jobKey(jobId), 'data', cjson.encode(id .. '\n' .. table.concat(marks, ':') .. '\n' .. json))
+    local tries = { (attempt or 1) + 1, killed, refusals or 0, fate == 'suspect' and 1 or suspect or 0 }
+    redis.call('HSET', jobKey(jobId), 'data', cjson.encode(id .. '\n' .. table.concat(tries, ':') .. '\n' .. json))
     redis.call('HDEL', jobKey(jobId), 'pb')
     queueFirst(jobId, tonumber(priority))
   end

@@ -2,7 +2,7 @@
 -- quarantined as one JSON text. For scripts of several files; src/quarantine.ts reads what is written here.
 --
 -- Input    note(histories, id, at, worker, what): a line more. at: ms, as text. The oldest lines go when there are too many
---          quarantine(quarantined, histories, text, reason, at): text as packed; its marks are forgotten
+--          quarantine(quarantined, histories, text, reason, at): text as packed; its tries are forgotten
 -- Output   nothing
 --
 -- Of the request's JSON only the validity is looked at: cjson would change numbers and empty lists.

@@ -2,7 +2,7 @@ import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/cor
 import type { Retried } from '../failures/redis-failures.ts'
 import type { HeldSlot } from '../frontier/held-turn.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
-import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
+import { type PackedTries, packRequest } from '../leasing/packed-request.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
@@ -100,14 +100,14 @@ export class BucketPlacing {
    */
   one(
     queued: QueuedRequest,
-    { marks, when, asker }: { marks: Partial<PackedMarks>; when: RetryWhen; asker: string },
+    { tries, when, asker }: { tries: Partial<PackedTries>; when: RetryWhen; asker: string },
   ): Placed {
     const line = this.#lineOf(queued.request, asker)
     const isHere = line.bucket.startsWith('#')
     return {
       ...line,
       place: !isHere ? 'again' : when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'again',
-      texts: [packRequest(queued, marks)],
+      texts: [packRequest(queued, tries)],
     }
   }
 

@@ -42,7 +42,7 @@ import type { BucketLease } from '../frontier/held-turn.ts'
 import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
 import type { JobChanges } from '../frontier/turn-protocol.ts'
 import type { Doubts } from '../leasing/doubts.ts'
-import { remarked } from '../leasing/packed-request.ts'
+import { withTries } from '../leasing/packed-request.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
@@ -77,7 +77,7 @@ export class BucketQueue implements RequestQueue {
     this.#parts = queueParts(options, {
       isClosed: () => this.#isClosed,
       serve: () => this.#serve(),
-      settle: () => this.#settle(),
+      carryOut: () => this.#carryOut(),
       onStart: (lease) => this.#onStart(lease),
       serveSoon: () => this.#serveSoon(),
       onWentBack: (error) => this.#onWentBack(error),
@@ -131,7 +131,7 @@ export class BucketQueue implements RequestQueue {
     }
     for (const turn of this.#parts.machine.turns)
       this.#parts.machine.states.lose(turn, 'the queue was closed')
-    this.#settle()
+    this.#carryOut()
     if (!this.#options.channel) this.#parts.channel.close()
     await this.#parts.jobs.close()
   }
@@ -235,7 +235,7 @@ export class BucketQueue implements RequestQueue {
 
   async steer(orders: HostOrders): Promise<void> {
     this.#parts.ordered.take(orders, this.#parts.machine)
-    this.#settle()
+    this.#carryOut()
     const { shard } = this.#options
     const here = shard ? new Map([...orders].filter(([slot]) => shard.has(slotKey(slot)))) : orders
     await this.#parts.ordered.tell(here, this.#parts.scripts, this.#parts.jobs)
@@ -259,7 +259,7 @@ export class BucketQueue implements RequestQueue {
     this.#parts.channel.listen({
       onPause: (slot, ms) => {
         machine.requests.paused(slot, ms, performance.now())
-        this.#settle()
+        this.#carryOut()
       },
       onHungry: (worker) => {
         if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS)
@@ -295,7 +295,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   /** Does what the machine says, and goes on. */
-  #settle(): void {
+  #carryOut(): void {
     const { machine, handout, sync } = this.#parts
     let isPageOver = false
     for (const effect of machine.effects()) {
@@ -349,7 +349,7 @@ export class BucketQueue implements RequestQueue {
       'the queue’s Redis has come back with an older state; what this worker had in hand, and what it did in the time that Redis has lost, is fetched again',
     )
     this.#parts.maintenance.reset()
-    this.#settle()
+    this.#carryOut()
     this.#parts.queued.wentBack(error.heard)
   }
 
@@ -368,19 +368,19 @@ export class BucketQueue implements RequestQueue {
   }
 
   async #giveAllBack(): Promise<void> {
-    await this.#parts.fetcher.settled()
+    await this.#parts.fetcher.drained()
     for (const lease of this.#parts.handout.out) {
       if (lease.state !== 'out') continue
       // It may have been fetched.
-      const text = remarked(lease.text, { attempt: lease.attempt + 1 })
+      const text = withTries(lease.text, { attempt: lease.attempt + 1 })
       const placed = [asItWas(lease.heldSlot, { priority: lease.priority, text })]
       this.#parts.machine.requests.end(lease, { placed, keepsHistory: true }, performance.now())
       lease.lose('the queue was closed')
     }
     this.#parts.machine.states.close(performance.now())
     this.#parts.sync.kick()
-    await this.#parts.sync.settled()
-    await this.#parts.jobs.settled()
+    await this.#parts.sync.drained()
+    await this.#parts.jobs.drained()
     await this.#parts.scripts.leave(this.#options.workerId)
   }
 }

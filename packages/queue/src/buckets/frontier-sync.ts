@@ -23,9 +23,9 @@ export interface FrontierSyncOptions {
   readonly jobs: TurnJobs
   readonly times: ProtocolTimes
   /** How many requests are wanted that no other queue of this worker is just taking. */
-  readonly unclaimed: () => number
+  readonly unreserved: () => number
   /** Called with how many this queue takes now, and with 0 when they are here. */
-  readonly claim: (count: number) => void
+  readonly reserve: (count: number) => void
   /** How long outcomes gather while nothing is wanted. */
   readonly gatherMs: () => number
   readonly stock: () => number
@@ -66,18 +66,18 @@ export class FrontierSync {
   }
 
   /** Resolves when there is nothing left to send. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     while (this.#isRunning) await this.#running
   }
 
   async #run(): Promise<void> {
-    const { onEffects, claim } = this.#options
+    const { onEffects, reserve } = this.#options
     await this.#gather()
     for (let message = this.#next(); message; message = this.#next()) {
-      claim(message.asks)
+      reserve(message.asks)
       await this.#send(message)
       onEffects()
-      claim(0)
+      reserve(0)
       await this.#gather()
     }
     this.#isRunning = false
@@ -99,14 +99,14 @@ export class FrontierSync {
   }
 
   #waitsMs(): number {
-    const { unclaimed, machine, gatherMs } = this.#options
-    return unclaimed() > 0 ? machine.patienceMs(performance.now()) : gatherMs()
+    const { unreserved, machine, gatherMs } = this.#options
+    return unreserved() > 0 ? machine.patienceMs(performance.now()) : gatherMs()
   }
 
   #next(): Message | undefined {
-    const { machine, commands, unclaimed, stock, isLooking } = this.#options
+    const { machine, commands, unreserved, stock, isLooking } = this.#options
     return machine.message(performance.now(), {
-      demand: unclaimed(),
+      demand: unreserved(),
       stock: stock(),
       number: commands.coming,
       isLooking: isLooking(),

@@ -74,7 +74,7 @@ export class LeaseOutcomes {
     await slots.prepare([{ request }])
     const own = handout.ownOf(lease)
     const asker = `${own.turn.holder}/${own.token}`
-    const placed = [placing.one({ id: own.id, request }, { marks: { attempt: own.attempt }, when, asker })]
+    const placed = [placing.one({ id: own.id, request }, { tries: { attempt: own.attempt }, when, asker })]
     const ended = this.#end(own, { placed, ...(host && { news: host }) })
     // Requests that were taken ahead stood behind it.
     if (when === 'first') machine.requests.callBack(own.heldSlot, performance.now())
@@ -88,7 +88,7 @@ export class LeaseOutcomes {
 
   async reject(lease: Lease, reason: string): Promise<void> {
     const own = this.#options.handout.ownOf(lease)
-    const placed = await this.#options.rejected.placed(own.heldSlot, own, own.marks.rejections + 1)
+    const placed = await this.#options.rejected.placed(own.heldSlot, own, own.tries.rejections + 1)
     await this.#end(own, { placed: [placed], refusal: reason })
   }
 

@@ -45,7 +45,7 @@ export interface QueueEvents {
   /** A request may be handed out, or more may be taken from Redis. */
   readonly serve: () => void
   /** The machine may have something to do. */
-  readonly settle: () => void
+  readonly carryOut: () => void
   readonly onStart: (lease: BucketLease) => void
   /** What may be handed out has changed. */
   readonly serveSoon: () => void
@@ -145,14 +145,14 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   })
   const sync: FrontierSync = new FrontierSync({
     ...common,
-    unclaimed: () => (events.isClosed() ? 0 : handout.unclaimed),
-    claim: (count) => handout.claim(count),
+    unreserved: () => (events.isClosed() ? 0 : handout.unreserved),
+    reserve: (count) => handout.reserve(count),
     gatherMs: () =>
       !shard ? GATHER_MS : machine.others.isHungry(performance.now()) ? HUNGRY_GATHER_MS : SHARD_GATHER_MS,
     stock: () => (events.isClosed() ? 0 : Math.floor(handout.out.size / STOCK_PART)),
     isLooking: () => fetcher.isLooking,
     onTrimmed: givingUp.onTrimmed ?? (() => {}),
-    onEffects: events.settle,
+    onEffects: events.carryOut,
   })
   const emptiness = new EmptinessCheck({
     turns: activityOf(machine, handout),
@@ -164,7 +164,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     onSwept: ({ requests }) => emptiness.heard(requests),
     onTended: () => {
       if (fetcher.isDrained) fetcher.sayHungry()
-      events.settle()
+      events.carryOut()
     },
   })
   const { mayDoubt } = options

@@ -4,7 +4,7 @@ import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldSlot, HeldTurn } from '../frontier/held-turn.ts'
 import type { Ended, Placed, Taken } from '../frontier/turn-protocol.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
-import { remarked, unpackRequest } from '../leasing/packed-request.ts'
+import { unpackRequest, withTries } from '../leasing/packed-request.ts'
 import { nobodyCanDo } from '../leasing/rejections.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { asItWas } from './bucket-placing.ts'
@@ -54,7 +54,7 @@ export class RejectedRequests {
     // While this worker has the turn, no other worker can try.
     if (machine.others.workers > 1) machine.states.leave(slot.turn, performance.now())
     const place = isForNobody ? 'quarantine' : rejectedMs
-    return { ...asItWas(slot, one), place, texts: [remarked(one.text, { rejections })] }
+    return { ...asItWas(slot, one), place, texts: [withTries(one.text, { rejections })] }
   }
 
   /** Returns true for a request that this worker has rejected before: it goes back, and its turn with it, for others to try. */
@@ -71,14 +71,14 @@ export class RejectedRequests {
   /** Rejects a request of another release. After enough rejections it is quarantined. */
   refuseUnreadable(slot: HeldSlot, { token, priority, text }: Taken, refusal: string): void {
     const { logger } = this.#options
-    const { id, marks } = unpackRequest(text)
+    const { id, tries } = unpackRequest(text)
     const one = { id, priority, text }
     if (this.isForOthers(slot.turn, id)) {
       this.endUnstarted(slot, { token, placed: [asItWas(slot, one)] })
       return
     }
     logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is rejected')
-    this.placed(slot, one, marks.rejections + 1).then(
+    this.placed(slot, one, tries.rejections + 1).then(
       (placed) => this.endUnstarted(slot, { token, id, refusal, placed: [placed] }),
       (error: unknown) => {
         // The next renewal finds the request in flight but not held, and puts it back into its line, where it is tried

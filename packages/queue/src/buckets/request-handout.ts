@@ -16,9 +16,9 @@ export interface DispatcherPart extends ItemDispatcher<BucketLease> {
   /** How many more callers wait for, of whatever queue they come. */
   readonly wanted: number
   /** How many of these no other queue is just taking from Redis. */
-  readonly unclaimed: number
+  readonly unreserved: number
   /** This queue takes so many from Redis now, until it says 0. */
-  claim(count: number): void
+  reserve(count: number): void
 }
 
 /**
@@ -71,12 +71,12 @@ export class RequestHandout {
   }
 
   /** The same without what other queues of the worker are just taking. */
-  get unclaimed(): number {
-    return this.#dispatcher.unclaimed
+  get unreserved(): number {
+    return this.#dispatcher.unreserved
   }
 
-  claim(count: number): void {
-    this.#dispatcher.claim(count)
+  reserve(count: number): void {
+    this.#dispatcher.reserve(count)
   }
 
   get out(): PassingSet<BucketLease> {
@@ -155,9 +155,9 @@ class OnlyPart extends LeaseDispatcher<BucketLease> implements DispatcherPart {
     return this.demand
   }
 
-  get unclaimed(): number {
+  get unreserved(): number {
     return this.demand
   }
 
-  claim(): void {}
+  reserve(): void {}
 }

@@ -114,7 +114,7 @@ export class TurnFetcher {
   }
 
   /** Resolves when all fetched turns have begun, or have gone back. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await Promise.all(this.#beginning.keys())
   }
 

@@ -134,7 +134,7 @@ export class TurnJobs {
   }
 
   /** Resolves when all calls to BullMQ have ended. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await Promise.all(this.#telling)
   }
 

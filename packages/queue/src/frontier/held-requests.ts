@@ -190,12 +190,12 @@ export class HeldRequests {
     slot.waiting = turn.isBucket ? one.waiting : 0
     slot.head = one.head ?? 0
     turn.tokens.add(one.token)
-    const { request, unreadable, id, marks } = unpackRequest(one.text)
+    const { request, unreadable, id, tries } = unpackRequest(one.text)
     if (request === undefined) {
       this.#effects.push({ kind: 'unreadable', slot, taken: one, why: unreadable })
       return slot
     }
-    const lease = new BucketLease(slot, one, { id, request, marks }, this.#events)
+    const lease = new BucketLease(slot, one, { id, request, tries }, this.#events)
     lease.isTakenAhead = slot.isPaced && slot.goesAtMs() > nowMs + LEAD_MS
     slot.queue.push(lease)
     this.#lies(lease, 1)

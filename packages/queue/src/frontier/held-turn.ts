@@ -12,7 +12,7 @@ import {
 } from '@webloom/core'
 import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
-import type { PackedMarks } from '../leasing/packed-request.ts'
+import type { PackedTries } from '../leasing/packed-request.ts'
 import { SlotPace } from '../politeness/slot-pace.ts'
 import { type SlotKnown, startedName, type Taken, type TurnJob, type UnitStatus } from './turn-protocol.ts'
 
@@ -278,7 +278,7 @@ export class BucketLease implements Lease, DispatchItem {
   readonly id: string
   readonly request: Request
   readonly priority: number
-  readonly marks: PackedMarks
+  readonly tries: PackedTries
   state: LeaseState = 'queued'
   host: HostState
   /** Taken ahead, for the slot's next time. */
@@ -294,7 +294,7 @@ export class BucketLease implements Lease, DispatchItem {
   constructor(
     slot: HeldSlot,
     { token, priority, text }: Taken,
-    { id, request, marks }: { id: string; request: Request; marks: PackedMarks },
+    { id, request, tries }: { id: string; request: Request; tries: PackedTries },
     events: LeaseEvents,
   ) {
     this.heldSlot = slot
@@ -304,7 +304,7 @@ export class BucketLease implements Lease, DispatchItem {
     this.text = text
     this.id = id
     this.request = request
-    this.marks = marks
+    this.tries = tries
     this.#events = events
   }
 
@@ -327,15 +327,15 @@ export class BucketLease implements Lease, DispatchItem {
   }
 
   get attempt(): number {
-    return this.marks.attempt
+    return this.tries.attempt
   }
 
   get redelivered(): boolean {
-    return this.marks.attempt > 1
+    return this.tries.attempt > 1
   }
 
   get suspect(): boolean {
-    return this.marks.suspect
+    return this.tries.suspect
   }
 
   get signal(): AbortSignal {
@@ -344,7 +344,7 @@ export class BucketLease implements Lease, DispatchItem {
 
   /** True when there is a history of the request, which is deleted when the request is committed. */
   get hasHistory(): boolean {
-    const { attempt, kills, rejections } = this.marks
+    const { attempt, kills, rejections } = this.tries
     return attempt > 1 || kills > 0 || rejections > 0
   }
 

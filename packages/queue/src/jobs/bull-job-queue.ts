@@ -63,11 +63,11 @@ import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import {
   jsonOf,
-  type PackedMarks,
+  type PackedTries,
   packRequest,
-  remarked,
-  UNMARKED,
+  UNTRIED,
   unpackRequest,
+  withTries,
 } from '../leasing/packed-request.ts'
 import { nobodyCanDo } from '../leasing/rejections.ts'
 import { KEPT_BY_NOBODY, type LockKeeper } from '../locks/lock-keeper.ts'
@@ -251,7 +251,7 @@ export class BullJobQueue implements RequestQueue {
     await this.#leases.end(lease, async (held) => {
       if (host) this.#leases.learn(lease.slot, host)
       if (failure) jobs.push(...this.#failed(held, failure))
-      const withHistory = held.marks === UNMARKED ? undefined : held.id
+      const withHistory = held.tries === UNTRIED ? undefined : held.id
       const trimmed = await this.#scripts.commit(held.hold, jobs, withHistory)
       if (trimmed) this.#givingUp.onTrimmed?.(trimmed)
       return trimmed !== false
@@ -279,7 +279,7 @@ export class BullJobQueue implements RequestQueue {
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#leases.end(lease, (held) => {
       if (host) this.#leases.learn(lease.slot, host)
-      const { attempt, kills } = held.marks
+      const { attempt, kills } = held.tries
       return this.#scripts.requeue({
         ...held.hold,
         text: packRequest({ id: held.id, request }, { attempt, kills }),
@@ -293,7 +293,7 @@ export class BullJobQueue implements RequestQueue {
     await this.#leases.end(lease, (held) =>
       this.#scripts.requeue({
         ...held.hold,
-        ...(held.marks.rejections > 0 && { text: remarked(held.text, { rejections: 0 }) }),
+        ...(held.tries.rejections > 0 && { text: withTries(held.text, { rejections: 0 }) }),
         when: 'first',
       }),
     )
@@ -342,16 +342,16 @@ export class BullJobQueue implements RequestQueue {
     const readable: TakenRequest[] = []
     for (const job of taken) {
       const text = textOf(job)
-      const { id, marks, request, unreadable } = unpackRequest(text)
+      const { id, tries, request, unreadable } = unpackRequest(text)
       const leftMs = this.#leftToOthers.waitMs(id)
       if (leftMs > 0) {
         left.push(leftMs)
         back.push(this.#scripts.requeue({ ...job, when: 'first' }))
       } else if (request) {
-        readable.push({ ...job, id, marks, request, text })
+        readable.push({ ...job, id, tries, request, text })
       } else {
         this.#logger.warn({ id, reason: unreadable }, 'rejected: this release cannot read it')
-        back.push(this.#rejectJob({ id, marks, text }, { ...job, reason: unreadable }))
+        back.push(this.#rejectJob({ id, tries, text }, { ...job, reason: unreadable }))
       }
     }
     const slots = await this.#leases.hold(readable, lockedUntilMs)
@@ -375,7 +375,7 @@ export class BullJobQueue implements RequestQueue {
   async #requeueHeld(lease: JobLease, delayMs?: number): Promise<void> {
     const { hold } = lease
     // Closed while it was handed out, it may have been fetched.
-    const wasTried = lease.isOut && { text: remarked(lease.text, { attempt: lease.attempt + 1 }) }
+    const wasTried = lease.isOut && { text: withTries(lease.text, { attempt: lease.attempt + 1 }) }
     lease.isEnding = true
     this.#leases.forget(lease)
     await this.#scripts.requeue({ ...hold, ...wasTried, when: delayMs ?? 'first' })
@@ -383,16 +383,16 @@ export class BullJobQueue implements RequestQueue {
 
   /** Puts the request back for another worker, after a while; quarantines it after too many rejections. False when the lease is lost. */
   async #rejectJob(
-    { id, marks, text }: { id: string; marks: PackedMarks; text: string },
+    { id, tries, text }: { id: string; tries: PackedTries; text: string },
     { reason, ...hold }: JobHold & { reason: string },
   ): Promise<boolean> {
-    const rejections = marks.rejections + 1
+    const rejections = tries.rejections + 1
     this.#leftToOthers.rejected(id)
     if (await nobodyCanDo({ ...this.#place, id, rejections }))
       return this.#scripts.quarantine(hold, { id, text, reason })
     return this.#scripts.requeue({
       ...hold,
-      text: remarked(text, { rejections, suspect: false }),
+      text: withTries(text, { rejections, suspect: false }),
       when: this.#rejectedMs,
       event: { id, what: `the worker gave it back: ${reason}` },
     })

@@ -1,7 +1,7 @@
 /** A request as a BullMQ job: its id, its priority, its data. */
 
 import type { QueuedRequest, QueueOrder, Request } from '@webloom/core'
-import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
+import { type PackedTries, packRequest } from '../leasing/packed-request.ts'
 
 /**
  * Returns the id under which a request's job is known, in BullMQ and Bull Board: never a number, and without a colon.
@@ -29,9 +29,9 @@ export function bullData(text: string): string {
 export function bullJob(
   queued: QueuedRequest,
   order: QueueOrder,
-  marks?: Partial<PackedMarks>,
+  tries?: Partial<PackedTries>,
 ): [string, string, number] {
-  return [bullJobId(queued.id), bullData(packRequest(queued, marks)), bullPriority(queued.request, order)]
+  return [bullJobId(queued.id), bullData(packRequest(queued, tries)), bullPriority(queued.request, order)]
 }
 
 /** Returns the same; for a link in doubt: id, packed request, `doubt`. */

@@ -1,7 +1,7 @@
 import type { DocumentPace, HostState, Lease, QueueOrder, Request } from '@webloom/core'
 import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
-import type { PackedMarks } from '../leasing/packed-request.ts'
+import type { PackedTries } from '../leasing/packed-request.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
 import { bullPriority } from './bull-job.ts'
 
@@ -18,7 +18,7 @@ export interface JobHold {
 /** A request as it came out of its job. */
 export interface TakenRequest extends JobHold {
   readonly id: string
-  readonly marks: PackedMarks
+  readonly tries: PackedTries
   readonly request: Request
   /** The packed request, as it stands in the queue. */
   readonly text: string
@@ -40,7 +40,7 @@ export class JobLease implements Lease, DispatchItem {
   readonly id: string
   readonly jobId: string
   readonly token: string
-  readonly marks: PackedMarks
+  readonly tries: PackedTries
   readonly request: Request
   readonly text: string
   readonly slot: string
@@ -67,7 +67,7 @@ export class JobLease implements Lease, DispatchItem {
     this.id = taken.id
     this.jobId = taken.jobId
     this.token = taken.token
-    this.marks = taken.marks
+    this.tries = taken.tries
     this.request = taken.request
     this.text = taken.text
     this.slot = slot
@@ -81,15 +81,15 @@ export class JobLease implements Lease, DispatchItem {
   }
 
   get attempt(): number {
-    return this.marks.attempt
+    return this.tries.attempt
   }
 
   get redelivered(): boolean {
-    return this.marks.attempt > 1
+    return this.tries.attempt > 1
   }
 
   get suspect(): boolean {
-    return this.marks.suspect
+    return this.tries.suspect
   }
 
   get hold(): JobHold {

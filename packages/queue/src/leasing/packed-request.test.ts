@@ -1,6 +1,6 @@
 import { Request, requestToJson, WebloomError } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { packRequest, remarked, UNMARKED, unpackRequest } from './packed-request.ts'
+import { packRequest, UNTRIED, unpackRequest, withTries } from './packed-request.ts'
 
 const request = new Request('https://example.com/a?b=1', {
   method: 'POST',
@@ -13,7 +13,7 @@ const request = new Request('https://example.com/a?b=1', {
 test('what is packed comes out the same, line breaks and all', () => {
   const unpacked = unpackRequest(packRequest({ id: 'f00d', request }))
   expect(unpacked.id).toBe('f00d')
-  expect(unpacked.marks).toEqual(UNMARKED)
+  expect(unpacked.tries).toEqual(UNTRIED)
   expect(requestToJson(unpacked.request!)).toEqual(requestToJson(request))
 })
 
@@ -22,12 +22,12 @@ test('an unmarked request has an empty second line; its JSON is the third and la
   expect(text).toBe('f00d\n\n{"v":1,"url":"https://example.com/"}')
 })
 
-test('marks travel on the second line and can be changed one by one', () => {
+test('tries travel on the second line and can be changed one by one', () => {
   const text = packRequest({ id: 'f00d', request }, { attempt: 2, suspect: true })
   expect(text.split('\n')[1]).toBe('2:0:0:1')
-  const once = remarked(text, { kills: 1, suspect: false })
-  expect(unpackRequest(once).marks).toEqual({ attempt: 2, kills: 1, rejections: 0, suspect: false })
-  expect(remarked(once, UNMARKED)).toBe(packRequest({ id: 'f00d', request }))
+  const once = withTries(text, { kills: 1, suspect: false })
+  expect(unpackRequest(once).tries).toEqual({ attempt: 2, kills: 1, rejections: 0, suspect: false })
+  expect(withTries(once, UNTRIED)).toBe(packRequest({ id: 'f00d', request }))
 })
 
 test.each([

@@ -2,19 +2,19 @@
  * How a request stands in Redis, whoever carries it:
  *
  *     id                              as the crawl knows it
- *     attempt:kills:rejections:suspect  the marks, whole numbers; an empty line stands for 1:0:0:0
+ *     attempt:kills:rejections:suspect  its tries, whole numbers; an empty line stands for 1:0:0:0
  *     {"v":1,"url":…}                 its JSON form
  *
- * A link that is set aside in doubt has `by <asker>` in the place of the marks: the page that has met it.
+ * A link that is set aside in doubt has `by <asker>` in the place of its tries: the page that has met it.
  *
- * So a script raises a mark without reading the JSON, and most requests cost two bytes more than id and JSON. Numbers go
+ * So a script raises one of them without reading the JSON, and most requests cost two bytes more than id and JSON. Numbers go
  * through no Lua table on the way: cjson would make 1e14 + 1 of them something else, and `{}` of an empty list.
  */
 
 import { type QueuedRequest, type Request, requestFromJson, requestToJson, WebloomError } from '@webloom/core'
 
 /** What happened to a request on its way through the workers. */
-export interface PackedMarks {
+export interface PackedTries {
   /** 1 until a lease of it was lost. */
   readonly attempt: number
   /** How many workers died while they ran it alone. */
@@ -25,10 +25,10 @@ export interface PackedMarks {
   readonly suspect: boolean
 }
 
-export const UNMARKED: PackedMarks = { attempt: 1, kills: 0, rejections: 0, suspect: false }
+export const UNTRIED: PackedTries = { attempt: 1, kills: 0, rejections: 0, suspect: false }
 
 /** A request as it came out of Redis; `unreadable` says why this release cannot make one of it. */
-export type Unpacked = { readonly id: string; readonly marks: PackedMarks; readonly inDoubt?: string } & (
+export type Unpacked = { readonly id: string; readonly tries: PackedTries; readonly inDoubt?: string } & (
   | { readonly request: Request; readonly unreadable?: never }
   | { readonly unreadable: string; readonly request?: never }
 )
@@ -36,22 +36,22 @@ export type Unpacked = { readonly id: string; readonly marks: PackedMarks; reado
 /** Throws WL_REQUEST_INVALID for an id of several lines: a FINGERPRINTER of the user's own made it. */
 export function packRequest(
   { id, request, inDoubt }: QueuedRequest,
-  marks: Partial<PackedMarks> = {},
+  tries: Partial<PackedTries> = {},
 ): string {
   if (id.includes('\n'))
     throw new WebloomError(
       'WL_REQUEST_INVALID',
       `the id ${JSON.stringify(id)} has a line break; a FINGERPRINTER must answer with one line`,
     )
-  const line = inDoubt === undefined ? packMarks({ ...UNMARKED, ...marks }) : `by ${inDoubt}`
+  const line = inDoubt === undefined ? packTries({ ...UNTRIED, ...tries }) : `by ${inDoubt}`
   return `${id}\n${line}\n${JSON.stringify(requestToJson(request))}`
 }
 
 /** Never throws: a request that cannot be read is another release's, and is rejected. */
 export function unpackRequest(text: string): Unpacked {
-  const { id, marksLine, json } = linesOf(text)
-  const marks = unpackMarks(marksLine)
-  const place = marksLine.startsWith('by ') ? { id, marks, inDoubt: marksLine.slice(3) } : { id, marks }
+  const { id, triesLine, json } = linesOf(text)
+  const tries = unpackTries(triesLine)
+  const place = triesLine.startsWith('by ') ? { id, tries, inDoubt: triesLine.slice(3) } : { id, tries }
   try {
     return { ...place, request: requestFromJson(JSON.parse(json)) }
   } catch (error) {
@@ -64,25 +64,25 @@ export function jsonOf(text: string): string {
   return linesOf(text).json
 }
 
-/** Returns the same request with some marks changed. */
-export function remarked(text: string, marks: Partial<PackedMarks>): string {
-  const { id, marksLine, json } = linesOf(text)
-  return `${id}\n${packMarks({ ...unpackMarks(marksLine), ...marks })}\n${json}`
+/** Returns the same request with its tries changed. */
+export function withTries(text: string, tries: Partial<PackedTries>): string {
+  const { id, triesLine, json } = linesOf(text)
+  return `${id}\n${packTries({ ...unpackTries(triesLine), ...tries })}\n${json}`
 }
 
-function linesOf(text: string): { id: string; marksLine: string; json: string } {
-  const [id = '', marksLine = ''] = text.split('\n', 2)
-  return { id, marksLine, json: text.slice(id.length + 1 + marksLine.length + 1) }
+function linesOf(text: string): { id: string; triesLine: string; json: string } {
+  const [id = '', triesLine = ''] = text.split('\n', 2)
+  return { id, triesLine, json: text.slice(id.length + 1 + triesLine.length + 1) }
 }
 
-function packMarks({ attempt, kills, rejections, suspect }: PackedMarks): string {
+function packTries({ attempt, kills, rejections, suspect }: PackedTries): string {
   const line = `${attempt}:${kills}:${rejections}:${suspect ? 1 : 0}`
   return line === '1:0:0:0' ? '' : line
 }
 
-function unpackMarks(line: string): PackedMarks {
+function unpackTries(line: string): PackedTries {
   const [, attempt, kills, rejections, suspect] = /^(\d+):(\d+):(\d+):([01])$/.exec(line) ?? []
-  if (attempt === undefined) return UNMARKED
+  if (attempt === undefined) return UNTRIED
   return {
     attempt: Number(attempt),
     kills: Number(kills),

@@ -17,15 +17,15 @@ test('for a shard that does not answer a few megabytes are kept, however large i
   const entries = ['x'.repeat(1_000_000)]
   for (let n = 0; n < 20; n++) delivery.gather(new Map([['00', [{ sender: '01', epoch: 'e.1', entries }]]]))
   delivery.gather(new Map([['02', [{ sender: '01', epoch: 'e.1', entries }]]]))
-  const settled = delivery.settled()
+  const drained = delivery.drained()
   expect(kept.get('00')).toBeLessThan(10)
   expect(kept.get('02')).toBe(1)
 
   away.reject(new Error('back, without what was sent'))
-  await settled
+  await drained
   kept.clear()
   delivery.gather(new Map([['00', [{ sender: '01', epoch: 'e.1', entries }]]]))
-  await delivery.settled()
+  await delivery.drained()
   expect(kept.get('00')).toBe(1)
 })
 

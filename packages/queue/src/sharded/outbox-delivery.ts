@@ -65,7 +65,7 @@ export class OutboxDelivery {
   }
 
   /** Resolves when all that has gathered is delivered, or has failed. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     for (const shard of [...this.#gathered.keys()]) this.#flush(shard)
     await Promise.all(this.#delivering)
   }

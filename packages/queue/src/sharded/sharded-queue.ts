@@ -170,7 +170,7 @@ export class ShardedQueue implements RequestQueue {
     this.#isClosed = true
     this.#tending.close()
     // What a delivery brings is told to BullMQ by the shard's queue, as long as that is open.
-    await this.#untilDelivered(this.#delivery.settled())
+    await this.#untilDelivered(this.#delivery.drained())
     await Promise.all(this.#all((queue) => queue.close()))
     await this.#untilDelivered(this.#leave())
   }
@@ -189,7 +189,7 @@ export class ShardedQueue implements RequestQueue {
   /** Each shard knows the crawl's run first, so that nothing of another run comes to it any more. */
   async clear(): Promise<void> {
     // What this worker is just bringing would come after it.
-    await this.#untilDelivered(this.#delivery.settled())
+    await this.#untilDelivered(this.#delivery.drained())
     const { redis } = this.#options
     const [run, state, persists] = await redis.hmget(this.#shards.home.record, 'run', 'state', 'persists')
     for (const { record, ...keys } of this.#shards.queues) {
@@ -326,7 +326,7 @@ export class ShardedQueue implements RequestQueue {
   }
 
   async #leave(): Promise<void> {
-    await this.#delivery.settled()
+    await this.#delivery.drained()
     await this.#home.scripts.leave(this.#options.workerId)
   }
 

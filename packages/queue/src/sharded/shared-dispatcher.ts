@@ -3,7 +3,7 @@
  * requests of all.
  *
  * What callers wait for is taken from one shard, if that has as much, and the next time from the next one: scripts are as full then as those
- * of a crawl with one queue. A shard claims what it is just taking, so that others do not take it, too.
+ * of a crawl with one queue. A shard reserves what it is just taking, so that others do not take it, too.
  */
 
 import type { DispatcherPart, Dispatching } from '../buckets/request-handout.ts'
@@ -15,7 +15,7 @@ type ShardOptions = LeaseDispatcherOptions<BucketLease>
 interface Shard {
   readonly hasSources: () => boolean
   readonly onDemand: (() => void)[]
-  claimed: number
+  reserved: number
 }
 
 export class SharedDispatcher {
@@ -25,7 +25,7 @@ export class SharedDispatcher {
   /** The shard that is served first the next time. */
   #first = 0
   /** How many requests shards are just taking. */
-  #claimed = 0
+  #reserved = 0
   #willServe = false
 
   /** @param waitMsMax how long a caller waits for requests */
@@ -40,7 +40,7 @@ export class SharedDispatcher {
 
   /** Whether callers wait for more than shards are just taking. */
   get isShort(): boolean {
-    return this.#dispatcher.demand > this.#claimed
+    return this.#dispatcher.demand > this.#reserved
   }
 
   take(
@@ -66,10 +66,10 @@ export class SharedDispatcher {
     onPut: (lease: BucketLease) => void,
   ): DispatcherPart {
     const all = this.#dispatcher
-    const shard: Shard = { hasSources, onDemand: [], claimed: 0 }
+    const shard: Shard = { hasSources, onDemand: [], reserved: 0 }
     this.#shards.push(shard)
     const shareOf = () => this.#shareOf(shard)
-    const unclaimedBy = () => this.#unclaimedBy(shard)
+    const unreservedBy = () => this.#unreservedBy(shard)
     const view: DispatcherPart = {
       get demand() {
         return shareOf()
@@ -77,10 +77,10 @@ export class SharedDispatcher {
       get wanted() {
         return all.demand
       },
-      get unclaimed() {
-        return unclaimedBy()
+      get unreserved() {
+        return unreservedBy()
       },
-      claim: (count) => this.#claim(shard, count),
+      reserve: (count) => this.#reserve(shard, count),
       put: (lease) => {
         this.#shardOf.set(lease, options)
         onPut(lease)
@@ -104,17 +104,17 @@ export class SharedDispatcher {
     return Math.ceil(demand / (1 + others))
   }
 
-  #unclaimedBy(shard: Shard): number {
+  #unreservedBy(shard: Shard): number {
     const { demand } = this.#dispatcher
     if (demand === 0) return 0
-    return Math.max(0, demand - this.#claimed + shard.claimed)
+    return Math.max(0, demand - this.#reserved + shard.reserved)
   }
 
   /** The shard after the one that takes is the first the next time. What that has not brought, others are asked for. */
-  #claim(shard: Shard, count: number): void {
-    if (count === shard.claimed) return
-    this.#claimed += count - shard.claimed
-    shard.claimed = count
+  #reserve(shard: Shard, count: number): void {
+    if (count === shard.reserved) return
+    this.#reserved += count - shard.reserved
+    shard.reserved = count
     if (count > 0) this.#first = this.#shards.indexOf(shard) + 1
     else if (this.isShort) this.#serve()
   }

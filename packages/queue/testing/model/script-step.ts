@@ -1,7 +1,7 @@
 import type { TurnAnswer, TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { addressOf, type SentEntries } from '../../src/shards/outbox-entry.ts'
 import { send } from './outbox-step.ts'
-import { remarked } from './remarked.ts'
+import { tried } from './tried.ts'
 import { type Turn, TurnStep } from './turn-step.ts'
 
 /** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
@@ -97,7 +97,7 @@ export class ScriptStep extends TurnStep {
     for (const { token, slot, priority, text } of unheld) {
       this.dropFlight(turn, [token])
       if (turn.unit.bucket === undefined) this.unmix(slot)
-      this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
+      this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [tried(text, 0, false).text])
     }
     this.state.counts.leased -= unheld.length
     if (resets) this.returnSlots(turn)

@@ -13,8 +13,8 @@ import type {
 import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
-import { remarked } from './remarked.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
+import { tried } from './tried.ts'
 
 const LINE_PER_LANE = 64
 const MAX_PASSED_PER_TAKE = 64
@@ -360,7 +360,7 @@ export class TurnStep extends SlotsStep {
         worker,
         isToBlame ? 'the worker was lost while it ran alone' : 'the worker was lost while it was in flight',
       )
-    return remarked(text, isToBlame ? 1 : 0, isToBlame || alone === undefined)
+    return tried(text, isToBlame ? 1 : 0, isToBlame || alone === undefined)
   }
 
   // leasing/quarantine.lua

@@ -3,7 +3,7 @@
 import { type HostNews, PROTOCOL_TIMES } from '@webloom/core'
 import type { BucketLease, HeldSlot } from '../../src/frontier/held-turn.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
-import { remarked } from '../../src/leasing/packed-request.ts'
+import { withTries } from '../../src/leasing/packed-request.ts'
 import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 const TIMES = PROTOCOL_TIMES.turns
@@ -100,7 +100,7 @@ export class SimulatedPages {
     const { chance } = world
     const at = chance.next()
     const news = chance.is(0.05) ? { news: this.#news() } : {}
-    const text = remarked(lease.text, { attempt: lease.attempt })
+    const text = withTries(lease.text, { attempt: lease.attempt })
     const back = { ...this.#asItWas(lease), texts: [text] }
     if (at < 0.05) {
       this.#end(lease, [back], news)

@@ -1,11 +1,11 @@
 -- Which request may have killed a worker. Without a note in `alone` any that was in flight, so all are suspects; with one,
 -- only the noted one.
 --
--- Input    marked(text, noted, worker): a request that was in flight; noted: id of the one that ran alone, or false
--- Output   the request with its marks raised, and how many workers it has killed, running alone
-local function marked(text, noted, worker)
-  local id, marks, json = string.match(text, '^([^\n]*)\n([^\n]*)\n(.*)$')
-  local attempt, kills, refusals = string.match(marks, '^(%d+):(%d+):(%d+):[01]$')
+-- Input    tried(text, noted, worker): a request that was in flight; noted: id of the one that ran alone, or false
+-- Output   the request with its tries raised, and how many workers it has killed, running alone
+local function tried(text, noted, worker)
+  local id, tries, json = string.match(text, '^([^\n]*)\n([^\n]*)\n(.*)$')
+  local attempt, kills, refusals = string.match(tries, '^(%d+):(%d+):(%d+):[01]$')
   local isToBlame = noted == id
   kills = (kills or 0) + (isToBlame and 1 or 0)
   if isToBlame or not noted then

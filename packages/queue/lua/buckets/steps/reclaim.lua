@@ -59,7 +59,7 @@ local function reclaim(turn, before)
         unmix(entry.slot)
       end
       if started[entry.token] then
-        text, kills = marked(entry.text, noted, worker)
+        text, kills = tried(entry.text, noted, worker)
         defer(entry.slot, turn.delay)
       end
       if kills >= turn.quarantineAfter then

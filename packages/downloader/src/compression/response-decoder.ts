@@ -9,7 +9,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { contentCoding } from './content-coding.ts'
-import { Unfolding, UnfoldsTooFar } from './unfolding.ts'
+import { DecompressesTooFar, Decompressor } from './decompressor.ts'
 
 export interface ResponseDecoderOptions {
   /** DOWNLOAD_MAXSIZE: bytes of the body after each encoding is undone. 0: no bound. */
@@ -30,7 +30,7 @@ export class ResponseDecoder {
   readonly #encodingsMax: number
   readonly #ratioMax: number
   readonly #stats: StatsCollector
-  readonly #unfolding = new Unfolding()
+  readonly #decompressor = new Decompressor()
 
   constructor(options: ResponseDecoderOptions) {
     this.#bytesMax = options.bodyBytesMax
@@ -69,9 +69,9 @@ export class ResponseDecoder {
       if (!coding) break
       const encoding = left.pop()!
       try {
-        body = await this.#unfolding.unfold(coding, body, limit.bytes)
+        body = await this.#decompressor.decompress(coding, body, limit.bytes)
       } catch (cause) {
-        throw cause instanceof UnfoldsTooFar
+        throw cause instanceof DecompressesTooFar
           ? tooFar(request, response, limit)
           : notEncoded(request, encoding, cause as Error)
       }
@@ -85,7 +85,7 @@ export class ResponseDecoder {
     return response.replace({ body, headers })
   }
 
-  #limitOf(request: Request, { body }: Response): UnfoldingLimit {
+  #limitOf(request: Request, { body }: Response): DecompressionLimit {
     const bytesMax = orInfinite(bodyBytesMaxOf(request, this.#bytesMax))
     const byRatio = Math.max(RATIO_FREE_BYTES, body.length * orInfinite(this.#ratioMax))
     return byRatio < bytesMax
@@ -98,15 +98,19 @@ export class ResponseDecoder {
   }
 }
 
-interface UnfoldingLimit {
+interface DecompressionLimit {
   readonly bytes: number
   readonly reason: 'decompressed_size' | 'decompression_ratio'
   /** The setting that the message names. */
   readonly setting: string
 }
 
-function tooFar(request: Request, { body }: Response, { reason, setting }: UnfoldingLimit): DownloadError {
-  const message = `${request}: ${body.length} bytes unfold to more than ${setting}`
+function tooFar(
+  request: Request,
+  { body }: Response,
+  { reason, setting }: DecompressionLimit,
+): DownloadError {
+  const message = `${request}: ${body.length} bytes decompress to more than ${setting}`
   return new DownloadError('DownloadTooLargeError', message, { reason })
 }
 

@@ -1,7 +1,7 @@
--- Begins a run in the place of the one before. Its queue is emptied, for it may hold what the other left. What was met stays
+-- Begins a run in the place of the one before. Its queue is emptied, for it may hold what the other left. What was seen stays
 -- where it is to outlive a crawl (SCHEDULER_PERSIST when that was run), or where it was emptied at that crawl's end.
 --
--- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures. With another number of shards
+-- Its ledger of failures begins empty, unless what was seen outlives a crawl: then so do the failures. With another number of shards
 -- it lies elsewhere, and that of the run before is to be deleted with its shards: shardsBefore has the numbers of all runs of which that is
 -- still to be done, as whoever was at it may have been killed.
 --

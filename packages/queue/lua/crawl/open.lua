@@ -2,7 +2,7 @@
 --
 -- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
---          on, flushes: empty queue and filter, persists: what is met outlives the crawl, shards: how many it has, absent for one}
+--          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one}
 --          ARGV[2] the worker's entry as JSON, without `at`
 -- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
 --          Or {"shards", how many} for a crawl that was begun with another number of them.

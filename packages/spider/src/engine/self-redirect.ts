@@ -1,7 +1,7 @@
 import type { Logger, Request, StatsCollector } from '@webloom/core'
 
 /**
- * Tells of a page that redirects to itself. As in Scrapy nothing comes of it: its URL has been met, so the filter drops the target. Browsers
+ * Tells of a page that redirects to itself. As in Scrapy nothing comes of it: its URL has been seen, so the filter drops the target. Browsers
  * ask on, up to twenty times, for the sake of sites that set a cookie first; with `dontFilter` so does a crawl. The log says it once, as a
  * site may do so with each of its pages.
  */

@@ -11,16 +11,16 @@
 import type { ContentCoding } from './content-coding.ts'
 
 /** Thrown when the unpacked body is larger than the limit. */
-export class UnfoldsTooFar extends Error {}
+export class DecompressesTooFar extends Error {}
 
-export class Unfolding {
+export class Decompressor {
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** Resolves to the unpacked body. Rejects with `UnfoldsTooFar`, or with zlib's error when not a byte could be unpacked. */
-  async unfold(coding: ContentCoding, body: Uint8Array, bytesMax: number): Promise<Buffer> {
+  /** Resolves to the unpacked body. Rejects with `DecompressesTooFar`, or with zlib's error when not a byte could be unpacked. */
+  async decompress(coding: ContentCoding, body: Uint8Array, bytesMax: number): Promise<Buffer> {
     return (
-      unfoldedAtOnce(coding, body, Math.min(bytesMax, SMALL_OUTPUT_BYTES)) ??
-      this.#inTurn(() => unfoldedBitByBit(coding, body, bytesMax))
+      decompressedAtOnce(coding, body, Math.min(bytesMax, SMALL_OUTPUT_BYTES)) ??
+      this.#inTurn(() => decompressedBitByBit(coding, body, bytesMax))
     )
   }
 
@@ -35,7 +35,7 @@ const SMALL_BODY_BYTES = 65_536
 const SMALL_OUTPUT_BYTES = 1_048_576
 
 /** Returns undefined for a body that is damaged or too large to be unpacked at once. */
-function unfoldedAtOnce(coding: ContentCoding, body: Uint8Array, bytesMax: number): Buffer | undefined {
+function decompressedAtOnce(coding: ContentCoding, body: Uint8Array, bytesMax: number): Buffer | undefined {
   if (body.length > SMALL_BODY_BYTES) return undefined
   try {
     return coding.sync(body, bytesMax)
@@ -45,7 +45,11 @@ function unfoldedAtOnce(coding: ContentCoding, body: Uint8Array, bytesMax: numbe
   }
 }
 
-async function unfoldedBitByBit(coding: ContentCoding, body: Uint8Array, bytesMax: number): Promise<Buffer> {
+async function decompressedBitByBit(
+  coding: ContentCoding,
+  body: Uint8Array,
+  bytesMax: number,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   const stream = coding.stream()
@@ -53,11 +57,11 @@ async function unfoldedBitByBit(coding: ContentCoding, body: Uint8Array, bytesMa
   try {
     for await (const chunk of stream) {
       bytes += chunk.length
-      if (bytes > bytesMax) throw new UnfoldsTooFar()
+      if (bytes > bytesMax) throw new DecompressesTooFar()
       chunks.push(chunk as Buffer)
     }
   } catch (error) {
-    if (bytes === 0 || error instanceof UnfoldsTooFar) throw error
+    if (bytes === 0 || error instanceof DecompressesTooFar) throw error
   }
   return Buffer.concat(chunks, bytes)
 }

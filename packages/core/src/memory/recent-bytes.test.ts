@@ -37,6 +37,14 @@ test('a value that is too heavy stays until the next comes', () => {
   expect([kept.get('a'), kept.get('b')]).toEqual([undefined, 2])
 })
 
+test('a look at one value is no use of it', () => {
+  const kept = new RecentBytes<string, number>(300)
+  for (const key of ['a', 'b', 'c']) kept.set(key, 1, 100)
+  expect([kept.peek('a'), kept.peek('d')]).toEqual([1, undefined])
+  kept.set('d', 1, 100)
+  expect(kept.peek('a')).toBeUndefined()
+})
+
 test('all entries can be looked at, which is no use of them', () => {
   const kept = new RecentBytes<string, number>(300)
   for (const key of ['a', 'b', 'c']) kept.set(key, key.charCodeAt(0), 100)

@@ -41,9 +41,9 @@ export class ConnectedSites {
     return this.#sites.size
   }
 
-  /** Returns whether a connection to the site is open, for which no address is needed. */
+  /** Returns whether a connection to the site is open, for which no address is needed. It is `to` that uses it. */
   isConnected(origin: string, localAddress?: string): boolean {
-    const site = this.#sites.get(keyOf(origin, localAddress))
+    const site = this.#sites.peek(keyOf(origin, localAddress))
     return site !== undefined && site.opened > 0
   }
 
@@ -71,7 +71,7 @@ export class ConnectedSites {
 
   /** Its connections have become more or fewer. */
   #weigh(key: string, site: SiteConnections): void {
-    const known = this.#sites.get(key)
+    const known = this.#sites.peek(key)
     if (site.isClosing || (known && known !== site)) return
     if (site.isIdle) this.#sites.delete(key)
     else this.#sites.set(key, site, site.bytes)

@@ -135,7 +135,7 @@ export class HostAddresses implements HostLookup {
   async of(hostname: string): Promise<readonly string[]> {
     if (isIP(hostname) !== 0) return [hostname]
     if (LOCALHOST.test(hostname)) return LOOPBACK
-    const known = this.#answerTo(hostname)
+    const known = this.#held(this.#known.get(hostname))
     if (!known) return this.#asked(hostname)
     if (known.addresses) return known.addresses
     throw cannotResolve(hostname, known.failure ?? 'no address')
@@ -143,13 +143,13 @@ export class HostAddresses implements HostLookup {
 
   ahead(hostname: string): Promise<unknown> | undefined {
     if (!this.#remembers || isIP(hostname) !== 0 || LOCALHOST.test(hostname)) return undefined
-    if (this.#answerTo(hostname)) return undefined
+    // The connection that is made next uses it, by `of`.
+    if (this.#held(this.#known.peek(hostname))) return undefined
     if (!this.#asking.has(hostname) && !this.#mayBegin(this.#lookupsAheadMax())) return undefined
     return this.#asked(hostname)
   }
 
-  #answerTo(hostname: string): Answer | undefined {
-    const known = this.#known.get(hostname)
+  #held(known: Answer | undefined): Answer | undefined {
     return known && known.untilMs > this.#now() ? known : undefined
   }
 

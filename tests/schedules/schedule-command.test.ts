@@ -95,6 +95,16 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
     ['schedule', 'quotes', '@daily', '-o', 's3://bucket/x.jsonl'],
     'put %(worker)s into its name',
   ],
+  [
+    'a webhook that is no address',
+    ['schedule', 'quotes', '@daily', '-s', 'MONITORS={"maxMinutes":1}', '-s', 'MONITOR_WEBHOOKS=nowhere'],
+    'MONITOR_WEBHOOKS[0] is no address',
+  ],
+  [
+    'a component that is not there',
+    ['schedule', 'quotes', '@daily', '-s', 'EXTENSIONS={"./gone.ts#Gone":500}'],
+    'gone.ts',
+  ],
   ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
   ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],
   ['a file', ['schedule', 'spiders/quotes.ts', '@daily'], 'Put it into the project’s folder spiders'],

@@ -125,8 +125,13 @@ export class CrawlMonitors {
       this.#lines.error({ err }, 'the monitors could not judge this run')
       return this.#known
     } finally {
-      await Promise.allSettled([...this.#channels.values()].map((channel) => channel.close()))
+      await this.close()
     }
+  }
+
+  /** `ended` does so itself. Never rejects. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#channels.values()].map((channel) => channel.close()))
   }
 
   /** Called when this process takes part in the run, before its first item. Never rejects. */

@@ -157,6 +157,13 @@ export class Crawl {
     }
   }
 
+  /** Called in place of `run`, for a crawl that was only tried. */
+  async letGo(): Promise<void> {
+    const { monitors, store } = this.#options
+    await monitors?.close()
+    store.disconnect()
+  }
+
   /** One that fails or never ends must not take the result of a good crawl with it. */
   async #closeExtension(extension: Extension): Promise<void> {
     const { settings, logger } = this.#options

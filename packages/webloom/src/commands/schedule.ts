@@ -2,6 +2,7 @@
 
 import { silentLogger } from '@webloom/core'
 import { CrawlSchedules, checkCron, type Schedule, type ScheduleSeen } from '@webloom/queue'
+import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
@@ -39,7 +40,8 @@ export async function setSchedule(
   const crawler = await crawlerFromOutside(Class, flags, config)
   const { spider, servers } = crawler
   const project = (await crawlerFromOutside(Class, {}, config)).settings
-  refuseFailingRuns(crawler, { cron, set: flags.set, project })
+  const base = crawlBaseOf(flags, config)
+  await refuseFailingRuns(crawler, { cron, set: flags.set, project, Class, base })
   const { redis, name: crawl, shown } = crawlFromOutside(crawler, config.folder)
   try {
     await servers.open()

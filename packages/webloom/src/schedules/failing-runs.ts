@@ -1,9 +1,10 @@
 /** What would keep scheduled runs from beginning, or from working: whoever types the schedule is told, and not a log at six in the morning. */
 
 import { type Settings, UsageError } from '@webloom/core'
-import { budgetPlanOf } from '@webloom/downloader'
-import { checkFeeds, feedStorages, readMonitors } from '@webloom/spider'
+import type { SpiderClass } from '@webloom/spider'
+import type { CrawlBaseOptions } from '../assembly/crawl-base.ts'
 import type { CrawlerFromOutside } from '../assembly/crawl-from-outside.ts'
+import { tryWorker } from '../assembly/try-worker.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 
@@ -13,24 +14,24 @@ export interface ScheduledRuns {
   readonly set: readonly string[] | undefined
   /** The settings that workers have which are started by hand. */
   readonly project: Settings
+  readonly Class: SpiderClass
+  /** What its workers are put together from. */
+  readonly base: CrawlBaseOptions
 }
 
 /**
- * Throws what is wrong with the runs of a schedule.
+ * Rejects with what is wrong with the runs of a schedule.
  *
  * @param crawler as the runs will have it
  */
-export function refuseFailingRuns(crawler: CrawlerFromOutside, runs: ScheduledRuns): void {
-  const { settings, spider, servers } = crawler
-  budgetPlanOf(settings)
-  readMonitors(spider, settings)
-  checkFeeds(settings, {
-    ...{ spiderName: spider.name, spider, startedAt: new Date(), isWorker: true },
-    storages: feedStorages(crawler),
-  })
+export async function refuseFailingRuns(
+  { settings, spider, servers }: CrawlerFromOutside,
+  runs: ScheduledRuns,
+): Promise<void> {
   refuseJobdir(settings, spider.name, runs.cron)
   refuseOtherMode(settings, runs)
   refuseNoRedis(servers, spider.name, runs.cron)
+  await tryWorker(runs.Class, runs.base)
 }
 
 function refuseJobdir(settings: Settings, spider: string, cron: string): void {

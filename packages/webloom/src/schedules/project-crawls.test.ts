@@ -97,7 +97,11 @@ function atOnce({ port }: RedisServer, command: string): void {
 async function dueOf(
   used: InUse,
   server: RedisServer,
-  { onSpider = () => {}, onLine = () => {} }: { onSpider?: () => void; onLine?: (line: string) => void },
+  {
+    onSpider = () => {},
+    onLine = () => {},
+    set = [],
+  }: { onSpider?: () => void; onLine?: (line: string) => void; set?: readonly string[] },
 ) {
   const lines: string[] = []
   const log = (first: object | string, text = '') => {
@@ -123,7 +127,10 @@ async function dueOf(
   const prefixes = keyPrefixesOf(settings)
   const schedules = new CrawlSchedules(redis, prefixes)
   const schedule = { name: 'daily', spider: 'due', crawlId: null, cron: '0 6 * * *', tz: 'UTC' }
-  await schedules.set({ ...schedule, flags: { argument: ['by=schedule'] } })
+  await schedules.set({
+    ...schedule,
+    flags: { argument: ['by=schedule'], set: [`REDIS_URL=${server.url}`, ...set] },
+  })
   await schedules.runNow('daily')
   const place: SchedulePlace = {
     ...{ servers, redis, prefixes, shown: server.url, spiders: [{ name: 'due', Class: Due }] },
@@ -170,4 +177,20 @@ test('a Redis that refuses writes when a run is about to begin does not take it 
   await lookedUntil('can be told again')
   expect(lines).not.toContain(NOT_BEGUN)
   expect(await lastFire()).toBe(undefined)
+})
+
+test.each<[string, readonly string[], string]>([
+  [
+    'a webhook that is no address',
+    ['MONITORS={"maxMinutes":1}', 'MONITOR_WEBHOOKS=nowhere'],
+    'MONITOR_WEBHOOKS[0]',
+  ],
+  ['a component that is not there', ['EXTENSIONS={"./gone.ts#Gone":500}'], 'gone.ts'],
+  ['a queue that keeps no visits', ['RECRAWL=fixed', 'QUEUE_MODE=job'], 'QUEUE_MODE=job keeps no visits'],
+])('a run that its workers would refuse is not begun, and its schedule says why: %s', async (_, set, why) => {
+  await using used = new InUse()
+  const { crawls, lastFire, lookedUntil } = await dueOf(used, used.use(await startRedis()), { set })
+  await lookedUntil(NOT_BEGUN)
+  expect(await lastFire()).toMatchObject({ outcome: 'failed', why: expect.stringContaining(why) })
+  expect(await crawls.look()).toEqual([])
 })

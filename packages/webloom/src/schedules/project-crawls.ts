@@ -28,8 +28,9 @@ import {
   scheduleKeys,
 } from '@webloom/queue'
 import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
-import { crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
+import { type CrawlBaseOptions, crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
 import { shardsAsked } from '../assembly/store-settings.ts'
+import { tryWorker } from '../assembly/try-worker.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
@@ -89,6 +90,7 @@ export class ProjectCrawls {
 interface AskedCrawl {
   readonly spider: Spider
   readonly settings: Settings
+  readonly base: CrawlBaseOptions
 }
 
 /** Those of one spider: there is one for each CRAWL_ID. */
@@ -200,8 +202,10 @@ class SpiderCrawls {
 
   async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<FireOutcome> {
     const logger = this.#logger
-    const { settings } = this.#with(flags)
+    const { settings, base } = this.#with(flags)
     const keys = crawlRedisKeys(crawlNameOf(settings, this.#name))
+    // A run that all its workers refuse would go on for ever, and nobody be told.
+    await tryWorker(this.#Class, base)
     const outcome = await beginRun({
       ...{ redis: this.#place.redis, keys, fire, schedule: name, flags },
       persists: settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off',
@@ -274,7 +278,8 @@ class SpiderCrawls {
       argument: [...(this.#flags.argument ?? []), ...(flags.argument ?? [])],
     }
     const spider = createSpider(this.#Class, spiderArguments(all))
-    return { spider, settings: spiderSettings(spider, crawlBaseOf(all, this.#config)) }
+    const base = crawlBaseOf(all, this.#config)
+    return { spider, settings: spiderSettings(spider, base), base }
   }
 }
 

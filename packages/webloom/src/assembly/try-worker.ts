@@ -1,0 +1,14 @@
+import { silentLogger } from '@webloom/core'
+import type { SpiderClass } from '@webloom/spider'
+import { assemble } from './assemble.ts'
+import type { CrawlBaseOptions } from './crawl-base.ts'
+
+/**
+ * Throws what a worker of that crawl would refuse before it fetches anything. Components are made, and neither opened nor closed; the log has
+ * nothing of it.
+ */
+export async function tryWorker(Class: SpiderClass, options: CrawlBaseOptions): Promise<void> {
+  const part = { begins: false, isWorker: true }
+  const crawl = await assemble(Class, { ...options, part, createLogger: () => silentLogger })
+  await crawl.letGo()
+}

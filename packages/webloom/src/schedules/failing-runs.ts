@@ -4,9 +4,9 @@ import { type Settings, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import type { CrawlBaseOptions } from '../assembly/crawl-base.ts'
 import type { CrawlerFromOutside } from '../assembly/crawl-from-outside.ts'
-import { tryWorker } from '../assembly/try-worker.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
+import { tryWorker } from './try-worker.ts'
 
 export interface ScheduledRuns {
   readonly cron: string

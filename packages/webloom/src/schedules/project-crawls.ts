@@ -30,10 +30,10 @@ import {
 import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { type CrawlBaseOptions, crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
 import { shardsAsked } from '../assembly/store-settings.ts'
-import { tryWorker } from '../assembly/try-worker.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
+import { tryWorker } from './try-worker.ts'
 
 export interface WantedCrawl {
   /** Tells it from all others. */

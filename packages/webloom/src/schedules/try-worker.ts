@@ -1,7 +1,7 @@
 import { silentLogger } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
-import { assemble } from './assemble.ts'
-import type { CrawlBaseOptions } from './crawl-base.ts'
+import { assemble } from '../assembly/assemble.ts'
+import type { CrawlBaseOptions } from '../assembly/crawl-base.ts'
 
 /**
  * Throws what a worker of that crawl would refuse before it fetches anything. Components are made, and neither opened nor closed; the log has

@@ -29,7 +29,6 @@ import {
   Response,
   type ResponseInit,
   type StatsCollector,
-  unlessAborted,
   withDeadline,
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
@@ -180,12 +179,8 @@ export class HttpDownloadHandler implements DownloadHandler {
       this.#count(error)
       return error
     }
-    const lookedUp = async () => {
-      await withDeadline(timeoutMs, unlessAborted(signal, lookup), late)
-      signal.throwIfAborted()
-      return performance.now() - askedAtMs
-    }
-    return stepAside(lookedUp())
+    const lookedUp = lookup.then(() => performance.now() - askedAtMs)
+    return stepAside(withDeadline(timeoutMs, lookedUp, late, signal))
   }
 
   #limitsOf(request: Request): ExchangeLimits {

@@ -51,7 +51,7 @@ export class RecentBytes<Key, Value> {
     return known?.value
   }
 
-  /** The same, but no use of it: for who looks first, and asks for it only then. To move an entry costs a microsecond or more. */
+  /** The same, but no use of it: for who looks first, and asks for it only then. To move an entry costs four times as much. */
   peek(key: Key): Value | undefined {
     return this.#values.get(key)?.value
   }

@@ -112,6 +112,31 @@ describe('a crawl that is run each day', () => {
     }
   })
 
+  test('with fingerprints that all begin alike, a redirect’s target and a link with the page’s meta are new pages', async () => {
+    await using days = await Days.of({ pages: 0 })
+    class Linked extends Shop {
+      override *start() {
+        for (const path of ['/old', '/p/1'])
+          yield new Request(`${days.web.origin}${path}`, { callback: this.read, dontFilter: true })
+      }
+
+      *read(response: Response): Generator<unknown> {
+        yield* this.parseItem(response)
+        if (response.previousVisit)
+          yield response.follow('/p/2', { meta: response.meta, callback: this.read })
+      }
+    }
+    const settings: SettingsInput = { FINGERPRINTER: ({ url }: Request) => url }
+    await days.run(0, settings, Linked)
+    days.web.asked()
+    days.web.change('/p/1')
+    // Pages of equally long paths have the same tag here.
+    days.web.redirect('/old', '/new')
+    await days.run(24, settings, Linked)
+    expect(days.web.asked().filter(({ status }) => status === 304)).toEqual([])
+    expect(pathsOf(days.items)).toEqual(['/new', '/p/1', '/p/2'])
+  })
+
   test('a page that redirects to itself is visited as any other, and not tried again as one that failed', async () => {
     await using days = await Days.of({ pages: 2 })
     days.web.redirect('/p/1', '/p/1')

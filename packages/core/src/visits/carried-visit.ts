@@ -1,18 +1,21 @@
 /**
  * The last visit of a page, on its way with the page's next request: so a visit costs no question to the store. It is in `meta.last_visit`,
- * after some digits of the page's fingerprint: a spider that copies `meta` to another request copies it too, and there it is no visit.
+ * after some digits of the page's fingerprint: a spider that copies `meta` to another request copies it too, as a redirect does, and there it
+ * is no visit.
  */
 
+import { hash } from 'node:crypto'
 import type { Visit } from '../ports/visit-store.ts'
 import type { Request } from '../requests/request.ts'
 import { visitFromBytes, visitToBytes } from './visit-bytes.ts'
 
-const FINGERPRINT_CHARS = 8
+const PAGE_CHARS = 8
+const SHA1_HEX = /^[0-9a-f]{40}$/
 const DOUBTED = '!'
 
 /** Makes the request carry its page's last visit. */
 export function carryVisit(request: Request, fingerprint: string, visit: Visit): void {
-  const page = fingerprint.slice(0, FINGERPRINT_CHARS)
+  const page = pageOf(fingerprint)
   request.meta = { ...request.meta, last_visit: page + visitToBytes(visit).toString('base64url') }
 }
 
@@ -20,9 +23,15 @@ export function carryVisit(request: Request, fingerprint: string, visit: Visit):
 export function carriedVisit(request: Request, fingerprint: string): Visit | undefined {
   const carried = request.hasMeta ? request.meta.last_visit : undefined
   if (typeof carried !== 'string') return undefined
-  const page = fingerprint.slice(0, FINGERPRINT_CHARS)
+  const page = pageOf(fingerprint)
   if (!carried.startsWith(page)) return undefined
   return visitFromBytes(Buffer.from(carried.slice(page.length), 'base64url'))
+}
+
+/** A FINGERPRINTER of one's own may make texts that all begin alike, such as URLs. */
+function pageOf(fingerprint: string): string {
+  const hex = SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
+  return hex.slice(0, PAGE_CHARS)
 }
 
 /** Returns the same request without the visit that it carries. */

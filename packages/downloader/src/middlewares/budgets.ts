@@ -5,6 +5,7 @@ import {
   type BudgetSpent,
   type Crawler,
   type DownloaderMiddleware,
+  hostNameOf,
   IgnoreRequest,
   type Logger,
   NotConfigured,
@@ -151,7 +152,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (!this.#left.delete(request)) return
     const bytes = bodyBytes + takeReceivedBytes(request)
     if (bytes === 0) return
-    const host = hostnameOf(request)
+    const host = hostNameOf(request.url)
     this.#untold.set(host, (this.#untold.get(host) ?? 0) + bytes)
     if (this.#untold.size >= HOSTS_UNTOLD_MAX) void this.tellBytes()
     this.#timer ??= setTimeout(() => void this.tellBytes(), TELL_BYTES_MS).unref()
@@ -160,7 +161,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   #mayLeave(request: Request, isForPage: boolean, { day }: Day): Promise<BudgetSpent | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<BudgetSpent | undefined>()
     const what = isForPage ? { pages: 1 as const } : { pages: 0 as const, besidesPages: true }
-    this.#asked.push({ ask: { host: hostnameOf(request), day, bytes: 0, ...what }, resolve, reject })
+    this.#asked.push({ ask: { host: hostNameOf(request.url), day, bytes: 0, ...what }, resolve, reject })
     if (this.#asked.length === 1) setImmediate(() => void this.#askTogether())
     return promise
   }
@@ -200,7 +201,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   #refused(request: Request, spent: BudgetSpent, asked: Day): RetryLater {
     const { plan, isKept = true, goOnToday = '', stats, close, hostOf } = this.#options
     const { window, kind } = spent
-    const host = hostnameOf(request)
+    const host = hostNameOf(request.url)
     const what = `${WORDS[window](host)} is spent: ${plan.limits[window]![kind]} ${kind}`
     const after = plan.after[window]
     if (after === 'drop') {
@@ -271,8 +272,4 @@ function goOnToday({ settings, spider, others }: Crawler): string {
 
 function backLater(page: Request): RetryLater {
   return new RetryLater(page, 'first')
-}
-
-function hostnameOf({ url }: Request): string {
-  return URL.parse(url)?.hostname ?? ''
 }

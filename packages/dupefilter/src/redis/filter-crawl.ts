@@ -9,7 +9,7 @@
  */
 
 import { hash } from 'node:crypto'
-import type { Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
+import { type Logger, type ProtocolTimes, redisNowMs, type StatsCollector } from '@webloom/core'
 import type { FilterKeys } from './filter-keys.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
 
@@ -81,7 +81,7 @@ export class FilterCrawl {
     this.open()
     if (this.#tag === '') return
     const { redis, keys } = this.#options
-    const note = `${await nowOf(redis)} ${this.#name}`
+    const note = `${await redisNowMs(redis)} ${this.#name}`
     const isFirst = (await redis.hsetnx(keys.record, `crawl:${this.#tag}`, note)) === 1
     this.#isNoted = true
     this.#staysNoted()
@@ -115,7 +115,7 @@ export class FilterCrawl {
   async others(): Promise<string[]> {
     if (this.#tag === '') return []
     const { redis } = this.#options
-    const now = await nowOf(redis)
+    const now = await redisNowMs(redis)
     return (await this.#notes())
       .filter(
         ({ tag, name, atMs }) =>
@@ -186,9 +186,4 @@ function crawlIn(name: string): string {
 
 function clearedKey({ settled }: FilterKeys): string {
   return settled.replace(/settled$/, 'cleared')
-}
-
-async function nowOf(redis: RedisConnection): Promise<number> {
-  const [seconds, microseconds] = await redis.time()
-  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
 }

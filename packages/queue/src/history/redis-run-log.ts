@@ -12,6 +12,7 @@ import {
   type RunLog,
   type RunLook,
   type RunState,
+  redisNowMs,
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
@@ -83,9 +84,9 @@ export class RedisRunLog implements RunLog {
   ): Promise<T> {
     const { redis, keys } = this.#options
     for (let n = 0; n < CHANGES_MAX; n++) {
-      const [text, [seconds, micros]] = await Promise.all([redis.hget(keys.monitors, run), redis.time()])
+      const [text, nowMs] = await Promise.all([redis.hget(keys.monitors, run), redisNowMs(redis)])
       const notes = notesIn(text)
-      const [changed, result] = change(notes, Number(seconds) * 1000 + Math.floor(Number(micros) / 1000))
+      const [changed, result] = change(notes, nowMs)
       if (changed === notes) return result
       const written = await noteScript.run(redis, [keys.monitors], [run, text ?? '', JSON.stringify(changed)])
       if (written === 1) return result

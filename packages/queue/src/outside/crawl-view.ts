@@ -1,6 +1,6 @@
 /** A crawl seen from outside, for `webloom status`. */
 
-import type { CrawlState, CrawlStatus, HostView } from '@webloom/core'
+import { type CrawlState, type CrawlStatus, type HostView, redisNowMs } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
@@ -102,8 +102,7 @@ export async function readPresence({
   redis,
   keys,
 }: Pick<ReadCrawlOptions, 'redis' | 'keys'>): Promise<CrawlPresence> {
-  const [[seconds, micros], entries] = await Promise.all([redis.time(), redis.hgetall(keys.workers)])
-  const nowMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  const [nowMs, entries] = await Promise.all([redisNowMs(redis), redis.hgetall(keys.workers)])
   const workers = Object.values(entries).flatMap((text) => readWorkerEntry(text, nowMs) ?? [])
   return { present: workers.filter(({ lost }) => !lost).map(({ id }) => id), readAt: new Date(nowMs) }
 }

@@ -7,7 +7,7 @@
  * What waits in Redis itself is changed by the workers then (`slots/steer.lua`).
  */
 
-import type { HostOrder, HostOrders } from '@webloom/core'
+import { type HostOrder, type HostOrders, redisNowMs } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
@@ -58,7 +58,7 @@ export async function orderHost(
   // Somebody else may change another part of it at this moment.
   for (let times = 0; times < ORDER_TRIES_MAX; times++) {
     const before = await redis.hget(keys.hostOrders, host)
-    const nowMs = await redisNow(redis)
+    const nowMs = await redisNowMs(redis)
     const { at: _, ...order } = changed(keptOf(before) ?? { at: 0 }, change, nowMs)
     const text = Object.keys(order).length === 0 ? '' : JSON.stringify(order)
     const args = [host, text, HOST_ORDERS_MAX, before ?? '']
@@ -70,7 +70,7 @@ export async function orderHost(
 
 /** Resolves to the orders that there are, by host. A pause counts from now on; one that is over is left out. */
 export async function readHostOrders({ redis, keys }: CrawlOnRedis): Promise<HostOrders> {
-  const [texts, nowMs] = await Promise.all([redis.hgetall(keys.hostOrders), redisNow(redis)])
+  const [texts, nowMs] = await Promise.all([redis.hgetall(keys.hostOrders), redisNowMs(redis)])
   const orders = Object.entries(texts).flatMap(([host, text]) => {
     const kept = keptOf(text)
     return kept ? [[host, asOrder(kept, nowMs)] as const] : []
@@ -103,9 +103,4 @@ function keptOf(text: string | null): KeptOrder | undefined {
   } catch {
     return undefined
   }
-}
-
-async function redisNow(redis: Redis): Promise<number> {
-  const [seconds, micros] = await redis.time()
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 }

@@ -1,6 +1,6 @@
 /** Workers of one machine that do nothing any more, for who looks after that machine: the health check of a container. */
 
-import type { KeyPrefixes } from '@webloom/core'
+import { type KeyPrefixes, redisNowMs } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -25,13 +25,13 @@ export async function stuckWorkers(
 ): Promise<StuckWorker[]> {
   // All that are known, a thousand at most: a worker that has run for weeks has joined its crawl long before others of a shared Redis.
   const crawls = await readCrawls(redis, prefixes)
-  const [[seconds], ...entries] = await Promise.all([
-    redis.time(),
+  const [nowMs, ...entries] = await Promise.all([
+    redisNowMs(redis),
     ...crawls.map((crawl) => redis.hvals(crawlRedisKeys(crawl).workers)),
   ])
   return entries
     .flat()
-    .flatMap((text) => readWorkerEntry(text, Number(seconds) * 1000) ?? [])
+    .flatMap((text) => readWorkerEntry(text, nowMs) ?? [])
     .filter((worker) => worker.host === host)
     .flatMap(({ id, pid, startedAt, lost, blocked, stalled }) => {
       const why = lost

@@ -1,4 +1,4 @@
-import { DropItem, WebloomError } from '@webloom/core'
+import { DropItem, isPromise, WebloomError } from '@webloom/core'
 import type { SchemaIssue, SchemaOutput, SchemaResult, StandardSchema } from './standard-schema.ts'
 
 /**
@@ -40,15 +40,11 @@ export function item<Schema extends StandardSchema>(
       'item(schema, value) was called without a schema; expected one of zod, valibot, arktype or another library with the Standard Schema interface',
     )
   const result = validate(value)
-  return isPending(result) ? result.then((settled) => checked(value, settled)) : checked(value, result)
+  return isPromise(result) ? result.then((settled) => checked(value, settled)) : checked(value, result)
 }
 
 function checked<Item>(value: unknown, result: SchemaResult<Item>): Item | InvalidItem {
   return result.issues ? new InvalidItem(value, result.issues) : result.value
-}
-
-function isPending<T>(result: T | Promise<T>): result is Promise<T> {
-  return typeof (result as Promise<T>).then === 'function'
 }
 
 // More would hide the line in the log.

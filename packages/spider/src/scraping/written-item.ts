@@ -5,7 +5,7 @@
  * An object of a class is accepted when it says what it is (`toJSON`: Date, URL) or has fields of its own.
  */
 
-import { Response as CoreResponse, Request } from '@webloom/core'
+import { Response as CoreResponse, isPromise, Request } from '@webloom/core'
 import { Selector, SelectorList } from '@webloom/selectors'
 import { Spider } from '../spider.ts'
 import { isGenerator } from './yielded-value.ts'
@@ -138,7 +138,7 @@ class ItemWalk {
         `a ${nameOf(value)}`,
         "bytes: write Buffer.from(it).toString('base64'), or response.text for a page",
       )
-    if (isThenable(value)) return this.#refuse('a Promise', 'await it before the item is yielded')
+    if (isPromise(value)) return this.#refuse('a Promise', 'await it before the item is yielded')
     if (hasToJson(value)) return this.#written(value.toJSON())
     if (this.#path.length > 0 && Object.keys(value).length === 0)
       return this.#refuse(
@@ -180,10 +180,6 @@ const NO_VALUES: readonly (readonly [abstract new (...args: never[]) => object, 
 
 function hasToJson(value: object): value is { toJSON(): unknown } {
   return 'toJSON' in value && typeof value.toJSON === 'function'
-}
-
-function isThenable(value: object): boolean {
-  return 'then' in value && typeof value.then === 'function'
 }
 
 function nameOf(value: object): string {

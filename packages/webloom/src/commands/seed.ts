@@ -9,16 +9,15 @@ import {
   UsageError,
 } from '@webloom/core'
 import { RedisSeedPush, type SeedType, seedTypeOf } from '@webloom/queue'
-import { createSpider, isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
-import { spiderSettings } from '../assembly/crawl-base.ts'
+import { isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
+import { crawlBase, crawlBaseOf } from '../assembly/crawl-base.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
+import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { RedisLink } from '../redis/redis-connection.ts'
 import { seedInput } from '../seeds/seed-input.ts'
 import { Seeding } from '../seeds/seeding.ts'
 import { counted, grouped } from '../terminal/figures.ts'
-import { loggerOf } from '../terminal/logger-of.ts'
 import { visible } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
 
@@ -37,20 +36,19 @@ export async function seed(
   config: LoadedConfig | undefined,
 ): Promise<number> {
   const input = seedInput(messages, flags.file)
-  const spider = createSpider(Class, spiderArguments(flags))
+  const { spider, settings, logger } = await crawlBase(Class, crawlBaseOf(flags, config))
   if (!isRedisSpider(spider))
     throw new UsageError(
       'WL_USAGE',
       `spider ${spider.name} takes no seeds: it is not a RedisSpider. Write  class ${Class.name} extends RedisSpider`,
     )
-  const settings = spiderSettings(spider, settingsLayers(flags, config))
   const { key } = seedOptionsOf(spider, settings)
   const target = seedsTarget(settings)
   const link = new RedisLink(target, {
     roles: ['seeds'],
     whose: crawlNameOf(settings, spider.name),
     startTimeoutMs: settings.getMs('REDIS_START_TIMEOUT'),
-    logger: loggerOf(settings),
+    logger,
   })
   await link.open()
   try {

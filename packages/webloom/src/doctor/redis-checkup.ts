@@ -13,6 +13,7 @@ import {
   type RedisOptions,
   type RedisRole,
   type RedisTarget,
+  redisNowMs,
   redisTargets,
   redisUrlText,
   type Settings,
@@ -315,9 +316,8 @@ function farAway(pingMs: number, { target, named }: Server): CheckResult {
 async function clockResults(redis: Redis, { named }: Server): Promise<CheckResults> {
   const before = Date.now()
   // The role of items has no right to ask.
-  const time = await redis.time().catch(() => undefined)
-  if (!time) return []
-  const theirs = Number(time[0]) * 1000 + Number(time[1]) / 1000
+  const theirs = await redisNowMs(redis).catch(() => undefined)
+  if (theirs === undefined) return []
   const aheadMs = theirs - (before + Date.now()) / 2
   if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return []
   const how = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`

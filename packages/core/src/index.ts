@@ -434,6 +434,7 @@ export { ScriptRefusal } from './redis/script-refusal.ts'
 export { reconnectWith } from './redis/silent-server.ts'
 export {
   isRedisFull,
+  isSlotMoving,
   redisError,
   redisRefusal,
   storeTrouble,

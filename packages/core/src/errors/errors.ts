@@ -169,14 +169,25 @@ export class DownloadError extends WebloomError {
   readonly kind: DownloadFailureKind
   /** Counted as `downloader/protection/<reason>`. Absent when no protection is the cause. */
   readonly reason: ProtectionReason | undefined
+  /** What the message says behind the name of the request, for a message about another one. Absent when it begins otherwise. */
+  readonly detail: string | undefined
+  /** `proxy`: the request went to a proxy, and the page's own server may be well. */
+  readonly via: 'proxy' | undefined
 
   constructor(
     kind: DownloadFailureKind,
     message: string,
-    { reason, ...options }: { cause?: unknown; reason?: ProtectionReason } = {},
+    {
+      reason,
+      detail,
+      via,
+      ...options
+    }: { cause?: unknown; reason?: ProtectionReason; detail?: string; via?: 'proxy' | undefined } = {},
   ) {
     super(CODE_OF_KIND[kind], message, options)
     this.kind = kind
     this.reason = reason
+    this.detail = detail
+    this.via = via
   }
 }

@@ -43,6 +43,13 @@ export function redisRefusal(error: unknown): 'wrong-type' | 'unknown-command' |
   return REFUSED.test(error.message) ? 'other' : undefined
 }
 
+const IS_MOVING = 'Script attempted to access a non local key'
+
+/** Returns whether a cluster has ended a script in its middle, as it is moving the slot of a key that the script made itself. */
+export function isSlotMoving(error: unknown): error is Error {
+  return error instanceof Error && error.message.includes(IS_MOVING)
+}
+
 /**
  * Settles as `work` does, but rejects with its `redisError`. For code that speaks Redis and is called by code that does
  * not.

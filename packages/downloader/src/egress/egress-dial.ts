@@ -168,7 +168,9 @@ function tunnelThrough(
     ) =>
       end(() => {
         socket.destroy()
-        reject(new DownloadError(kind, `${place} by the proxy ${proxyShown(proxy)}: ${why}`))
+        reject(
+          new DownloadError(kind, `${place} by the proxy ${proxyShown(proxy)}: ${why}`, { via: 'proxy' }),
+        )
       })
     const timer = setTimeout(() => refuse('no answer', 'DownloadTimeoutError'), timeoutMs)
     const onError = (error: Error) => refuse(error.message)

@@ -30,12 +30,8 @@ export function failureBeforeAnswer(request: Request, error: Error & { code?: st
     return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${message}`, { cause })
   }
   const { kind, reason, hint = '' } = meaningOf(cause.name, code, message)
-  const options = { cause, ...(reason && { reason }) }
-  return new DownloadError(
-    kind,
-    `${request}${wayOf(request)}: ${inWords(message) || code || cause.name}${hint}`,
-    options,
-  )
+  const detail = `${wayOf(request)}: ${inWords(message) || code || cause.name}${hint}`
+  return failed(kind, request, detail, { cause, ...(reason && { reason }) })
 }
 
 /** Returns the readable part of OpenSSL's `407D…:error:0A00010B:SSL routines:<function>:<what is wrong>:<file>:<line>:`. */
@@ -45,8 +41,19 @@ function inWords(message: string): string {
 }
 
 export function tooLate(request: Request, timeoutMs: number): DownloadError {
-  const message = `${request}${wayOf(request)} took longer than ${timeoutMs / 1000} s (DOWNLOAD_TIMEOUT)`
-  return new DownloadError('DownloadTimeoutError', message, { reason: 'deadline' })
+  const detail = `${wayOf(request)} took longer than ${timeoutMs / 1000} s (DOWNLOAD_TIMEOUT)`
+  return failed('DownloadTimeoutError', request, detail, { reason: 'deadline' })
+}
+
+/** Makes an error whose message is the request and a detail, which another message can be made from. */
+function failed(
+  kind: DownloadFailureKind,
+  request: Request,
+  detail: string,
+  options: { readonly cause?: unknown; readonly reason?: ProtectionReason },
+): DownloadError {
+  const via = proxyOf(request) ? 'proxy' : undefined
+  return new DownloadError(kind, `${request}${detail}`, { ...options, detail, via })
 }
 
 /** Returns the proxy's name for the message. Its password must not get into the log. */
@@ -61,20 +68,20 @@ export function tooSlow(
   { rateMin, rateWindowMs }: { rateMin: number; rateWindowMs: number },
 ): DownloadError {
   const seconds = rateWindowMs / 1000
-  const message =
+  const detail =
     reason === 'slow_headers'
-      ? `${request}: the headers began to come and were not complete within ${seconds} s (DOWNLOAD_RATE_WINDOW)`
-      : `${request}: less than ${rateMin} bytes/s (DOWNLOAD_MIN_RATE) in ${seconds} s (DOWNLOAD_RATE_WINDOW)`
-  return new DownloadError('DownloadTimeoutError', message, { reason })
+      ? `: the headers began to come and were not complete within ${seconds} s (DOWNLOAD_RATE_WINDOW)`
+      : `: less than ${rateMin} bytes/s (DOWNLOAD_MIN_RATE) in ${seconds} s (DOWNLOAD_RATE_WINDOW)`
+  return failed('DownloadTimeoutError', request, detail, { reason })
 }
 
 export function tooMuch(request: Request, reason: ProtectionReason, what: string): DownloadError {
-  return new DownloadError('DownloadTooLargeError', `${request}: ${what}`, { reason })
+  return failed('DownloadTooLargeError', request, `: ${what}`, { reason })
 }
 
 export function endedTooEarly(request: Request, bytes: number, cause: Error): DownloadError {
-  const message = `${request} ended after ${bytes} bytes: ${cause.message} (DOWNLOAD_FAIL_ON_DATALOSS=false hands on what came)`
-  return new DownloadError('ResponseDataLossError', message, { cause, reason: 'data_loss' })
+  const detail = ` ended after ${bytes} bytes: ${cause.message} (DOWNLOAD_FAIL_ON_DATALOSS=false hands on what came)`
+  return failed('ResponseDataLossError', request, detail, { cause, reason: 'data_loss' })
 }
 
 interface Meaning {

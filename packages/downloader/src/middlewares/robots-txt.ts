@@ -174,7 +174,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     })
     const answer = asking.catch((error: unknown) => {
       if (error instanceof BudgetRefusal) return error
-      throw ofPage(error, request, origin)
+      throw ofPage(error, request)
     })
     // The request that asks has the place for robots.txt; the others that wait for the file send nothing.
     const entry = await (isAnothers ? stepAside(request, answer) : answer)
@@ -258,12 +258,15 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
 }
 
 /** Returns the error of a server that was not reached as the request would have got it without robots.txt. */
-function ofPage(error: unknown, request: Request, origin: string): unknown {
-  const robots = `<GET ${origin}/robots.txt>`
-  if (!(error instanceof DownloadError) || !error.message.startsWith(robots)) return error
-  const { kind, reason } = error
-  const message = `${request}${error.message.slice(robots.length)}`
-  return new DownloadError(kind, message, { cause: error, ...(reason && { reason }) })
+function ofPage(error: unknown, request: Request): unknown {
+  if (!(error instanceof DownloadError) || error.detail === undefined) return error
+  const { kind, reason, detail, via } = error
+  return new DownloadError(kind, `${request}${detail}`, {
+    cause: error,
+    detail,
+    via,
+    ...(reason && { reason }),
+  })
 }
 
 /** Returns the site whose robots.txt counts by RFC 9309; undefined where there is none to ask. */

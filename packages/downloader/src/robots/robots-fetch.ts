@@ -123,7 +123,8 @@ export class RobotsFetch {
     })
     const result = await download(request, { ...options, cutsBody: true })
     if (result instanceof Response) return this.#decoder.decoded(request, result)
-    throw new DownloadError('DownloadFailedError', `${request}: a middleware gave no response`)
+    const detail = ': a middleware gave no response'
+    throw new DownloadError('DownloadFailedError', `${request}${detail}`, { detail })
   }
 
   #late(origin: string): DownloadError {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { luaScriptsIn, type RedisScript, WebloomError } from '@webloom/core'
+import { isSlotMoving, luaScriptsIn, type RedisScript, WebloomError } from '@webloom/core'
 import type { Cluster, Redis } from 'ioredis'
 
 /** A connection that its opener will close. */
@@ -13,7 +13,6 @@ export const luaScript = luaScriptsIn(new URL('../../lua/', import.meta.url))
 
 const MOVING_RETRY_MS = 50
 const MOVING_MS_MAX = 10_000
-const IS_MOVING = 'Script attempted to access a non local key'
 
 /**
  * Runs a script that may be run again after an error in its middle, as those of the asker protocol. Lists of askers are no KEYS, as nobody
@@ -29,7 +28,7 @@ export async function runThroughMoves(
     try {
       return await script.run(redis, keys, args)
     } catch (error) {
-      if (!(error instanceof Error && error.message.includes(IS_MOVING))) throw error
+      if (!isSlotMoving(error)) throw error
       if (waitedMs >= MOVING_MS_MAX) throw stillMoving(keys[0]!, error)
       await sleep(MOVING_RETRY_MS)
     }

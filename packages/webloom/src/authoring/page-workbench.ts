@@ -121,6 +121,6 @@ function withWayOut(error: unknown, { url }: Request): unknown {
     CannotResolveHostError: `Is the name right, and is there a network? See what others know of it:  nslookup ${shellQuoted(hostname)}`,
   }
   // A proxy's failure names the proxy, which is another place than the page's.
-  if (why[kind] === undefined || message.includes(' by the proxy ')) return error
+  if (why[kind] === undefined || error.via === 'proxy') return error
   return new DownloadError(kind, `${message}\n${why[kind]}`, { cause: error, ...(reason && { reason }) })
 }

@@ -101,7 +101,7 @@ export class Downloader {
     this.#failedThroughHost.add(request)
   }
 
-  /** Whether its host is to blame that the request failed: then it may wait with it. */
+  /** Returns whether its host is to blame that the request failed: then it may wait with it. */
   isHostToBlame(request: Request): boolean {
     return this.#failedThroughHost.has(request)
   }

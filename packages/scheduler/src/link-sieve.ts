@@ -46,7 +46,7 @@ export class LinkSieve {
   }
 
   /**
-   * Those the filter has not seen, those in doubt, and those that go past it (`dontFilter`), with their ids, in order.
+   * Resolves to those the filter has not seen, those in doubt, and those that go past it (`dontFilter`), with their ids, in order.
    *
    * @param options `marksAll`: those with `dontFilter` leave their mark in the filter, too
    */

@@ -67,7 +67,7 @@ export class Selector<Got = string> {
   }
 
   /**
-   * What a CSS query finds within this, itself included. `::text` takes the text directly in an element and
+   * Returns what a CSS query finds within this, itself included. `::text` takes the text directly in an element and
    * `::attr(name)` an attribute; both stand at the end. Throws WL_SELECTOR_INVALID when the query is not valid.
    */
   css(query: string): SelectorList {
@@ -78,7 +78,7 @@ export class Selector<Got = string> {
   }
 
   /**
-   * What an XPath 1.0 expression gives here; relative ones begin at this element, at `<html>` for a whole page.
+   * Returns what an XPath 1.0 expression gives here; relative ones begin at this element, at `<html>` for a whole page.
    * `has-class()`, `re:` and `set:` are known, as in parsel. Throws WL_SELECTOR_INVALID when it is not valid.
    *
    *     response.xpath('//a[@title = $title]/@href', { title: "it's" })
@@ -100,7 +100,7 @@ export class Selector<Got = string> {
   }
 
   /**
-   * What a JMESPath query finds: in JSON, or in a text or element that holds JSON; the elements of a list one by one.
+   * Returns what a JMESPath query finds: in JSON, or in a text or element that holds JSON; the elements of a list one by one.
    * Throws WL_SELECTOR_INVALID when the query is not valid.
    */
   jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
@@ -132,7 +132,7 @@ export class Selector<Got = string> {
   }
 
   /**
-   * What the pattern finds in `get()`: the group named `extract` of the first match, else all groups of all matches,
+   * Returns what the pattern finds in `get()`: the group named `extract` of the first match, else all groups of all matches,
    * else all matches.
    */
   re(pattern: string | RegExp, options: RegexOptions = {}): string[] {
@@ -298,7 +298,7 @@ export class SelectorList<Got = string> extends Array<Selector<Got>> {
     return this.map((selector) => selector.get())
   }
 
-  /** What the pattern finds in each of these, in one list; see `Selector.re`. */
+  /** Returns what the pattern finds in each of these, in one list; see `Selector.re`. */
   re(pattern: string | RegExp, options?: RegexOptions): string[] {
     return this.flatMap((selector) => selector.re(pattern, options))
   }
@@ -332,7 +332,7 @@ export class SelectorList<Got = string> extends Array<Selector<Got>> {
     for (const selector of this) selector.drop()
   }
 
-  /** As an array's; what is kept is a list again. */
+  /** Filters as an array does; what is kept is a list again. */
   override filter<S extends Selector<Got>>(
     keep: (selector: Selector<Got>, index: number, list: Selector<Got>[]) => selector is S,
   ): S[]
@@ -345,7 +345,7 @@ export class SelectorList<Got = string> extends Array<Selector<Got>> {
     return listOf(super.filter(keep))
   }
 
-  /** As an array's; the part is a list again. */
+  /** Slices as an array does; the part is a list again. */
   override slice(start?: number, end?: number): SelectorList<Got> {
     return listOf(super.slice(start, end))
   }

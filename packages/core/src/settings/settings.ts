@@ -128,22 +128,22 @@ export class Settings {
     return this.#typed(name, ['bool'], fallback) as boolean
   }
 
-  /** As `getBool`, for a whole number. */
+  /** Reads as `getBool` does, for a whole number. */
   getInt(name: SettingNameOf<'int'> | CustomSettingName, fallback?: number): number {
     return this.#typed(name, ['int'], fallback) as number
   }
 
-  /** As `getBool`, for a number. */
+  /** Reads as `getBool` does, for a number. */
   getFloat(name: NumberSettingName | CustomSettingName, fallback?: number): number {
     return this.#typed(name, ['float', 'int'], fallback) as number
   }
 
-  /** As `getFloat`, for a time that is set in seconds. Returns milliseconds. */
+  /** Reads as `getFloat` does, for a time that is set in seconds. Returns milliseconds. */
   getMs(name: NumberSettingName | CustomSettingName): number {
     return this.getFloat(name) * 1000
   }
 
-  /** As `getBool`, for a text, or one of several words. */
+  /** Reads as `getBool` does, for a text, or one of several words. */
   getString(
     name: SettingNameOf<'string'> | SettingNameOf<'enum'> | CustomSettingName,
     fallback?: string,
@@ -151,14 +151,14 @@ export class Settings {
     return this.#typed(name, ['string', 'enum'], fallback) as string
   }
 
-  /** As `getBool`, for a list of texts. */
+  /** Reads as `getBool` does, for a list of texts. */
   getList<Name extends SettingNameOf<'list'>>(name: Name): SettingValue<Name>
   getList(name: CustomSettingName, fallback?: readonly string[]): readonly string[]
   getList(name: SettingNameOf<'list'> | CustomSettingName, fallback?: readonly string[]): unknown {
     return this.#typed(name, ['list'], fallback)
   }
 
-  /** As `getBool`, for values by name. */
+  /** Reads as `getBool` does, for values by name. */
   getDict(name: SettingNameOf<'dict'> | CustomSettingName, fallback?: SettingDict): SettingDict {
     return this.#typed(name, ['dict'], fallback) as SettingDict
   }

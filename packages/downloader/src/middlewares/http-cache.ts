@@ -227,7 +227,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     }
   }
 
-  /** Of the storage, in time. What it does later is dropped. */
+  /** Returns the answer of the storage, if it comes in time. What it does later is dropped. */
   #answer<T>(method: string, answer: Awaitable<T>): Awaitable<T> {
     if (!isPromise(answer)) return answer
     const { storage, storageMsMax } = this.#options

@@ -136,7 +136,7 @@ export class Claims {
     return this.#claims.get(asker)?.run
   }
 
-  /** Whether the asker's present attempt was told of a new link. */
+  /** Returns whether the asker's present attempt was told of a new link. */
   hasTold(asker: string): boolean {
     return (this.#claims.get(asker)?.told.size ?? 0) > 0
   }

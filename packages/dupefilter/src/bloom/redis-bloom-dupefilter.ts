@@ -64,7 +64,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
     }
   }
 
-  /** As the settings ask for it, on the crawl's connection. */
+  /** Makes the filter that the settings ask for, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): RedisBloomDupeFilter {
     const { settings } = crawler
     const compat = settings.get('BLOOMFILTER_COMPAT')

@@ -82,7 +82,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     this.#fullHosts = new FullHosts(parameters.layer, options.stats, this.logger)
   }
 
-  /** As the settings ask for it, on the crawl's connection. */
+  /** Makes the filter that the settings ask for, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): RedisHostBloomDupeFilter {
     const { settings } = crawler
     const size = nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)')

@@ -48,7 +48,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
     refuseGrowing(this.fullness.onFull, CANNOT_GROW)
   }
 
-  /** As the settings ask for it, on the crawl's connection. */
+  /** Makes the filter that the settings ask for, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): CountingBloomDupeFilter {
     const { settings } = crawler
     refusePartition(settings, 'counting-bloom')

@@ -62,7 +62,7 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
     this.#prefix = companionKey(this.keys.main, 'met')
   }
 
-  /** As the settings ask for it, on the crawl's connection. */
+  /** Makes the filter that the settings ask for, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): RedisKeyDupeFilter {
     const ttl = crawler.settings.get('DUPEFILTER_TTL')
     if (ttl === null) {

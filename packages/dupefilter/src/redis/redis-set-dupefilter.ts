@@ -44,7 +44,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
     this.#bytes = Math.min(BYTES[options.members ?? 'hex'], this.fingerprinter.hashBytes ?? 0)
   }
 
-  /** As the settings ask for it, on the crawl's connection. */
+  /** Makes the filter that the settings ask for, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): RedisSetDupeFilter {
     return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy-redis'),

@@ -95,7 +95,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     })
   }
 
-  /** As the settings ask for it, on the crawl's connection. */
+  /** Makes the filter that the settings ask for, on the crawl's connection. */
   static fromCrawler(crawler: Crawler): SplittableBloomDupeFilter {
     const { settings } = crawler
     refusePartition(settings, 'splittable-bloom')

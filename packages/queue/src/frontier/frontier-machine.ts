@@ -126,7 +126,7 @@ export class FrontierMachine {
     return demand > has
   }
 
-  /** How long a message may wait (ms): what ends belongs to slots with a delay, and so does what would be taken. */
+  /** Returns how long a message may wait (ms): what ends belongs to slots with a delay, and so does what would be taken. */
   patienceMs(nowMs: number): number {
     for (const { slot } of this.#endings.all) if (!slot.isPaced) return 0
     return Math.max(0, Math.min(PATIENCE_MS, this.#schedule.soonestMs(nowMs)))
@@ -147,7 +147,7 @@ export class FrontierMachine {
     return this.#effects.splice(0)
   }
 
-  /** Whether this worker wants another turn, with so many on their way. */
+  /** Returns whether this worker wants another turn, with so many on their way. */
   wantsTurn(beginning: number, demand: number): boolean {
     if (this.states.isClosing || demand === 0) return false
     const { sources, going } = this.#schedule

@@ -31,7 +31,7 @@ export class FrontierSchedule {
     return this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** How soon the first of the sources would let something go; infinity: there is none. */
+  /** Returns how soon the first of the sources would let something go; infinity: there is none. */
   soonestMs(nowMs: number): number {
     let ms = Number.POSITIVE_INFINITY
     for (const source of this.sources) {

@@ -77,7 +77,7 @@ export class HeldRequests {
     return leases
   }
 
-  /** How many of those that lie ready are about to leave. Half of what has left lately: a note in vain costs as much as one that is sent. */
+  /** Returns how many of those that lie ready are about to leave. Half of what has left lately: a note in vain costs as much as one that is sent. */
   leavingSoon(nowMs: number): number {
     return this.#left.before(nowMs) >> 1
   }

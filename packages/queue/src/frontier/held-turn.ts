@@ -74,7 +74,7 @@ export class HeldTurn {
     return this.leavingSinceMs !== undefined
   }
 
-  /** Whether another worker that took it over could fetch something of it now. */
+  /** Returns whether another worker that took it over could fetch something of it now. */
   hasMore(nowMs: number): boolean {
     if (this.head !== undefined) return true
     for (const slot of this.slots.values())
@@ -192,7 +192,7 @@ export class HeldSlot extends SlotPace {
     return Math.min(this.waiting, this.room)
   }
 
-  /** In how many milliseconds a document of a page may leave; infinity: when a request that is out has left. */
+  /** Returns in how many milliseconds a document of a page may leave; infinity: when a request that is out has left. */
   documentWaitMs(nowMs: number): number {
     if (this.isPaced)
       for (const lease of this.out)

@@ -70,7 +70,7 @@ export class OtherWorkers {
     return true
   }
 
-  /** How many lanes a slot of a bucket should get, as it is hot; 0: it stays there. */
+  /** Returns how many lanes a slot of a bucket should get, as it is hot; 0: it stays there. */
   lanesOf(slot: HeldSlot): number {
     if (slot.waiting < HOT_FROM) return 0
     const lanes = this.lanesMax(slot)

@@ -107,7 +107,7 @@ export class JobDir {
     })
   }
 
-  /** What its runs may spend. @param nowMs default: this machine's clock */
+  /** Returns what its runs may spend. @param nowMs default: this machine's clock */
   budgetBook(limits: BudgetLimits, nowMs = Date.now): SqliteBudgetBook {
     return new SqliteBudgetBook({ database: this.#database, limits, nowMs })
   }

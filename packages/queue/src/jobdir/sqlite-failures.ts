@@ -181,7 +181,7 @@ export class SqliteFailures implements FailureStore {
     return row.known > 0 || row.count < SIGNATURES_MAX ? signature : OTHER_FAILURES
   }
 
-  /** Of a signature with the most entries the oldest go. */
+  /** Deletes the oldest failures of the signature that has the most, until no more than so many are left. Returns how many went. */
   #trim(most: number): number {
     let trimmed = 0
     for (let all = this.#totals(); all.kept > most || all.bytes > FAILURES_BYTES_MAX; all = this.#totals()) {

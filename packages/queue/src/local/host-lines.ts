@@ -112,7 +112,7 @@ export class HostLines<Held extends StoredRequest, Delayed extends DelayedReques
     }
   }
 
-  /** How urgent the line's next request is. */
+  /** Returns how urgent the line's next request is. */
   urgencyOf({ slot, waiting }: HostLine<Held, Delayed>): number {
     return waiting.headPriority + this.#clock.boostOf(slot)
   }

@@ -46,7 +46,7 @@ export class SlotPace {
     return nowMs < this.#pausedUntilMs
   }
 
-  /** In how many milliseconds its delay lets the next holder ask it; 0: at once. Redis knows by itself how long it pauses. */
+  /** Returns in how many milliseconds its delay lets the next holder ask it; 0: at once. Redis knows by itself how long it pauses. */
   waitMs(nowMs: number): number {
     return this.isPaced ? Math.max(0, this.dueAtMs - nowMs) : 0
   }

@@ -123,7 +123,7 @@ export class ShardsHome {
     return true
   }
 
-  /** Whether another worker has that task just now. */
+  /** Resolves to whether another worker has that task just now. */
   async isOfAnother(task: OneWorkersTask): Promise<boolean> {
     const { redis, workerId } = this.#options
     const holder = await redis.get(this.#keyOf(task))

@@ -42,7 +42,7 @@ export class CrawlShards {
     return shardOf(slot, this.count)
   }
 
-  /** Where the line of a slot lies. */
+  /** Returns where the line of a slot lies. */
   ofSlot(slot: string): CrawlRedisKeys {
     return this.count > 1 ? this.keysOf(this.shardOf(slot)) : this.home
   }

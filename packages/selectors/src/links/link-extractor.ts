@@ -124,7 +124,7 @@ export class LinkExtractor {
     )
   }
 
-  /** Whether `allow`, `deny` and the domains let a URL through. */
+  /** Returns whether `allow`, `deny` and the domains let a URL through. */
   matches(url: string): boolean {
     return this.#filter.matches(url)
   }

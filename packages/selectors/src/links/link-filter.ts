@@ -39,13 +39,13 @@ export class LinkFilter {
     this.#denyEndings = listOf(options.denyExtensions ?? IGNORED_EXTENSIONS).map((ending) => `.${ending}`)
   }
 
-  /** Whether a link is wanted. */
+  /** Returns whether a link is wanted. */
   wants(url: string, text: string): boolean {
     if (!REQUESTABLE.test(url)) return false
     return this.matches(url) && !this.#isDeniedFile(url) && (this.#text?.(text) ?? true)
   }
 
-  /** Whether patterns and domains let the URL through. */
+  /** Returns whether patterns and domains let the URL through. */
   matches(url: string): boolean {
     if (this.#allowDomains.length > 0 && !isOf(url, this.#allowDomains)) return false
     if (this.#denyDomains.length > 0 && isOf(url, this.#denyDomains)) return false

@@ -81,7 +81,7 @@ export class MarkupReader {
 
   // ---- for who extends this ----
 
-  /** Whether `startTag` will ask for attributes of the element whose name stands here. */
+  /** Returns whether `startTag` will ask for attributes of the element whose name stands here. */
   protected wantsAttributes(_nameStart: number, _nameEnd: number): boolean {
     return false
   }
@@ -150,7 +150,7 @@ export class MarkupReader {
     return true
   }
 
-  /** What stands here, in lower case. */
+  /** Returns what stands here, in lower case. */
   protected word(start: number, end: number): string {
     return asciiLowerCase(this.html.slice(start, end))
   }

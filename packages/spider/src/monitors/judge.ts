@@ -54,7 +54,7 @@ export class Judge {
     })
   }
 
-  /** When it has ended. Of two that judge the same end the second finds that it was judged. Resolves to all that was found in the run. */
+  /** Judges a run that has ended. Of two that judge the same end the second finds that it was judged. Resolves to all that was found in the run. */
   async end(hold: RunHold, look: RunLook): Promise<readonly AlertSeen[]> {
     const { monitors, audience } = this.#options
     const end = endOf(look.run)

@@ -50,7 +50,7 @@ export class RunHold {
     return this.#lost.signal
   }
 
-  /** As `RunLog.change`. Rejects with `HoldLost` when another act has the run, and then changes nothing. */
+  /** Changes notes as `RunLog.change` does. Rejects with `HoldLost` when another act has the run, and then changes nothing. */
   async change<T>(change: (notes: MonitorNotes, nowMs: number) => readonly [MonitorNotes, T]): Promise<T> {
     const { runLog, run, token, answerMs } = this.#options
     const changing = runLog.change<{ readonly result: T } | undefined>(run, (notes, nowMs) => {

@@ -157,7 +157,7 @@ export class PageVisits implements VisitsUnderWay {
   }
 
   /**
-   * Whether an answer must not be believed yet: 304, where the page's validators are known to be outdated. The page is again what it was
+   * Returns whether an answer must not be believed yet: 304, where the page's validators are known to be outdated. The page is again what it was
    * before, or its host says so of any page.
    */
   doubts(request: Request, { status }: Pick<Response, 'status'>): boolean {

@@ -34,7 +34,7 @@ export class WebGraph {
     return host < this.plan.hosts && page < this.plan.pagesPerHost
   }
 
-  /** What the page answers in the end: 200, one of `errorStatuses`, or 0 for a page that hangs. */
+  /** Returns what the page answers in the end: 200, one of `errorStatuses`, or 0 for a page that hangs. */
   status(place: PagePlace): number {
     if (this.hanging(place) !== undefined) return 0
     if (!this.#drawn('errors', place)) return 200
@@ -49,7 +49,7 @@ export class WebGraph {
     return this.#drawn('orphans', place)
   }
 
-  /** How often the page fails before it succeeds; 0 for most. */
+  /** Returns how often the page fails before it succeeds; 0 for most. */
   flakyTimes(place: PagePlace): number {
     return this.#drawn('flaky', place) && this.status(place) === 200 ? this.plan.flakyTimes : 0
   }
@@ -72,7 +72,7 @@ export class WebGraph {
     return Math.round(within(this.plan.pageBytes, this.#chance(Draw.pageBytes, place)))
   }
 
-  /** Where the page's links lead, each target once, in the order of the page. */
+  /** Returns where the page's links lead, each target once, in the order of the page. */
   links(place: PagePlace): Target[] {
     const random = randomStream(this.plan.seed, Draw.links, place.host, place.page)
     const places = shuffled(this.#linkedPlaces(place, random), random)

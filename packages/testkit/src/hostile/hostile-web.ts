@@ -54,7 +54,7 @@ export class HostileWeb implements AsyncDisposable {
     return this.#hosts.flatMap(({ urls }) => urls)
   }
 
-  /** How often each path of a case was asked for, however far that went. */
+  /** Returns how often each path of a case was asked for, however far that went. */
   hitsOf(url: string): number {
     const { host, pathname } = new URL(url)
     return this.#hosts.find(({ origin }) => new URL(origin).host === host)?.hits.get(pathname) ?? 0

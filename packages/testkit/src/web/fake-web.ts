@@ -62,7 +62,7 @@ export class FakeWeb extends FakeWebTruth {
     return this.log.countOf(url)
   }
 
-  /** When the requests of a host arrived, in order, in milliseconds of `performance.now()`. */
+  /** Returns when the requests of a host arrived, in order, in milliseconds of `performance.now()`. */
   starts(host: number): number[] {
     return this.log.starts(host)
   }
@@ -77,7 +77,7 @@ export class FakeWeb extends FakeWebTruth {
     return this.log.maxConcurrent(host)
   }
 
-  /** How many connections to a host were opened, or were open and used, since the log began. */
+  /** Returns how many connections to a host were opened, or were open and used, since the log began. */
   connections(host: number): number {
     return this.log.connections(host)
   }

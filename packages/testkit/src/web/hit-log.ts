@@ -86,7 +86,7 @@ export class HitLog {
     return this.#counts.get(url) ?? 0
   }
 
-  /** When the requests of a host arrived, in order. */
+  /** Returns when the requests of a host arrived, in order. */
   starts(host: number): number[] {
     return this.#ofHost(host).map((hit) => hit.atMs)
   }
@@ -112,7 +112,7 @@ export class HitLog {
     return most
   }
 
-  /** How many connections to a host were opened, or were open and used, since the log began. */
+  /** Returns how many connections to a host were opened, or were open and used, since the log began. */
   connections(host: number): number {
     return this.#connections.get(host)?.size ?? 0
   }

@@ -130,14 +130,14 @@ export class Workbench implements AsyncDisposable {
     return createResponse!(request.url, { ...init, request }) as Response
   }
 
-  /** What the response's callback yields. Rejects with what the callback throws. */
+  /** Resolves to what the response's callback yields. Rejects with what the callback throws. */
   async scrape(response: Response): Promise<Yielded> {
     const { thrown, ...yielded } = await this.scrapeAll(response)
     if (thrown) throw thrown.error
     return yielded
   }
 
-  /** What the response's callback yields, up to what it throws, which is in the log. */
+  /** Resolves to what the response's callback yields, up to what it throws, which is in the log. */
   async scrapeAll(response: Response): Promise<Yielded & { readonly thrown?: { readonly error: unknown } }> {
     const items: unknown[] = []
     const requests: Request[] = []
@@ -160,7 +160,7 @@ export class Workbench implements AsyncDisposable {
     return { items, requests, ...(thrown && { thrown }) }
   }
 
-  /** What the spider's pipelines make of items, all but those they drop. A pipeline that needs Redis is refused. */
+  /** Resolves to what the spider's pipelines make of items, all but those they drop. A pipeline that needs Redis is refused. */
   async process(items: readonly unknown[]): Promise<unknown[]> {
     const { settings, signals } = this.crawler
     const pipelines = await placedComponents<ItemPipeline>(

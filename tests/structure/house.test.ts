@@ -7,7 +7,7 @@ import { coreForOneProblems } from './checks/core-for-one.ts'
 import { docstringVerbProblems } from './checks/docstring-verbs.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { fileLengthProblems, mapLengthProblems } from './checks/file-lengths.ts'
-import { codeMapProblems, folderProblems, untoldTestFolders } from './checks/folders.ts'
+import { codeMapProblems, folderProblems, strayCommandProblems, untoldTestFolders } from './checks/folders.ts'
 import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { literalSleepProblems } from './checks/literal-sleeps.ts'
 import { luaHeaderProblems } from './checks/lua/lua-headers.ts'
@@ -50,6 +50,7 @@ const NO_VERB = [
 describe('this repository', () => {
   test.each([
     ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
+    ['commands/ has only what a command line loads', strayCommandProblems],
     ['no file is longer than 400 lines', (root: string) => fileLengthProblems(root, LONG_FILES)],
     ['ARCHITECTURE.md is no longer than a sitting', (root: string) => mapLengthProblems(root)],
     ['ARCHITECTURE.md says of each folder what is in it, and of no other', codeMapProblems],
@@ -109,6 +110,11 @@ describe('each check can fail', () => {
     expect(fileLengthProblems(fixture('long-files'), [long], 4)).toEqual([])
     expect(fileLengthProblems(fixture('long-files'), [long], 5)).toEqual([
       `${long} is no longer than others: it need not be named in the test`,
+    ])
+  })
+  test('on a file among the commands that is none', () => {
+    expect(strayCommandProblems(fixture('stray-commands'))).toEqual([
+      'packages/webloom/src/commands/shared-lines.ts is no command: cli/ does not load it',
     ])
   })
   test('on a map that has grown', () => {

@@ -69,3 +69,14 @@ function testFoldersOf(root: string): string[] {
     .map(({ path }) => posix.dirname(path))
     .filter((folder) => !/\/fixtures(?:\/|$)/.test(folder))
 }
+
+/** Files of `commands/` that no file of `cli/` loads: what several commands share, or one needs, stands in the room of its noun. */
+export function strayCommandProblems(root: string): string[] {
+  const loaded = sourceFiles(root, 'packages/webloom/src/cli/*.ts').flatMap(({ text }) =>
+    matches(text, /'\.\.\/commands\/([\w-]+\.ts)'/g),
+  )
+  return sourceFiles(root, 'packages/webloom/src/commands/*.ts')
+    .map(({ path }) => path)
+    .filter((path) => !path.endsWith('.test.ts') && !loaded.includes(posix.basename(path)))
+    .map((path) => `${path} is no command: cli/ does not load it`)
+}

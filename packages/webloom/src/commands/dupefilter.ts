@@ -5,9 +5,9 @@ import { forgettingFilters } from '@webloom/dupefilter'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilter.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
+import { requestsOfUrls } from '../seeds/requests-of-urls.ts'
 import { byteSize, grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { requestsOfUrls } from './requests-of-urls.ts'
 
 export interface DupeFilterFlags {
   readonly set?: readonly string[]

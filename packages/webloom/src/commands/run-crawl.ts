@@ -9,6 +9,7 @@ import type { Crawl, CrawlParts, CrawlResult } from '../assembly/crawl.ts'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import type { Participation } from '../assembly/store-port.ts'
 import { startCrawlDash } from '../desk/crawl-dash.ts'
+import { serveMetrics } from '../desk/metrics-server.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
@@ -22,7 +23,6 @@ import { logsAreForPeople } from '../terminal/logger-of.ts'
 import { resumeLine } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
-import { serveMetrics } from './metrics-server.ts'
 
 /** How the spider runs: `crawl` and `runspider` leave it out. */
 export interface RunMode {

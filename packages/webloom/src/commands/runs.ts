@@ -5,10 +5,10 @@ import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { flagWords, shownPair } from '../schedules/flag-words.ts'
+import { type KeptRuns, type RunsPlace, withRunsPlace } from '../status/kept-runs.ts'
 import { changeOf, coverageOf, durationInWords, grouped, secondShown } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { type KeptRuns, type RunsPlace, withRunsPlace } from './kept-runs.ts'
 
 export interface RunsFlags extends OutsideFlags {
   /** The latest run beside the one before. */

@@ -11,10 +11,10 @@ import {
 import { paced, readSlotPaced } from '../desk/read-one-host.ts'
 import { readStatus } from '../desk/read-status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { type BudgetSeen, budgetLines, readBudgets } from '../status/status-budgets.ts'
+import { hostLines, hostListLines } from '../status/status-hosts.ts'
 import { byteSize, duration, durationInWords, grouped, row } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { type BudgetSeen, budgetLines, readBudgets } from './status-budgets.ts'
-import { hostLines, hostListLines } from './status-hosts.ts'
 
 export interface StatusFlags extends OutsideFlags {
   /** The one host that is shown; default: those that are paused, or have most waiting. */

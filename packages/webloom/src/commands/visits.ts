@@ -4,9 +4,9 @@ import { type FoundVisit, UsageError, type Visit, type VisitedPage, type VisitSt
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { withVisits } from '../assembly/recrawl/visits-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
+import { requestsOfUrls } from '../seeds/requests-of-urls.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { requestsOfUrls } from './requests-of-urls.ts'
 
 export interface VisitsFlags extends OutsideFlags {
   /** A part of the URL, or /a regular expression/. */

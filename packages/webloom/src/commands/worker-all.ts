@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Settings, UsageError } from '@webloom/core'
+import { withMetricsPort } from '../desk/metrics-server.ts'
 import { EXIT } from '../exit-codes.ts'
 import { projectConfig } from '../loading/config.ts'
 import { givenSettings, settingsLayers } from '../loading/crawl-flags.ts'
@@ -12,7 +13,6 @@ import { openPlaces } from '../schedules/open-places.ts'
 import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
 import { type SchedulePlace, schedulePlaces } from '../schedules/schedule-places.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
-import { withMetricsPort } from './metrics-server.ts'
 import { processesOf, type WorkerFlags } from './worker.ts'
 
 /** How long a run that is due waits at most, and a crawl that wants workers. */

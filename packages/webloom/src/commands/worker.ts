@@ -2,12 +2,12 @@ import { UsageError } from '@webloom/core'
 import { mergedStats } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { crawlerFromOutside } from '../assembly/crawl-from-outside.ts'
+import { withMetricsPort } from '../desk/metrics-server.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { runWorkerProcesses } from '../processes/worker-processes.ts'
 import { workersScreen } from '../progress/workers-screen.ts'
 import { logsAreForPeople } from '../terminal/logger-of.ts'
-import { withMetricsPort } from './metrics-server.ts'
 import { type RunMode, runCrawl, showStats } from './run-crawl.ts'
 
 /** The flags of `worker` beside those of `crawl`. */

@@ -2,8 +2,8 @@
 
 import { UsageError } from '@webloom/core'
 import type { Crawl } from '../assembly/crawl.ts'
-import { dashboardPackage } from '../desk/dashboard-package.ts'
 import { crawlHealth } from '../processes/crawl-health.ts'
+import { dashboardPackage } from './dashboard-package.ts'
 
 /** Answers from now on; resolves to what ends it. Throws `UsageError` when nothing can listen there. */
 export async function serveMetrics(crawl: Crawl): Promise<() => Promise<void>> {

@@ -137,6 +137,23 @@ describe('a crawl that is run each day', () => {
     expect(pathsOf(days.items)).toEqual(['/new', '/p/1', '/p/2'])
   })
 
+  test('a page of which FINGERPRINTER makes another fingerprint while it is in a line keeps its history', async () => {
+    await using days = await Days.of({ pages: 9 })
+    const settings: SettingsInput = { CONCURRENT_REQUESTS: 1, FINGERPRINTER: ({ url }: Request) => url }
+    await days.run(0, settings)
+    const paths = days.items.map(({ path }) => path)
+    days.web.change(...paths)
+    await days.run(24, { ...settings, CLOSESPIDER_ITEMCOUNT: 2 })
+    const before = days.items.length
+    const { stats } = await days.run(0, {
+      ...settings,
+      FINGERPRINTER: ({ url }: Request) => url.replace('/p/', '/page/'),
+    })
+    expect(stats['recrawl/first_count']).toBeUndefined()
+    expect(days.items).toHaveLength(paths.length - before)
+    expect(days.items.every(({ visitsBefore }) => visitsBefore === 1)).toBe(true)
+  })
+
   test('a page that redirects to itself is visited as any other, and not tried again as one that failed', async () => {
     await using days = await Days.of({ pages: 2 })
     days.web.redirect('/p/1', '/p/1')

@@ -40,7 +40,8 @@ export abstract class DuePagesInOneStep {
     let taken: Set<string> | undefined
     const isTaken = (id: string) => {
       taken ??= new Set(this.takeDue(due))
-      return taken.has(id)
+      // Of two requests of one page, one is queued.
+      return taken.delete(id)
     }
     return (await this.#queue(queued, isTaken)).length
   }

@@ -101,7 +101,7 @@ export class DuePagesFeed {
 
   /**
    * FINGERPRINTER may make another fingerprint of a page than before. The page moves to the new one, with what is known of it, unless it was
-   * met under that already. Under the old one it would stand in a line for ever.
+   * met under that already. Under the old one it would stand in a line for ever. Of pages that are one now, one goes on.
    */
   async #underPresentNames(due: DuePages): Promise<DuePages> {
     const { visits, stats, fingerprint } = this.#options
@@ -111,12 +111,18 @@ export class DuePagesFeed {
       if (now !== page.fingerprint) moved.set(page, { ...page, fingerprint: now })
     }
     if (moved.size === 0) return due
-    const found = await visits.find([...moved.values()].map((page) => page.fingerprint))
-    const met = new Set([...moved.values()].filter((_, n) => found[n]))
-    await visits.record([...moved.values()].filter((page) => !met.has(page)))
+    // Of several pages that are one now the first, which is the most overdue.
+    const going = new Map([...moved.values()].reverse().map((page) => [page.fingerprint, page]))
+    const names = [...going.keys()]
+    const found = await visits.find(names)
+    for (const [n, name] of names.entries()) if (found[n]) going.delete(name)
+    await visits.record([...going.values()])
     await visits.forget([...moved.keys()].map((page) => page.fingerprint))
     stats.inc('recrawl/moved_count', moved.size)
     const pages = due.pages.map((page) => moved.get(page) ?? page)
-    return { ...due, pages: pages.filter((page) => !met.has(page)) }
+    return {
+      ...due,
+      pages: pages.filter((page, n) => page === due.pages[n] || page === going.get(page.fingerprint)),
+    }
   }
 }

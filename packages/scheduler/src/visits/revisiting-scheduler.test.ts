@@ -139,6 +139,41 @@ test('a page of which FINGERPRINTER makes another fingerprint than before is vis
   ])
 })
 
+test('pages that FINGERPRINTER makes one page are visited as one, also when they are due together', async () => {
+  await using dir = await tempDir()
+  await using crawl = await revisiting(dir.path, ({ url }) => url.replace(/\?.*/, ''))
+  const { scheduler, visits, usual } = crawl
+  const requests = ['?s=1', '?s=2', '?s=3'].map((query) => new Request(`https://shop.example/${query}`))
+  await visits.record(
+    requests.map((request, n) => ({
+      ...{ fingerprint: usual.fingerprint(request), request },
+      visit: { ...DUE, dueAt: DUE.dueAt + n * 1000 },
+    })),
+  )
+  const leases = await scheduler.next(10)
+  expect(leases.map(({ request }) => request.url)).toEqual([requests[0]!.url])
+  expect(await visits.totals()).toMatchObject({ pages: 1 })
+  await scheduler.commit(leases[0]!, [])
+  expect(await scheduler.isEmpty(new AbortController().signal)).toBe(true)
+})
+
+test('a page that was in a line when FINGERPRINTER began to make another fingerprint of it leaves its old one', async () => {
+  await using dir = await tempDir()
+  const request = new Request('https://shop.example/')
+  const usual = createFingerprinter()
+  let fingerprint = usual.fingerprint
+  await using crawl = await revisiting(dir.path, (one) => fingerprint(one))
+  const { scheduler, visits } = crawl
+  const old = fingerprint(request)
+  await visits.record([{ fingerprint: old, request, visit: DUE }])
+  await visits.queueDue(await visits.due(Date.now(), 10))
+  fingerprint = ({ url }) => `new ${url}`
+  const [lease] = await scheduler.next(1)
+  expect(await visits.find([old])).toMatchObject([{ isInALine: true }])
+  await scheduler.commit(lease!, [])
+  expect(await visits.find([old])).toEqual([undefined])
+})
+
 test('a start request of a page that has left the schedule, as its entry could not be read, puts it back', async () => {
   await using dir = await tempDir()
   await using crawl = await revisiting(dir.path)

@@ -16,6 +16,7 @@
 import {
   type AskedPage,
   type Crawler,
+  carriedVisit,
   carryVisit,
   type Fingerprinter,
   type FoundVisit,
@@ -172,6 +173,7 @@ export class RevisitingScheduler extends Scheduler {
     const links = requests.some(({ dontFilter }) => dontFilter)
       ? await this.#carrying(requests, { isRedirect: options.marksAll ?? false, signal: lease.signal })
       : requests
+    await this.#forgetOldName(lease)
     // Whoever takes the visit has it alone: nothing that may fail stands between it and its commit.
     const visit = await this.#options.underWay.take(lease)
     await super.commit(lease, links, visit ? { ...options, visit } : options)
@@ -190,6 +192,16 @@ export class RevisitingScheduler extends Scheduler {
   override reject(lease: Lease, reason: string): Promise<void> {
     this.#options.underWay.drop(lease)
     return super.reject(lease, reason)
+  }
+
+  /**
+   * A page that came into its line under another fingerprint than it has now, as FINGERPRINTER made another one then. Under the old one it
+   * would stand in that line for ever. Done before its visit is recorded under the new one: a crash between them leaves its request as it is.
+   */
+  async #forgetOldName({ id, request, signal }: Lease): Promise<void> {
+    const { visits, fingerprinter } = this.#options
+    if (!carriedVisit(request, id) || fingerprintNow(request, fingerprinter) === id) return
+    await this.#waiting('moving visits to other fingerprints', () => visits.forget([id]), signal)
   }
 
   /** Leaves out start requests of pages that were visited, and are due at their hour or are in a line. */

@@ -65,6 +65,8 @@ interface UnderWay {
 
 interface Leased {
   readonly number: number
+  /** The lease's: of a page that was due, the fingerprint under which it came into its line. */
+  readonly id: string
   readonly signal: AbortSignal
   page?: UnderWay
 }
@@ -95,8 +97,8 @@ export class PageVisits implements VisitsUnderWay {
   }
 
   leased(lease: Lease): void {
-    const { request, signal } = lease
-    const leased = { number: ++this.#lastNumber, signal }
+    const { id, request, signal } = lease
+    const leased = { number: ++this.#lastNumber, id, signal }
     request.meta = { ...request.meta, visit_lease: leased.number }
     this.#ofLease.set(lease, leased)
     this.#leases.set(leased.number, leased)
@@ -119,7 +121,8 @@ export class PageVisits implements VisitsUnderWay {
     const fingerprint = this.#options.fingerprinter.fingerprint(request)
     // What a callback fetches itself, with its page's `meta`, is no page of the lease.
     if (lease.page && lease.page.fingerprint !== fingerprint) return undefined
-    const previous = carriedVisit(request, fingerprint)
+    // FINGERPRINTER may have made another fingerprint of the page when it was queued.
+    const previous = carriedVisit(request, fingerprint) ?? carriedVisit(request, lease.id)
     const isDoubted = previous !== undefined && isVisitDoubted(request)
     const asking = this.#askingOf(request, fingerprint)
     const page: UnderWay = { fingerprint, asking, previous, isDoubted, added: [] }

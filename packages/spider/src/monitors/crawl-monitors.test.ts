@@ -1,6 +1,7 @@
 import {
   type Logger,
   MemoryStatsCollector,
+  NO_NOTES,
   type Notification,
   type RunLog,
   silentLogger,
@@ -244,6 +245,36 @@ test('a worker that is told to leave waits neither for the others nor for the ne
   expect(await worker('next').ended()).toHaveLength(2)
   expect(got).toHaveLength(1)
 })
+
+test('a channel that is slow holds up its own messages alone, and each has them in their order', async () => {
+  const { log, worker, receiver } = crawl({ monitors: {} })
+  log.end()
+  log.notes = {
+    ...NO_NOTES,
+    outbox: ['first', 'second'].map((id) => ({ notification: message(id), to: ['slow', 'quick'] })),
+  }
+  const sent: string[] = []
+  const quickIsDone = Promise.withResolvers<void>()
+  const quick = async ({ id }: Notification) => {
+    sent.push(`quick ${id}`)
+    if (id === 'second') quickIsDone.resolve()
+  }
+  const slow = async ({ id }: Notification) => {
+    await quickIsDone.promise
+    sent.push(`slow ${id}`)
+  }
+  const channels = [
+    { ...receiver, name: 'slow', send: slow },
+    { ...receiver, name: 'quick', send: quick },
+  ]
+  await worker('a', { channels }).ended()
+  expect(sent).toEqual(['quick first', 'quick second', 'slow first', 'slow second'])
+  expect(log.notes.outbox).toEqual([])
+})
+
+function message(id: string): Notification {
+  return { id, spider: 'quotes', run: 'r1', alerts: [], pages: 0, items: 0 }
+}
 
 test('a channel that has told is not told again while another is away, and the log has each alert once', async () => {
   const { log, got, stats, worker, receiver } = crawl()

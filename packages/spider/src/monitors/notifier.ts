@@ -41,17 +41,25 @@ export class Notifier {
   async sendAll(sending: Sending): Promise<void> {
     await this.#tellUnkept(sending.hold)
     const outbox = await sending.hold.change((notes) => [notes, notes.outbox])
-    // Of one channel messages stay in order.
-    const away = new Set<string>()
-    for (const { notification, to } of outbox)
-      await Promise.all(
-        to.map(async (name) => {
-          if (away.has(name)) return
-          if (await this.#isDone(name, notification, sending))
-            await sending.hold.change((notes) => [withoutChannel(notes, notification.id, name), undefined])
-          else away.add(name)
-        }),
-      )
+    const names = new Set(outbox.flatMap(({ to }) => to))
+    await Promise.all(
+      [...names].map((name) => {
+        const messages = outbox.filter(({ to }) => to.includes(name))
+        return this.#sendBy(
+          name,
+          messages.map(({ notification }) => notification),
+          sending,
+        )
+      }),
+    )
+  }
+
+  /** Sends a channel's messages in their order, up to one that is to be sent later. No other channel waits for it. */
+  async #sendBy(name: string, messages: readonly Notification[], sending: Sending): Promise<void> {
+    for (const notification of messages) {
+      if (!(await this.#isDone(name, notification, sending))) return
+      await sending.hold.change((notes) => [withoutChannel(notes, notification.id, name), undefined])
+    }
   }
 
   /** While a channel is away, only so many messages wait for it. */

@@ -95,16 +95,18 @@ export class RedisVisits implements VisitStore {
       visitToBytes(visit),
       this.#packer.pack(request, names),
     ])
-    const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
-    await recordScript.run(this.#redis, [this.#base], ['', names.size, ...told, pages.length, ...packed])
+    await recordScript.run(
+      this.#redis,
+      [this.#base],
+      ['', names.size, ...toldNames(names), pages.length, ...packed],
+    )
   }
 
   /** Returns the arguments by which a script notes the visit, as buckets/steps/ended.lua has them. */
   bytesOf({ fingerprint, request, visit }: VisitedPage): (Buffer | string)[] {
     const names = new Map<string, string>()
     const packed = this.#packer.pack(request, names)
-    const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
-    return [nameOf(fingerprint), visitToBytes(visit), packed, ...told]
+    return [nameOf(fingerprint), visitToBytes(visit), packed, ...toldNames(names)]
   }
 
   async find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
@@ -129,11 +131,10 @@ export class RedisVisits implements VisitStore {
       nameOf(fingerprint),
       this.#packer.pack(request, names),
     ])
-    const told = [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
     const known = (await rescheduleScript.run(
       this.#redis,
       [this.#base],
-      ['', Math.floor(at / 1000), names.size, ...told, pages.length, ...packed],
+      ['', Math.floor(at / 1000), names.size, ...toldNames(names), pages.length, ...packed],
     )) as number[]
     return pages.filter((_, n) => known[n] === 1).map(({ fingerprint }) => fingerprint)
   }
@@ -297,6 +298,11 @@ export class RedisVisits implements VisitStore {
 export function nameOf(fingerprint: string): Buffer {
   const hex = SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
   return Buffer.from(hex.slice(0, 2 * FINGERPRINT_BYTES), 'hex')
+}
+
+/** Short names and what they stand for, as scripts take them. */
+function toldNames(names: ReadonlyMap<string, string>): (Buffer | string)[] {
+  return [...names].flatMap(([name, text]) => [Buffer.from(name, 'latin1'), text])
 }
 
 /** As `keyAndField` in visits/wheel.lua. */

@@ -56,7 +56,7 @@ import { seedSource } from './crawl-seeds.ts'
 import { chooseDupefilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
-import { partsOnOneServer, shardsAsked, shardsOnOneServer } from './store-settings.ts'
+import { partsOnOneServer, persistsOf, shardsAsked, shardsOnOneServer } from './store-settings.ts'
 import { newWorkerId } from './worker-id.ts'
 
 interface RedisStoreParts {
@@ -91,8 +91,7 @@ export async function redisStore(
     keptRunId,
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
-  // A crawl that comes back to its pages knows them in its next run.
-  const persists = settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off'
+  const persists = persistsOf(settings)
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const filterRedis = servers.used('dupefilter')
   const filterParts = filterRedis.length === 1 ? settings.getInt('DUPEFILTER_SHARDS') : 1

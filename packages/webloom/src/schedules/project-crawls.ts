@@ -29,7 +29,7 @@ import {
 } from '@webloom/queue'
 import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { type CrawlBaseOptions, crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
-import { shardsAsked } from '../assembly/store-settings.ts'
+import { persistsOf, shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
@@ -208,7 +208,7 @@ class SpiderCrawls {
     await tryWorker(this.#Class, base)
     const outcome = await beginRun({
       ...{ redis: this.#place.redis, keys, fire, schedule: name, flags },
-      persists: settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off',
+      persists: persistsOf(settings),
       flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
       shards: shardsAsked(settings),
     })

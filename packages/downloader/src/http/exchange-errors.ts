@@ -18,12 +18,12 @@ const REQUESTS_OWN_FAULT: ReadonlySet<string> = new Set([
 ])
 
 /** Returns the error for a failure that undici or Node reports before there was an answer. */
-export function failureBeforeAnswer(request: Request, error: Error & { code?: string }): WebloomError {
-  const cause =
-    error instanceof AggregateError ? ((error.errors[0] as Error & { code?: string }) ?? error) : error
+export function failureBeforeAnswer(request: Request, error: Error): WebloomError {
+  const cause = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error
   // The connector's own errors: no address, or none that may be connected to.
   if (cause instanceof WebloomError) return cause
-  const { code = '', message } = cause
+  const { message } = cause
+  const code = codeOf(cause)
   // undici uses one of these codes for a proxy that answers 407, too. A proxy that refuses a tunnel has a code of its own.
   if (REQUESTS_OWN_FAULT.has(code) && !message.startsWith('Proxy Authentication Required')) {
     // Another try would fail in the same way.
@@ -32,6 +32,11 @@ export function failureBeforeAnswer(request: Request, error: Error & { code?: st
   const { kind, reason, hint = '' } = meaningOf(cause.name, code, message)
   const detail = `${wayOf(request)}: ${inWords(message) || code || cause.name}${hint}`
   return failed(kind, request, detail, { cause, ...(reason && { reason }) })
+}
+
+/** A DOMException, such as that of AbortSignal.timeout(), has a number as its code, which means nothing here. */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** Returns the readable part of OpenSSL's `407D…:error:0A00010B:SSL routines:<function>:<what is wrong>:<file>:<line>:`. */

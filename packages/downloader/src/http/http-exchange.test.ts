@@ -47,6 +47,22 @@ test('a body that waits for another does so at no cost to its deadline', async (
   await handler.close()
 })
 
+test('an exchange may be cut off by AbortSignal.timeout(), whose error has a number as its code', async () => {
+  site.script = () => {}
+  const uncaught: unknown[] = []
+  const note = (error: unknown) => void uncaught.push(error)
+  process.prependListener('uncaughtException', note)
+  const handler = new HttpDownloadHandler()
+  const asked = handler.download(new Request(`${site.origin}/`), {
+    signal: AbortSignal.timeout(100),
+    onStart() {},
+  })
+  await expect(asked).rejects.toHaveProperty('name', 'TimeoutError')
+  await handler.close()
+  process.off('uncaughtException', note)
+  expect(uncaught).toEqual([])
+})
+
 test('a pause shorter than the window is not a drip', async () => {
   site.script = (_, res) => {
     res.write('begun')

@@ -120,6 +120,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+    // undici hands back the reason of an exchange that was aborted here.
+    if (this.#settled) return
     const { request, limits } = this.#options
     if (this.#status === 0) this.#fail(failureBeforeAnswer(request, error))
     else if (limits.failOnDataLoss)

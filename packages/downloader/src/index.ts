@@ -56,7 +56,7 @@ export type { ProxyAddress } from './proxies/proxy-address.ts'
 // Middlewares
 
 export { type BudgetEnd, type BudgetPlan, budgetPlanOf } from './budgets/budget-plan.ts'
-export { type Day, Days } from './budgets/days.ts'
+export { budgetDay } from './budgets/days.ts'
 export { AutoThrottle, type AutoThrottleOptions } from './middlewares/auto-throttle.ts'
 export { BinaryPageMiddleware, type BinaryPageMiddlewareOptions } from './middlewares/binary-page.ts'
 export { BudgetsMiddleware, type BudgetsOptions } from './middlewares/budgets.ts'

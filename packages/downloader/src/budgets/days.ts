@@ -35,3 +35,8 @@ export class Days {
     return after
   }
 }
+
+/** Returns which day of its budgets a crawl has, and when the next one begins, by the clock of `tz`. */
+export function budgetDay(tz: string, nowMs: number): Day {
+  return new Days(tz).at(nowMs)
+}

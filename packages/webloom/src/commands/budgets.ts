@@ -1,7 +1,7 @@
 /** `webloom budgets renew`: a crawl that waits for the next day, as its budget is spent, goes on today. */
 
 import { UsageError } from '@webloom/core'
-import { budgetPlanOf, Days } from '@webloom/downloader'
+import { budgetDay, budgetPlanOf } from '@webloom/downloader'
 import { crawlShown, renewDay } from '@webloom/queue'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
@@ -26,7 +26,7 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
     )
   const plan = budgetPlanOf(settings)
   const { redis, keys, servers } = crawlFromOutside(crawler, config.folder)
-  const { day } = new Days(plan?.tz ?? 'UTC').at(Date.now())
+  const { day } = budgetDay(plan?.tz ?? 'UTC', Date.now())
   try {
     await servers.open()
     const pages = await renewDay(redis, keys, { day, host: flags.host?.toLowerCase() })

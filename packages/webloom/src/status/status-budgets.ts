@@ -1,7 +1,7 @@
 /** What `webloom status` tells of budgets: what is spent of what may be, and what waits until when. */
 
 import { BUDGET_KINDS, type BudgetKind, type BudgetLimits, type Moment, type Spent } from '@webloom/core'
-import { type BudgetEnd, budgetPlanOf, Days } from '@webloom/downloader'
+import { type BudgetEnd, budgetDay, budgetPlanOf } from '@webloom/downloader'
 import { readSpentBudgets, type WindowSpent } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
@@ -27,7 +27,7 @@ const LISTED_MAX = 10
 export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): Promise<BudgetSeen[]> {
   const plan = budgetPlanOf(crawl.crawler.settings)
   if (!plan) return []
-  const { day, endsAtMs } = new Days(plan.tz).at(nowMs)
+  const { day, endsAtMs } = budgetDay(plan.tz, nowMs)
   const all = await readSpentBudgets(crawl.redis, crawl.keys, plan.limits, { day, nowMs })
   return all.map((seen) => {
     const waits = plan.after[seen.window] === 'wait' && (seen.kind !== null || seen.hosts.length > 0)

@@ -2,11 +2,13 @@
  * What the visits of a crawl weigh on Redis, a page: all of it, and without what is needed to ask again; and what it costs Redis to note a
  * visit and to find what is due.
  *
- *     node --conditions=webloom-source benchmarks/visits-memory-bench.ts [--pages 1e6] [--hosts 1000] [--validators date] [--as 1e7]
+ *     node --conditions=webloom-source benchmarks/visits-memory-bench.ts [--pages 1e6] [--hosts 1000] [--validators date] [--as 1e7] [--queries]
  *
  * `--validators`: none; date; the date and a tag as nginx, apache or serve-static (send) make it, or md5, sha1, sha256 in hex digits; express: a tag alone.
  *
  * `--as`: how many pages the records lie as dense as; fingerprints then begin with fewer bytes. So a tenth of the pages shows what all would take.
+ *
+ * `--queries`: each page has a `trap_chain` of its own, as pages of a chain have; other pages with queries lose it before they are kept.
  */
 
 import { hash } from 'node:crypto'
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     hosts: { type: 'string', default: '1000' },
     validators: { type: 'string', default: 'date' },
     as: { type: 'string' },
+    queries: { type: 'boolean', default: false },
   },
 })
 const [pages, hosts] = [Number(values.pages), Number(values.hosts)]
@@ -66,7 +69,9 @@ function tagOf(n: number, date: number): string | undefined {
 
 function pageOf(n: number): VisitedPage {
   const url = `https://www.host-${n % hosts}.example/catalogue/section-${n % 97}/page-${n}.html?sort=asc`
-  const request = new Request(url, { callback: 'parseItem', meta: { depth: n % 12 } })
+  const chain = { steps: 1, links: hash('sha256', url, 'base64url'), items: n * 7919 }
+  const meta = { depth: n % 12, ...(values.queries && { trap_chain: chain }) }
+  const request = new Request(url, { callback: 'parseItem', meta })
   const hours = 12 + (n % 37) * 9
   const hex = fingerprint(request)
   const lastModifiedAt = START - n * 1000

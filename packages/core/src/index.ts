@@ -6,7 +6,7 @@ export { bodyBytesMaxOf, downloadTimeoutMsOf } from './requests/download-bounds.
 export { checkHeader, Headers, type HeadersInit } from './requests/headers.ts'
 export { isFlatJson, type JsonObject, jsonCopy } from './requests/json.ts'
 export { checkMeta, metaKeyMeant } from './requests/meta-check.ts'
-export type { MetaKeys, MetaKeysRead, RequestMeta } from './requests/meta-keys.ts'
+export { type MetaKeys, type MetaKeysRead, OF_ONE_VISIT, type RequestMeta } from './requests/meta-keys.ts'
 export { referrerPolicyFor } from './requests/referrer-policy-for.ts'
 export { putUnderRules, Request } from './requests/request.ts'
 export {

@@ -110,5 +110,30 @@ export interface MetaKeysRead {
   visit_lease?: number
 }
 
+/**
+ * Whether a key belongs to one visit of its page: with RECRAWL the next visit begins without it. What differs from page to page makes
+ * each page that waits for its hour longer by its whole text.
+ */
+export const OF_ONE_VISIT: Readonly<Record<keyof MetaKeysRead | 'redirect_ttl' | 'seed_delay', boolean>> = {
+  depth: false,
+  download_latency: true,
+  host_retry_times: true,
+  last_visit: true,
+  link_text: false,
+  queued_at: true,
+  redirect_reasons: true,
+  redirect_times: true,
+  redirect_ttl: true,
+  redirect_urls: true,
+  retry_times: true,
+  robotstxt_allowed_until: true,
+  rule: false,
+  seed_delay: true,
+  traceparent: true,
+  // Where it has steps.
+  trap_chain: false,
+  visit_lease: true,
+}
+
 /** `meta` as an author writes it: the keys above are known to the editor, any other is JSON of one's own. */
 export type RequestMeta = (MetaKeys & MetaKeysRead & { [key: string]: JsonValue }) | JsonObject

@@ -23,7 +23,8 @@ const TEXTS_MAX = 16_384
 const FORM_LENGTH_MAX = 512
 
 export class RequestPacker {
-  #met = new Map<string, number>()
+  /** How often origins and forms were met. Apart: forms of pages that all differ would keep hosts from being counted. */
+  readonly #met = { origins: new Map<string, number>(), forms: new Map<string, number>() }
   /** Names that this process has sent or read; what they stand for. It saves questions: any of them may be gone the next moment. */
   readonly #texts = new Map<string, string>()
   readonly #textsMax: number
@@ -37,8 +38,9 @@ export class RequestPacker {
     const { url, ...form } = requestToJson(request)
     const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
     const formText = JSON.stringify(form)
-    const originName = this.#nameOf(origin, names)
-    const formName = formText.length > FORM_LENGTH_MAX ? undefined : this.#nameOf(formText, names)
+    const originName = this.#nameOf(origin, this.#met.origins, names)
+    const formName =
+      formText.length > FORM_LENGTH_MAX ? undefined : this.#nameOf(formText, this.#met.forms, names)
     const flags = (originName ? ORIGIN_NAMED : 0) | (formName ? FORM_NAMED : 0)
     return Buffer.concat([
       Buffer.of(flags),
@@ -62,7 +64,7 @@ export class RequestPacker {
     this.#remember(name, text)
   }
 
-  #nameOf(text: string, names: Map<string, string>): Buffer | undefined {
+  #nameOf(text: string, met: Map<string, number>, names: Map<string, string>): Buffer | undefined {
     const name = Buffer.from(hash('sha1', text), 'hex').subarray(0, NAME_BYTES)
     const key = keyOf(name)
     const known = this.#texts.get(key)
@@ -71,13 +73,13 @@ export class RequestPacker {
       names.set(key, text)
       return name
     }
-    const times = (this.#met.get(text) ?? 0) + 1
+    const times = (met.get(text) ?? 0) + 1
     if (times < TIMES_MET_MIN) {
-      if (this.#met.size >= this.#textsMax) this.#met = new Map()
-      this.#met.set(text, times)
+      if (met.size >= this.#textsMax) met.clear()
+      met.set(text, times)
       return undefined
     }
-    this.#met.delete(text)
+    met.delete(text)
     this.#remember(key, text)
     names.set(key, text)
     return name

@@ -52,3 +52,16 @@ test('an entry that cannot be read is told, and keeps no other page from its lin
   expect(String(lost[0])).toContain('nothing is known of the short name')
   expect(due.pages).toHaveLength(80 - lost.length)
 })
+
+test('pages whose forms all differ do not keep their hosts from short names', async () => {
+  const keys = bench.nextKeys()
+  const visits = new RedisVisits({ redis: bench.redis, keys, fingerprint, namesMax: 3 })
+  for (let n = 0; n < 16; n++) {
+    const request = new Request(`https://shop${n % 2}.example/${n}`, { meta: { page: n } })
+    await visits.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
+  }
+  expect((await bench.redis.hvals(`${keys.visits}:names`)).sort()).toEqual([
+    'https://shop0.example',
+    'https://shop1.example',
+  ])
+})

@@ -15,7 +15,6 @@ import {
   Headers,
   IgnoreRequest,
   isVisitDoubted,
-  type JsonObject,
   type Lease,
   type Logger,
   type PageValidation,
@@ -34,6 +33,7 @@ import type { Response } from '../responses/response.ts'
 import { noteVisit } from '../responses/response-visit.ts'
 import type { Failure } from '../scraping/callback-output.ts'
 import type { Spider } from '../spider.ts'
+import { askingOf } from './asking-of.ts'
 import { callbackVersion } from './callback-version.ts'
 
 export interface PageVisitsOptions {
@@ -333,27 +333,4 @@ function hasValidators(request: Request): boolean {
 function failedKind(response: Failure['response'], error: unknown): VisitOutcome['kind'] {
   if (error instanceof IgnoreRequest && error.code === 'WL_BUDGET_SPENT') return 'refused'
   return response && GONE.has(response.status) ? 'gone' : 'failed'
-}
-
-/** What the framework writes into `meta` on a request's way: the next visit begins without it. */
-const OF_ONE_VISIT = [
-  'download_latency',
-  'host_retry_times',
-  'last_visit',
-  'queued_at',
-  'redirect_reasons',
-  'redirect_times',
-  'redirect_ttl',
-  'redirect_urls',
-  'retry_times',
-  'robotstxt_allowed_until',
-  'traceparent',
-  'visit_lease',
-]
-
-/** Returns the request as it is asked the next time. */
-function askingOf(request: Request, headers: Headers): Request {
-  const meta: JsonObject = request.hasMeta ? { ...request.meta } : {}
-  for (const key of OF_ONE_VISIT) delete meta[key]
-  return request.replace({ meta, headers })
 }

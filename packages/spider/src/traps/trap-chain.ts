@@ -61,6 +61,11 @@ export function chainLinkOf(page: PageYield): ChainLink | undefined {
   return { steps, onward, carried: { steps, links: String(links), items } }
 }
 
+/** Returns whether the value of `meta.trap_chain` tells of pages in a row that brought nothing new. */
+export function hasSteps(carried: JsonValue | undefined): boolean {
+  return (pageBefore(carried)?.steps ?? 0) > 0
+}
+
 function isOnward({ url, method }: Request, from: string, path: string): boolean {
   // The character after the path decides most cases without a look at the rest.
   return isQueryMark(url.charCodeAt(path.length)) && method === 'GET' && url.startsWith(path) && url !== from

@@ -244,7 +244,9 @@ describe('a crawl that is run each day', () => {
     await using days = await Days.of({ pages: 2 })
     await days.run(0)
     days.web.asked()
-    await expect(days.run(24, { RECRAWL: 'off' })).rejects.toThrow('-s RECRAWL=adaptive or -s RECRAWL=fixed')
+    await expect(days.run(24, { RECRAWL: 'off' })).rejects.toThrow(
+      `-s RECRAWL=adaptive or -s RECRAWL=fixed, or forget the crawl with its visits: remove the folder ${days.folder('job')}, or set another JOBDIR`,
+    )
     expect(days.web.asked()).toEqual([])
     await days.run(0)
     expect(days.web.asked()).toHaveLength(3)

@@ -55,7 +55,7 @@ test('start requests, and links past the filter, wait for visits that are away, 
   const hosts = new KnownHosts(visits)
   const hours = { meanHours: 24, minHours: 24, maxHours: 24 }
   const scheduler = new RevisitingScheduler({
-    ...{ queue, visits, fingerprinter, hosts, ends: true, lowWater: 10 },
+    ...{ queue, visits, fingerprinter, hosts, ends: true, lowWater: 10, howToForget: '' },
     planner: new VisitPlanner({ store: visits, hosts, kind: 'fixed', ...hours }),
     underWay: {
       leased: () => {},
@@ -95,7 +95,7 @@ async function revisiting(folder: string, fingerprint?: (request: Request) => st
   const hosts = new KnownHosts(visits)
   const stats = new MemoryStatsCollector()
   const scheduler = new RevisitingScheduler({
-    ...{ queue, visits, hosts, ends: true, lowWater: 10, stats },
+    ...{ queue, visits, hosts, ends: true, lowWater: 10, stats, howToForget: '' },
     fingerprinter: fingerprint ? { ...usual, fingerprint } : usual,
     planner: new VisitPlanner({
       ...{ store: visits, hosts, kind: 'fixed' as const, meanHours: 24, minHours: 24, maxHours: 24 },

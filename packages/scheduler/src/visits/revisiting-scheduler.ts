@@ -49,6 +49,8 @@ interface RevisitingParts {
   readonly ends: boolean
   /** Which hosts are to be believed. */
   readonly hosts: KnownHosts
+  /** What to do about a crawl that cannot go on, in words. */
+  readonly howToForget: string
 }
 
 export interface RevisitingSchedulerOptions extends SchedulerOptions, RevisitingParts {
@@ -104,11 +106,11 @@ export class RevisitingScheduler extends Scheduler {
 
   override async open(signal?: AbortSignal): Promise<void> {
     await super.open(signal)
-    const { visits, fingerprinter, spider, planner } = this.#options
+    const { visits, fingerprinter, howToForget, planner } = this.#options
     try {
       await this.#waiting(
         'opening visits',
-        () => checkFingerprints(visits, fingerprinter, spider.name),
+        () => checkFingerprints(visits, fingerprinter, howToForget),
         signal,
       )
     } catch (error) {

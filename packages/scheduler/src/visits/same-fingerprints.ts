@@ -22,18 +22,22 @@ const PROBES: readonly (() => Request)[] = [
     }),
 ]
 
-/** Notes them for a crawl that has no such note. Throws `SettingsError` when fingerprints are others now. */
+/**
+ * Notes them for a crawl that has no such note. Throws `SettingsError` when fingerprints are others now.
+ *
+ * @param howToForget as `RevisitingParts.howToForget`
+ */
 export async function checkFingerprints(
   visits: Pick<VisitStore, 'notes' | 'note'>,
   fingerprinter: Fingerprinter,
-  spiderName: string,
+  howToForget: string,
 ): Promise<void> {
   const made = hash('sha1', PROBES.map((probe) => fingerprintOf(probe(), fingerprinter)).join(' '))
   const [kept] = await visits.notes([NOTE])
   if (kept === undefined) return visits.note(new Map([[NOTE, made]]))
   if (kept === made) return
   throw new SettingsError([
-    `RECRAWL: the visits of this crawl are kept under other fingerprints than its requests have now, so no page would be found (FINGERPRINTER, CANONICALIZER, URL_RULES): set these back, or forget the crawl: webloom clear ${spiderName}, or another JOBDIR`,
+    `RECRAWL: the visits of this crawl are kept under other fingerprints than its requests have now, so no page would be found (FINGERPRINTER, CANONICALIZER, URL_RULES): set these back, or forget the crawl: ${howToForget}`,
   ])
 }
 

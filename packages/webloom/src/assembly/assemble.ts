@@ -137,7 +137,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     endsDoubtsAtOnce: store.isInProcess,
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
     onOpen: async () => {
-      if (!recrawl) await refuseVisitedPages(store, spider.name)
+      if (!recrawl) await refuseVisitedPages(store, crawler)
       await store.onOpen()
     },
     onClose: store.onClose,

@@ -135,7 +135,7 @@ export class Crawl {
     try {
       const past = await store.record.open()
       if (past.finishedAt && this.settings.get('RECRAWL') === 'off')
-        await refuseVisitedPages(store, this.spider.name)
+        await refuseVisitedPages(store, this.#options)
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join(past)
       if (monitors) {

@@ -2,6 +2,8 @@
 
 import { type Crawler, type KeptVisits, type RequestQueue, SettingsError } from '@webloom/core'
 import type { Monitors } from '@webloom/spider'
+import { typedCrawl } from '../../loading/typed-spider.ts'
+import { shellQuoted } from '../../terminal/resume-line.ts'
 import type { VisitHours } from './visit-hours.ts'
 
 type RecrawlKind = 'fixed' | 'adaptive'
@@ -32,13 +34,21 @@ export function refuseShortHours({ minHours }: VisitHours, kind: RecrawlKind): v
  */
 export async function refuseVisitedPages(
   { visitsKept }: { readonly visitsKept: () => Promise<number> },
-  spiderName: string,
+  crawler: Pick<Crawler, 'settings' | 'spider'>,
 ): Promise<void> {
   const pages = await visitsKept()
   if (pages === 0) return
   throw new SettingsError([
-    `RECRAWL is off, and the crawl that goes on here comes back to its pages (${pages} are known): none would be visited again at its hour. Set RECRAWL as before, -s RECRAWL=adaptive or -s RECRAWL=fixed, or forget the crawl with its visits: webloom clear ${spiderName}, or another JOBDIR`,
+    `RECRAWL is off, and the crawl that goes on here comes back to its pages (${pages} are known): none would be visited again at its hour. Set RECRAWL as before, -s RECRAWL=adaptive or -s RECRAWL=fixed, or forget the crawl with its visits: ${howToForget(crawler)}`,
   ])
+}
+
+/** Returns what to do to begin anew where this crawl cannot go on. */
+export function howToForget({ settings, spider }: Pick<Crawler, 'settings' | 'spider'>): string {
+  const folder = settings.get('JOBDIR')
+  return folder === null
+    ? `webloom clear ${typedCrawl(spider, settings.get('CRAWL_ID'))}, or set another CRAWL_ID`
+    : `remove the folder ${shellQuoted(folder)}, or set another JOBDIR`
 }
 
 interface SettingsTold {

@@ -18,7 +18,7 @@ import {
   RevisitingDownloader,
   type Spider,
 } from '@webloom/spider'
-import { keptVisitsOf, refuseShortHours, warnOfRecrawl } from './recrawl-refusals.ts'
+import { howToForget, keptVisitsOf, refuseShortHours, warnOfRecrawl } from './recrawl-refusals.ts'
 import { visitHoursOf } from './visit-hours.ts'
 
 export interface Recrawling {
@@ -54,7 +54,7 @@ export function recrawling(crawler: Crawler, parts: RecrawlingParts): Recrawling
     scheduler: (schedulerParts) =>
       RevisitingScheduler.fromCrawler(crawler, {
         ...schedulerParts,
-        ...{ visits, planner, hosts, underWay: pages, ends: parts.ends },
+        ...{ visits, planner, hosts, underWay: pages, ends: parts.ends, howToForget: howToForget(crawler) },
       }),
   }
 }

@@ -53,7 +53,12 @@ export interface MonitorNotes {
   /** Messages that are not sent yet, in order, as they are to be sent: whoever sends one again sends the same under the same id. */
   readonly outbox: readonly OutgoingMessage[]
   /** The end that was judged, and what was raised there. A run that goes on is judged again at its next end. */
-  readonly judgedEnd?: { readonly at: Moment; readonly alerts: readonly string[] }
+  readonly judgedEnd?: {
+    readonly at: Moment
+    readonly alerts: readonly string[]
+    /** The spider's own monitor has yet to answer. */
+    readonly isWithoutCustom?: true
+  }
   /** How the run stood before, the oldest first: what changes shows between two of them. */
   readonly checkpoints: readonly RunCheckpoint[]
   /** For how long it was crawled. */

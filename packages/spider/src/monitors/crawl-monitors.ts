@@ -27,7 +27,7 @@ import type { NotificationChannel } from '../notifications/notification.ts'
 import { OwnLines } from '../notifications/own-lines.ts'
 import { watchedFields } from './coverage.ts'
 import { Judge } from './judge.ts'
-import { endOf } from './notes.ts'
+import { endOf, isJudged } from './notes.ts'
 import { Notifier } from './notifier.ts'
 import { HoldLost, RunHold } from './run-hold.ts'
 
@@ -58,6 +58,10 @@ export interface CrawlMonitorsOptions {
   readonly answerMs?: number
   /** A worker that leaves waits no longer for the others. */
   readonly endWaitMs?: number
+  /** A monitor of the spider's own is waited for no longer, nor than `timeoutMs`. */
+  readonly customMs?: number
+  /** When it takes longer, what the others have found is told first. */
+  readonly customQuickMs?: number
 }
 
 /** Together half a minute of pauses. While the run goes on each look is a try. */
@@ -78,6 +82,8 @@ const DEFAULTS = {
   firstPauseMs: 1000,
   answerMs: 4000,
   endWaitMs: 120_000,
+  customMs: 60_000,
+  customQuickMs: 5000,
 }
 
 export class CrawlMonitors {
@@ -94,12 +100,13 @@ export class CrawlMonitors {
 
   constructor(options: CrawlMonitorsOptions) {
     this.#options = { ...DEFAULTS, more: `webloom runs ${options.spider} --compare`, ...options }
-    const { monitors, spider, crawlId, more, stats, logger, timeoutMs, isPaused, firstPauseMs } =
-      this.#options
+    const { monitors, spider, crawlId, more, stats, logger, isPaused, firstPauseMs } = this.#options
+    const { customQuickMs, timeoutMs } = this.#options
+    const customMs = Math.min(this.#options.customMs, timeoutMs)
     this.#lines = new OwnLines(logger, stats)
     this.#channels = byName([new LogChannel(this.#lines, stats), ...options.channels])
     const audience = { spider, crawlId, more, channels: [...this.#channels.keys()] }
-    this.#judge = new Judge({ monitors, audience, timeoutMs, isPaused })
+    this.#judge = new Judge({ monitors, audience, customMs, customQuickMs, isPaused })
     this.#notifier = new Notifier({ channels: this.#channels, stats, lines: this.#lines, firstPauseMs })
   }
 
@@ -186,7 +193,7 @@ export class CrawlMonitors {
     const reading = runLog.change(state.run, (notes) => [notes, notes])
     const notes = await within(answerMs, 'what monitors have noted of the run', reading)
     this.#known = notes.alerts
-    const isDone = notes.judgedEnd?.at === endOf(state) && notes.outbox.length === 0
+    const isDone = isJudged(notes, endOf(state)) && notes.outbox.length === 0
     // Judged long ago: this process came to a crawl that was over.
     if (isDone) return isFirst && !this.#wasThere ? [] : notes.alerts
     if (state.isWhole) await this.#holding(state.run, (hold) => this.#end(hold, state, leaving))
@@ -199,7 +206,11 @@ export class CrawlMonitors {
     // Somebody goes on with it.
     if (look?.run.run !== state.run || endOf(look.run) !== endOf(state)) return
     // A monitor of the spider's own may take its time; another worker then judges the run.
-    const found = await unlessAborted(leaving, this.#judge.end(hold, look))
+    const onSlow = async (others: readonly AlertSeen[]) => {
+      this.#known = others
+      await this.#notifier.sendAll({ hold, triesMax: 1, isEnd: false, leaving })
+    }
+    const found = await unlessAborted(leaving, this.#judge.end(hold, look, onSlow))
     if (!found) return
     this.#known = found
     await this.#notifier.sendAll({ hold, triesMax: END_TRIES_MAX, isEnd: true, leaving })

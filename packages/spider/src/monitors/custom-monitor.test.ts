@@ -18,6 +18,37 @@ test('a worker that is told to leave does not wait for a monitor of the spider�
   expect(await worker('next', { monitors: EXPECTED }).ended()).toHaveLength(2)
 })
 
+test('a monitor of the spider’s own that never answers is an alert, and the others are told before it', async () => {
+  const custom = () => new Promise<never>(() => {})
+  const options = { monitors: { ...EXPECTED, custom }, timeoutMs: 600_000 }
+  const { log, got, worker } = crawl({ ...options, customQuickMs: 20, customMs: 200 })
+  log.end()
+  const found = await worker('a').ended()
+  expect(got.map(({ alerts }) => alerts.map(({ id }) => id))).toEqual([
+    ['items/min', 'coverage/price'],
+    ['custom'],
+  ])
+  expect(got[1]!.alerts[0]!.words).toBe('the monitor custom has not answered for 0.2 s')
+  expect(found).toHaveLength(3)
+  expect(log.notes.judgedEnd?.alerts).toEqual(['items/min', 'coverage/price', 'custom'])
+})
+
+test('a worker that dies while a monitor of the spider’s own takes its time: the next asks that again, and tells nothing twice', async () => {
+  const monitors = { ...EXPECTED, custom: () => new Promise<never>(() => {}) }
+  const { log, got, worker } = crawl({ monitors, timeoutMs: 600_000, customQuickMs: 20 })
+  log.end()
+  const leaving = new AbortController()
+  const ended = worker('leaves').ended(leaving.signal)
+  while (got.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  leaving.abort()
+  expect(await ended).toHaveLength(2)
+  expect(await worker('next', { monitors: { ...EXPECTED, custom: () => 'too few' } }).ended()).toHaveLength(3)
+  expect(got.map(({ alerts }) => alerts.map(({ id }) => id))).toEqual([
+    ['items/min', 'coverage/price'],
+    ['custom'],
+  ])
+})
+
 test('what a monitor of the spider’s own returns that is no text is named, and not shown as [object Object]', async () => {
   const { log, worker } = crawl({ monitors: { custom: () => [{ price: 1 }, null, 'few'] as never } })
   log.end()

@@ -1,21 +1,23 @@
 /** Looks at how a run stands, and notes in one step what is wrong with it and what is to be told: whoever holds the run has one. */
 
-import type { AlertSeen, RunLook } from '@webloom/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AlertSeen, type RunLook, withDeadline } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import { thrownMessage } from '../scraping/error-kinds.ts'
-import { inTime } from '../scraping/in-time.ts'
 import { latestCoverage, worstOf } from './coverage.ts'
 import type { Finding } from './finding.ts'
 import { checkpointOf, judgeEnd, judgeNow, withCheckpoint } from './judging.ts'
-import { type Audience, endOf, goneOn, withRaised, withResolved } from './notes.ts'
+import { type Audience, endOf, goneOn, isJudged, withRaised, withResolved } from './notes.ts'
 import { clockAt, isSamePart } from './run-clock.ts'
 import type { RunHold } from './run-hold.ts'
 
 export interface JudgeOptions {
   readonly monitors: Monitors
   readonly audience: Audience
-  /** COMPONENT_TIMEOUT in milliseconds, for a monitor of the spider's own. */
-  readonly timeoutMs: number
+  /** A monitor of the spider's own is waited for no longer. */
+  readonly customMs: number
+  /** When it takes longer, what the others have found is told before its answer. */
+  readonly customQuickMs: number
   /** Nobody begins a request now. */
   readonly isPaused: () => boolean
 }
@@ -54,20 +56,35 @@ export class Judge {
     })
   }
 
-  /** Judges a run that has ended. Of two that judge the same end the second finds that it was judged. Resolves to all that was found in the run. */
-  async end(hold: RunHold, look: RunLook): Promise<readonly AlertSeen[]> {
+  /**
+   * Judges a run that has ended. Of two that judge the same end the second finds that it was judged. Resolves to all that was found in the run.
+   *
+   * @param onSlow called with what was found beside a monitor of the spider's own that takes its time: it may never answer
+   */
+  async end(
+    hold: RunHold,
+    look: RunLook,
+    onSlow: (found: readonly AlertSeen[]) => Promise<void>,
+  ): Promise<readonly AlertSeen[]> {
+    const end = endOf(look.run)
+    const judged = await hold.change((notes) => [notes, isJudged(notes, end) ? notes.alerts : undefined])
+    if (judged) return judged
+    const asked = this.#custom(look)
+    const custom = await Promise.race([asked, sleep(this.#options.customQuickMs, undefined, { ref: false })])
+    if (custom) return this.#noteEnd(hold, look, custom)
+    await onSlow(await this.#noteEnd(hold, look))
+    return this.#noteEnd(hold, look, await asked)
+  }
+
+  /** Without `custom` that is noted later. */
+  #noteEnd(hold: RunHold, look: RunLook, custom?: readonly Finding[]): Promise<readonly AlertSeen[]> {
     const { monitors, audience } = this.#options
     const end = endOf(look.run)
-    const judged = await hold.change((notes) => [
-      notes,
-      notes.judgedEnd?.at === end ? notes.alerts : undefined,
-    ])
-    if (judged) return judged
-    const custom = await this.#custom(look)
     return hold.change((found, nowMs) => {
-      const notes = goneOn(found)
+      const isHalfJudged = found.judgedEnd?.at === end
+      const notes = isHalfJudged ? found : goneOn(found)
       const clock = clockAt(notes.clock, look, false)
-      const findings = [...judgeEnd(monitors, look, clock), ...custom]
+      const findings = [...judgeEnd(monitors, look, clock), ...(custom ?? [])]
       const given = { look, nowMs, audience }
       const { notes: noted, raised } = withRaised(notes, findings, given)
       const latest = latestCoverage(monitors, look, notes.checkpoints, notes.alerts)
@@ -77,7 +94,12 @@ export class Judge {
         afterMs: 0,
         isMeant,
       })
-      const judgedEnd = { at: end, alerts: raised.map(({ id }) => id) }
+      const before = isHalfJudged ? (found.judgedEnd?.alerts ?? []) : []
+      const judgedEnd = {
+        at: end,
+        alerts: [...before, ...raised.map(({ id }) => id)],
+        ...(custom === undefined && { isWithoutCustom: true as const }),
+      }
       const worst = worstOf(notes.worst, latest.worst)
       return [{ ...resolved, clock, worst, judgedEnd }, resolved.alerts]
     })
@@ -87,16 +109,19 @@ export class Judge {
   async #custom(look: RunLook): Promise<Finding[]> {
     const { custom } = this.#options.monitors
     if (!custom) return []
+    const { customMs } = this.#options
+    const silent = new Error(`the monitor custom has not answered for ${customMs / 1000} s`)
     try {
       const run = { ...look.run, stats: look.stats, hasEnded: true }
       const asked = async () => custom(run, look.past)
-      const answer: unknown = await inTime('the monitor custom', asked, this.#options.timeoutMs)
+      const answer: unknown = await withDeadline(customMs, asked(), () => silent)
       if (answer === undefined || answer === null || answer === false || answer === '') return []
       if (answer === true) return [{ id: 'custom', words: 'the monitor custom says that something is wrong' }]
       return [answer]
         .flat()
         .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: customWords(words) }))
     } catch (error) {
+      if (error === silent) return [{ id: 'custom', words: silent.message }]
       return [{ id: 'custom', words: `the monitor custom threw: ${thrownMessage(error)}` }]
     }
   }

@@ -32,6 +32,11 @@ export function endOf({ endedAt, state }: Pick<RunSeen, 'endedAt' | 'state'>): s
   return endedAt ?? state
 }
 
+/** Returns true when all of that end is judged. */
+export function isJudged({ judgedEnd }: MonitorNotes, end: string): boolean {
+  return judgedEnd?.at === end && !judgedEnd.isWithoutCustom
+}
+
 /** A run that goes on: what was found at its end is found again at the next, if it still holds. */
 export function goneOn(notes: MonitorNotes): MonitorNotes {
   if (!notes.judgedEnd) return notes

@@ -7,6 +7,7 @@ import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlHistory } from './crawl-history.ts'
 import { keepSample, readSamples } from './crawl-samples.ts'
+import { RedisRunLog } from './redis-run-log.ts'
 import { readRuns } from './run-records.ts'
 
 const bench = new CrawlBench()
@@ -154,4 +155,34 @@ test('fifty runs are kept', async () => {
   expect(kept).toHaveLength(50)
   expect(kept.at(-1)?.run).toBe('run-1')
   expect(await readCrawls(bench.redis)).toEqual([])
+})
+
+test('what another program has written among the runs is told once and left out; the monitors see the other runs', async () => {
+  const keys = bench.nextKeys()
+  await crawled(keys, { item_scraped_count: 3 })
+  await clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear: async () => {} })
+  await crawled(keys, { item_scraped_count: 4 })
+  const [now] = await readRuns(bench.redis, keys)
+  const damage = [
+    '{',
+    'null',
+    '[]',
+    '{"form":1}',
+    '{"form":1,"run":"a","begunAt":"soon","statuses":{},"fields":{}}',
+  ]
+  await bench.redis.hset(keys.runs, Object.fromEntries(damage.map((text, n) => [`damaged-${n}`, text])))
+  await bench.redis.hset(keys.monitors, now!.run, 'null')
+  const told: unknown[] = []
+  const items = (await readRuns(bench.redis, keys, (what) => told.push(what))).map((run) => run.items)
+  expect(items).toEqual([4, 3])
+  expect(told).toEqual([`5 of 7 values in ${keys.runs}`])
+  const warned: unknown[] = []
+  const logger = { ...silentLogger, warn: (what: unknown) => warned.push(what) }
+  const log = new RedisRunLog({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), logger })
+  expect(await log.look()).toMatchObject({ run: { items: 4 }, past: [{ items: 3 }] })
+  await bench.redis.set(keys.runs, 'a text')
+  expect(await readRuns(bench.redis, keys, (what) => told.push(what))).toEqual([])
+  expect(told.at(-1)).toBe(`${keys.runs} is no hash`)
+  expect(await log.look()).toMatchObject({ run: { items: 4 }, past: [] })
+  expect(warned).toHaveLength(1)
 })

@@ -7,19 +7,21 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type Logger,
   type MonitorNotes,
-  NO_NOTES,
   type RunLog,
   type RunLook,
   type RunState,
   redisNowMs,
+  redisRefusal,
+  silentLogger,
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { readCrawl, readPresence } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { keepRun, pastRun, presentRun, readNotedRuns } from './run-records.ts'
+import { keepRun, notesIn, pastRun, presentRun, readNotedRuns } from './run-records.ts'
 
 export interface RedisRunLogOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
@@ -27,6 +29,8 @@ export interface RedisRunLogOptions {
   readonly keys: CrawlRedisKeys
   /** STATS_KEY with the crawl's name in it. */
   readonly statsKey: string
+  /** Default: tells nobody. */
+  readonly logger?: Logger
 }
 
 /** Workers that change notes in the same moment are as many as there are, and each does so some times a minute. */
@@ -37,6 +41,7 @@ const noteScript = new OomSafeScript('history/note-run.lua')
 
 export class RedisRunLog implements RunLog {
   readonly #options: RedisRunLogOptions
+  #hasWarned = false
 
   constructor(options: RedisRunLogOptions) {
     this.#options = options
@@ -50,8 +55,12 @@ export class RedisRunLog implements RunLog {
     ])
     if (view.run === null || view.begunAt === null) return undefined
     // While it runs, each sample writes it down. Who looks at its end is the one that judges it.
-    if (view.state !== 'running') await keepRun(redis, keys, view)
-    const all = await readNotedRuns(redis, keys)
+    if (view.state !== 'running')
+      await keepRun(redis, keys, view).catch((error: unknown) => {
+        // Reading tells of it.
+        if (redisRefusal(error) !== 'wrong-type') throw error
+      })
+    const all = await readNotedRuns(redis, keys, (what) => this.#unreadable(what))
     const text = await redis.hget(keys.monitors, view.run)
     return {
       run: presentRun(view, view.run, view.begunAt, notesIn(text)),
@@ -97,8 +106,14 @@ export class RedisRunLog implements RunLog {
       `the monitors’ notes of run ${run} could not be written: others changed them ${CHANGES_MAX} times in a row. The next look tries again`,
     )
   }
-}
 
-function notesIn(text: string | null): MonitorNotes {
-  return text === null ? NO_NOTES : (JSON.parse(text) as MonitorNotes)
+  #unreadable(what: string): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const { logger = silentLogger } = this.#options
+    logger.warn(
+      { what },
+      'records of earlier runs cannot be read; the monitors compare this run with the others',
+    )
+  }
 }

@@ -5,7 +5,14 @@
  * last worker that leaves. So one whose workers were all killed is missing what they did in their last ten seconds, and no more.
  */
 
-import { type MonitorNotes, NO_NOTES, type PastRun, type RunSeen, runFigures } from '@webloom/core'
+import {
+  type MonitorNotes,
+  NO_NOTES,
+  type PastRun,
+  type RunSeen,
+  redisRefusal,
+  runFigures,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -40,25 +47,50 @@ export interface NotedRun {
   readonly notes: MonitorNotes
 }
 
+/** Told once what of the records cannot be read, as another program has written there: the rest is read without it. */
+export type OnUnreadable = (what: string) => void
+
 /** Resolves to the runs that are kept, the latest first. */
-export async function readRuns(redis: Redis, keys: CrawlRedisKeys): Promise<RunRecord[]> {
-  return (await readNotedRuns(redis, keys)).map(({ run }) => run)
+export async function readRuns(
+  redis: Redis,
+  keys: CrawlRedisKeys,
+  onUnreadable?: OnUnreadable,
+): Promise<RunRecord[]> {
+  return (await readNotedRuns(redis, keys, onUnreadable)).map(({ run }) => run)
 }
 
-export async function readNotedRuns(redis: Redis, keys: CrawlRedisKeys): Promise<NotedRun[]> {
+export async function readNotedRuns(
+  redis: Redis,
+  keys: CrawlRedisKeys,
+  onUnreadable: OnUnreadable = () => {},
+): Promise<NotedRun[]> {
+  const foreign: string[] = []
   const [texts, current, noted] = await Promise.all([
-    redis.hvals(keys.runs),
+    redis.hvals(keys.runs).catch(unlessForeign(() => foreign.push(keys.runs), [])),
     redis.hmget(keys.record, 'run', 'state', 'endedAt', 'finishReason'),
-    redis.hgetall(keys.monitors),
+    redis
+      .hgetall(keys.monitors)
+      .catch(unlessForeign<Record<string, string>>(() => foreign.push(keys.monitors), {})),
   ])
-  return texts
-    .flatMap((text) => runOf(text) ?? [])
+  const runs = texts.map(runOf)
+  const damaged = runs.filter((run) => run === 'unreadable').length
+  if (foreign.length > 0)
+    onUnreadable(`${foreign.join(' and ')} ${foreign.length === 1 ? 'is' : 'are'} no hash`)
+  else if (damaged > 0) onUnreadable(`${damaged} of ${texts.length} values in ${keys.runs}`)
+  return runs
+    .flatMap((run) => (run === undefined || run === 'unreadable' ? [] : run))
     .map((run) => {
-      const text = noted[run.run]
-      const notes = text === undefined ? NO_NOTES : (JSON.parse(text) as MonitorNotes)
+      const notes = notesIn(noted[run.run])
       return { run: withAlerts(asItStands(run, current), notes), notes }
     })
     .sort((a, b) => b.run.begunAt.getTime() - a.run.begunAt.getTime())
+}
+
+/** Reads a run's notes; those that cannot be read are none. */
+export function notesIn(text: string | null | undefined): MonitorNotes {
+  const notes = parsed(text ?? '') as MonitorNotes | undefined
+  const isOurs = [notes?.alerts, notes?.outbox, notes?.checkpoints].every(Array.isArray)
+  return isOurs ? notes! : NO_NOTES
 }
 
 /** The run that the crawl is in, as it was seen. */
@@ -99,10 +131,35 @@ function storedRun(
 }
 
 /** Returns undefined for a run of another form. */
-function runOf(text: string): RunRecord | undefined {
-  const { form, begunAt, endedAt, ...run } = JSON.parse(text) as StoredRun
-  if (form !== FORM) return undefined
+function runOf(text: string): RunRecord | 'unreadable' | undefined {
+  const stored = parsed(text) as StoredRun | undefined
+  if (stored?.form === undefined) return 'unreadable'
+  if (stored.form !== FORM) return undefined
+  const { form, begunAt, endedAt, ...run } = stored
+  const isWhole =
+    typeof run.run === 'string' &&
+    [begunAt, endedAt ?? 0].every((ms) => !Number.isNaN(new Date(ms).getTime())) &&
+    [run.statuses, run.fields].every((counts) => typeof counts === 'object' && counts !== null)
+  if (!isWhole) return 'unreadable'
   return { ...run, begunAt: new Date(begunAt), ...(endedAt !== undefined && { endedAt: new Date(endedAt) }) }
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** For a key that another program has made: there is nothing of ours in it. */
+function unlessForeign<T>(onForeign: () => void, none: T): (error: unknown) => T {
+  return (error) => {
+    if (redisRefusal(error) !== 'wrong-type') throw error
+    onForeign()
+    return none
+  }
 }
 
 /** The crawl's record knows first how the last run ended; a run that it does not speak of any more is over. */

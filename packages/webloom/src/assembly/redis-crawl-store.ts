@@ -191,7 +191,7 @@ export async function redisStore(
     pageForms,
     budgetBook: (limits) => new RedisBudgetBook({ redis: queueRedis, keys, limits }),
     others: heartbeat,
-    runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey }),
+    runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey, logger }),
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
     silentServer: () => (heartbeat.isAnswered ? undefined : servers.targets('queue')[0]!.shown),

@@ -18,6 +18,7 @@ import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../asse
 import type { LoadedConfig } from '../loading/config.ts'
 import { shownPath } from '../loading/source-place.ts'
 import { runsFolder } from '../outcome/runs-folder.ts'
+import { visible } from '../terminal/sanitize.ts'
 
 /** What is kept of the runs of one crawl. */
 export interface KeptRuns {
@@ -79,13 +80,18 @@ function onRedis(own: CrawlName, redis: Parameters<typeof readRuns>[0]): RunsPla
     async runsOf(crawlId) {
       const keys = crawlRedisKeys({ ...own, crawlId })
       return {
-        runs: (await readRuns(redis, keys)).map(seenRun),
+        runs: (await readRuns(redis, keys, toldOf(crawlShown(keys)))).map(seenRun),
         crawl: crawlShown(keys),
         place: 'each crawl on Redis leaves one',
         forget: () => forgetCrawl(redis, keys),
       }
     },
   }
+}
+
+/** The runs that can be read are of use: standard output has them alone. */
+function toldOf(crawl: string): (what: string) => void {
+  return (what) => console.error(visible(`not every run of ${crawl} can be read: ${what}; it is left out`))
 }
 
 /** @param folderOf where the runs of a crawl are; undefined: none is kept */

@@ -39,6 +39,8 @@ test('days begin by the clock of their time zone, also those of 23 and 25 hours'
   expect(at('2026-10-25T22:59:59.999Z')).toEqual(['2026-10-25', '2026-10-25T23:00:00.000Z'])
   expect(at('2026-10-25T23:00:00Z')).toEqual(['2026-10-26', '2026-10-26T23:00:00.000Z'])
   expect(at('2027-03-27T23:00:00Z')).toEqual(['2027-03-28', '2027-03-28T22:00:00.000Z'])
+  // A clock that was ahead has been put right.
+  expect(at('2026-10-25T12:00:00Z')).toEqual(['2026-10-25', '2026-10-25T23:00:00.000Z'])
 })
 
 test.each([{ after: 'stop' }, {}])('a budget of %j has no limit, and is refused', (day) => {

@@ -9,6 +9,8 @@ export interface Day {
 export class Days {
   readonly #format: Intl.DateTimeFormat
   #day = ''
+  /** The earliest moment that is known to be in this day. */
+  #sinceMs = 0
   #endsAtMs = 0
 
   constructor(tz: string) {
@@ -17,8 +19,10 @@ export class Days {
 
   /** @param nowMs milliseconds since 1970 */
   at(nowMs: number): Day {
-    if (nowMs >= this.#endsAtMs || this.#day === '') {
+    // A clock may be put back, too.
+    if (nowMs >= this.#endsAtMs || nowMs < this.#sinceMs) {
       this.#day = this.#format.format(nowMs)
+      this.#sinceMs = nowMs
       this.#endsAtMs = this.#endOf(this.#day, nowMs)
     }
     return { day: this.#day, endsAtMs: this.#endsAtMs }

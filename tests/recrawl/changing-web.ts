@@ -30,7 +30,7 @@ export class ChangingWeb implements AsyncDisposable {
   readonly #redirects = new Map<string, string>()
   #log: Asked[] = []
   /** Called at each request, which is answered when that is done. */
-  onAsked: (() => void | Promise<void>) | undefined
+  onAsked: ((path: string) => void | Promise<void>) | undefined
   #sent = 0
 
   private constructor(options: ChangingWebOptions) {
@@ -98,7 +98,7 @@ export class ChangingWeb implements AsyncDisposable {
     const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
     const body = status !== 200 ? '' : path === SITEMAP ? this.#sitemap() : this.#page(path)
     this.#log.push({ path, status, bytes: body.length, atMs: performance.now() })
-    await this.onAsked?.()
+    await this.onAsked?.(path)
     response.writeHead(status, {
       ...(target !== undefined && { location: target }),
       ...(status === 200 && { 'content-type': path === SITEMAP ? 'application/xml' : 'text/html' }),

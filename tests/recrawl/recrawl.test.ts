@@ -169,6 +169,27 @@ describe('a crawl that is run each day', () => {
     expect((await days.run(24)).stats).toMatchObject({ 'recrawl/changed_count': 1 })
   })
 
+  test('a page that sends us back to itself once, as for a cookie, is well; one that does so for ever has failed once', async () => {
+    await using days = await Days.of({ pages: 1 })
+    class Entrance extends Shop {
+      override *start() {
+        for (const path of ['/old', '/loop'])
+          yield new Request(`${days.web.origin}${path}`, { dontFilter: true })
+      }
+    }
+    days.web.redirect('/loop', '/loop')
+    for (const hours of [0, 24]) {
+      days.web.redirect('/old', '/old')
+      days.web.onAsked = (path) => {
+        if (path === '/old') days.web.redirect('/old', '/')
+      }
+      const { stats } = await days.run(hours, { REDIRECT_MAX_TIMES: 3 }, Entrance)
+      expect(stats).toMatchObject({ 'recrawl/failed_count': 1 })
+      const asked = pathsOf(days.web.asked()).filter((path) => path === '/old' || path === '/loop')
+      expect(asked).toEqual(['/loop', '/loop', '/loop', '/loop', '/old', '/old'])
+    }
+  })
+
   test('what the spider says is the content of a page decides', async () => {
     await using days = await Days.of({ pages: 3, validators: 'none' })
     class ByPrice extends Shop {

@@ -61,6 +61,8 @@ interface UnderWay {
   made?: VisitMade
   /** The request was refused before the page was ever visited. */
   isUnwanted?: boolean
+  /** It has sent us back to itself, as sites do that set a cookie first: what comes of it under the next lease is the visit. */
+  isOnItsWay?: boolean
 }
 
 interface Leased {
@@ -172,8 +174,9 @@ export class PageVisits implements VisitsUnderWay {
   redirected(request: Request, target: Request): void {
     const page = this.#pageOf(request)
     if (!page) return
-    if (target.dontFilter && this.#options.fingerprinter.fingerprint(target) === page.fingerprint) return
-    this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
+    if (target.dontFilter && this.#options.fingerprinter.fingerprint(target) === page.fingerprint)
+      page.isOnItsWay = true
+    else this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
   }
 
   /** Called before the callback of a page. */
@@ -205,9 +208,11 @@ export class PageVisits implements VisitsUnderWay {
   failed({ request, response, error }: Failure): void {
     const page = this.#pageOf(request)
     if (!page) return
+    const kind = failedKind(response, error)
+    const isRefused = error instanceof IgnoreRequest && !page.previous && !response
     // Nobody wants a page that was refused before it was ever visited.
-    if (error instanceof IgnoreRequest && !page.previous && !response) page.isUnwanted = true
-    else this.#make(page, { kind: failedKind(response, error) })
+    if (isRefused && (kind === 'refused' || !wasSentBack(request))) page.isUnwanted = true
+    else this.#make(page, { kind })
   }
 
   /** The page has arrived, but its callback threw. */
@@ -220,7 +225,7 @@ export class PageVisits implements VisitsUnderWay {
     const leased = this.#ofLease.get(lease)
     const page = leased?.page
     if (leased) this.#forget(leased)
-    if (!page || page.isUnwanted) return undefined
+    if (!page || page.isUnwanted || (page.isOnItsWay && !page.made)) return undefined
     const { fingerprint, asking, previous } = page
     // What ended without an answer may be in a line only: it must not be lost.
     const made = page.made ?? this.#make(page, { kind: 'failed' })
@@ -333,4 +338,9 @@ function hasValidators(request: Request): boolean {
 function failedKind(response: Failure['response'], error: unknown): VisitOutcome['kind'] {
   if (error instanceof IgnoreRequest && error.code === 'WL_BUDGET_SPENT') return 'refused'
   return response && GONE.has(response.status) ? 'gone' : 'failed'
+}
+
+/** The page was asked for on this trip before, and has led back to itself: it is there, though nothing comes of it. */
+function wasSentBack({ url, meta }: Request): boolean {
+  return Array.isArray(meta.redirect_urls) && meta.redirect_urls.includes(url)
 }

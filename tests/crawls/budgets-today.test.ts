@@ -30,12 +30,12 @@ test('in a JOBDIR: stopped, and begun again by the same line with a larger budge
 test('on Redis: workers that are there go on by webloom budgets renew, and spend as much again and no more', async () => {
   await using server = await startRedis()
   await using web = await startFakeWebProcess(WEB)
-  const settings = settingsOf(server, 'renewed', { BUDGETS: { day: { pages: 8 }, hostDay: { pages: 50 } } })
+  const settings = settingsOf(server, 'renew it', { BUDGETS: { day: { pages: 8 }, hostDay: { pages: 50 } } })
   await using folder = await ClusterFolder.of(web, settings, undefined, SHORT_TIMES)
   const worker = folder.worker('a')
-  await worker.waitForOutput(/To go on today: {2}webloom budgets renew pages -s CRAWL_ID=/, 30_000)
+  await worker.waitForOutput(/To go on today: {2}webloom budgets renew pages -s CRAWL_ID='renew it-/, 30_000)
   expect((await folder.run('status', 'pages')).stdout).toMatch(
-    /pages 8 of 8 · pages spent.*to go on today: {2}webloom budgets renew pages -s CRAWL_ID=/s,
+    /pages 8 of 8 · pages spent.*to go on today: {2}webloom budgets renew pages -s CRAWL_ID='renew it-/s,
   )
   const { stdout } = await folder.run('budgets', 'renew', 'pages')
   expect(stdout).toMatch(/^renewed: 8 pages of \d{4}-\d\d-\d\d no longer count for /)

@@ -262,12 +262,11 @@ const WORDS = {
   hostDay: (host: string) => `the budget of ${host} for the day`,
 } as const
 
-function goOnToday({ settings, spider, others }: Crawler): string {
+function goOnToday({ settings, spider, others, typed = spider.name }: Crawler): string {
   if (settings.get('JOBDIR') !== null)
     return '. To go on today, stop it and type its line again with larger BUDGETS'
   if (others === undefined) return ''
-  const crawlId = settings.get('CRAWL_ID')
-  return `. To go on today:  webloom budgets renew ${spider.name}${crawlId === null ? '' : ` -s CRAWL_ID=${crawlId}`}`
+  return `. To go on today:  webloom budgets renew ${typed}`
 }
 
 function backLater(page: Request): RetryLater {

@@ -37,6 +37,7 @@ import {
   seedOptionsOf,
 } from '@webloom/spider'
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 import { crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
@@ -110,6 +111,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const pages = pageFetching(base, { slots: store.slots, urls, folder })
   const crawler: Crawler = {
     ...base,
+    typed: typedCrawl(spider, base.settings.get('CRAWL_ID')),
     startHosts,
     ...(others && { others }),
     ...(store.run && { run: store.run }),

@@ -74,22 +74,43 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
 
   async due(now: number, max: number): Promise<DuePages> {
     this.#makeTable()
-    const rows = this.#database.each<VisitRow>(
-      'SELECT fingerprint, visit, request FROM visits WHERE in_line = 0 AND due_s <= ? ORDER BY due_s, visited_s LIMIT ?',
+    const rows = this.#database.each<VisitRow & { readonly due_s: number }>(
+      'SELECT fingerprint, visit, request, due_s FROM visits WHERE in_line = 0 AND due_s <= ? ORDER BY due_s, visited_s LIMIT ?',
       seconds(now),
       max,
     )
-    const [pages, lost, unreadable]: [VisitedPage[], string[], unknown[]] = [[], [], []]
+    const [pages, moved, lost, unreadable]: [VisitedPage[], VisitedPage[], string[], unknown[]] = [
+      [],
+      [],
+      [],
+      [],
+    ]
     for (const row of rows)
       try {
-        pages.push(pageOf(row))
+        const page = pageOf(row)
+        ;(seconds(page.visit.dueAt) === row.due_s ? pages : moved).push(page)
       } catch (error) {
         lost.push(fingerprintOf(row.fingerprint))
         unreadable.push(error)
       }
-    const read = pages.length + lost.length
+    const read = pages.length + moved.length + lost.length
+    this.#putRight(moved)
+    pages.push(...moved.filter(({ visit }) => seconds(visit.dueAt) <= seconds(now)))
     if (lost.length === 0) return { pages, read, token: '' }
     return { pages, read, unreadable, token: JSON.stringify(lost) }
+  }
+
+  /** A row that says another time than its visit, as after a damage, would be due at each look and taken at none: the visit is right. */
+  #putRight(pages: readonly VisitedPage[]): void {
+    if (pages.length === 0) return
+    this.#database.atomically(() => {
+      for (const { fingerprint, visit } of pages)
+        this.#database.run(
+          'UPDATE visits SET due_s = ? WHERE fingerprint = ? AND in_line = 0',
+          seconds(visit.dueAt),
+          keyOf(fingerprint),
+        )
+    })
   }
 
   /** Pages that cannot be asked for again are forgotten: when they are met once more they are new. */

@@ -147,6 +147,31 @@ test('in a JOBDIR a page of which it cannot be read how to ask for it is told, a
   database.close()
 })
 
+test('in a JOBDIR a row that is due at another time than its visit says is put right, and is due then', async () => {
+  await using dir = await tempDir()
+  const database = new JobDatabase({ folder: dir.path, spiderName: 's' })
+  database.open()
+  const visits = new SqliteVisits({ database })
+  const pages = ['now', 'later'].map((path, n) => {
+    const request = new Request(`https://shop.example/${path}`)
+    return {
+      fingerprint: fingerprint(request),
+      request,
+      visit: { ...VISIT, dueAt: VISIT.dueAt + n * 3_600_000 },
+    }
+  })
+  await visits.record(pages)
+  database.run('UPDATE visits SET due_s = 7')
+  const due = await visits.due(VISIT.dueAt, 10)
+  expect(due).toMatchObject({ pages: [{ fingerprint: pages[0]!.fingerprint }], read: 2 })
+  expect(visits.takeDue(due)).toEqual([pages[0]!.fingerprint])
+  expect(await visits.due(VISIT.dueAt, 10)).toMatchObject({ pages: [], read: 0 })
+  expect(await visits.due(pages[1]!.visit.dueAt, 10)).toMatchObject({
+    pages: [{ fingerprint: pages[1]!.fingerprint }],
+  })
+  database.close()
+})
+
 test('on Redis an entry whose page is not known by its fingerprint is counted, and goes', async () => {
   const [redis, keys] = [bench.redis, bench.nextKeys()]
   const request = new Request('https://shop.example/')

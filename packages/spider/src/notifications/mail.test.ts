@@ -30,7 +30,11 @@ interface Got {
   readonly text: string
 }
 
-/** Takes mail of whoever knows the password. */
+/** As a client sends it. */
+const plain = (user: string | undefined, pass?: string) =>
+  Buffer.from(pass === undefined ? `${user}` : `\0${user}\0${pass}`).toString('base64')
+
+/** Takes mail of whoever knows the password, and repeats what a stranger has said. */
 async function postOffice() {
   const got: Got[] = []
   const server = new SMTPServer({
@@ -38,7 +42,11 @@ async function postOffice() {
     onAuth: ({ username, password }, _session, done) =>
       username === 'ops' && password === 'hush'
         ? done(null, { user: username })
-        : done(new Error('who are you?')),
+        : done(
+            new Error(
+              `who are you, ${username} ${password} ${plain(username, password)} ${plain(password)}?`,
+            ),
+          ),
     onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {
       let text = ''
       stream.setEncoding('utf8').on('data', (part: string) => (text += part))
@@ -90,7 +98,7 @@ test('a mail says what was found and shows pages, under an id that is the same w
 test('a server that does not let us in, and one that is not there, are told', async () => {
   await using office = await postOffice()
   const stranger = await mailOf(settingsOf(office.port, { MAIL_PASS: 'wrong' }), import.meta.dirname)
-  await expect(stranger!.send(NOTIFICATION)).rejects.toThrow('who are you?')
+  await expect(stranger!.send(NOTIFICATION)).rejects.toThrow('who are you, ops *** *** ***?')
   const nobody = await mailOf(settingsOf(1), import.meta.dirname)
   await expect(nobody!.send(NOTIFICATION)).rejects.toThrow('ECONNREFUSED')
 })

@@ -22,6 +22,17 @@ interface Nodemailer {
   createTransport(options: object): Transport
 }
 
+interface MailOptions {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly auth?: MailAuth | undefined
+}
+
+interface MailAuth {
+  readonly user: string
+  readonly pass: string
+}
+
 const ANSWER_MS_MAX = 10_000
 
 export class Mail implements NotificationChannel {
@@ -29,16 +40,18 @@ export class Mail implements NotificationChannel {
   readonly #transport: Transport
   readonly #from: string
   readonly #to: readonly string[]
+  readonly #secrets: readonly string[]
 
-  constructor(transport: Transport, { from, to }: { readonly from: string; readonly to: readonly string[] }) {
+  constructor(transport: Transport, { from, to, auth }: MailOptions) {
     this.#transport = transport
     this.#from = from
     this.#to = to
+    this.#secrets = auth ? secretsOf(auth) : []
     this.name = `mail to ${to.join(', ')}`
   }
 
   async send(notification: Notification): Promise<string | undefined> {
-    const { response } = await this.#transport.sendMail({
+    const sending = this.#transport.sendMail({
       from: this.#from,
       to: this.#to,
       subject: `[webloom] ${notificationTitle(notification)}`,
@@ -46,7 +59,17 @@ export class Mail implements NotificationChannel {
       // A mail that is sent again is shown once by most readers.
       messageId: `<${notification.id}@webloom>`,
     })
-    return response
+    try {
+      const { response } = await sending
+      return response && this.#withoutSecrets(response)
+    } catch (error) {
+      throw new Error(this.#withoutSecrets((error as Error).message))
+    }
+  }
+
+  /** Some servers repeat what they were told. */
+  #withoutSecrets(answer: string): string {
+    return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '***'), answer)
   }
 
   async close(): Promise<void> {
@@ -68,17 +91,25 @@ export async function mailOf(
   if (to.length === 0) return undefined
   const nodemailer = await nodemailerOf(folder, ours)
   const user = settings.get('MAIL_USER')
+  const auth = user === null ? undefined : { user, pass: settings.get('MAIL_PASS') ?? '' }
   const transport = nodemailer.createTransport({
     host: settings.get('MAIL_HOST'),
     port: settings.getInt('MAIL_PORT'),
     secure: settings.getBool('MAIL_SSL'),
     requireTLS: settings.getBool('MAIL_TLS'),
-    ...(user !== null && { auth: { user, pass: settings.get('MAIL_PASS') ?? '' } }),
+    ...(auth && { auth }),
     connectionTimeout: ANSWER_MS_MAX,
     greetingTimeout: ANSWER_MS_MAX,
     socketTimeout: ANSWER_MS_MAX,
   })
-  return new Mail(transport, { from: settings.getString('MAIL_FROM'), to })
+  return new Mail(transport, { from: settings.getString('MAIL_FROM'), to, auth })
+}
+
+/** The password as it is sent: by AUTH PLAIN with the user before it, by AUTH LOGIN alone, both as base64. */
+function secretsOf({ user, pass }: MailAuth): string[] {
+  if (pass === '') return []
+  const sent = [`\0${user}\0${pass}`, pass].map((text) => Buffer.from(text).toString('base64'))
+  return [...sent, ...sent.map((text) => text.replace(/=+$/, '')), pass]
 }
 
 /** Resolves to the project's nodemailer, or to one that is found beside webloom. */

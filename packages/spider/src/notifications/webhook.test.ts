@@ -41,6 +41,13 @@ test('a receiver can tell that a message is the crawl’s, and that it is the on
   expect((await sent(200)).headers.get('x-webloom-signature')).toBeNull()
 })
 
+test('user and password of an address are sent as a header', async () => {
+  const { url, headers } = await sent(200, undefined, 'https://me:hu%3Ash@hooks.example:8443/T1?a=%zz')
+  expect(url).toBe('https://hooks.example:8443/T1?a=%zz')
+  expect(headers.get('authorization')).toBe(`Basic ${Buffer.from('me:hu:sh').toString('base64')}`)
+  expect((await sent(200)).headers.get('authorization')).toBeNull()
+})
+
 test('Slack and Discord get their own form', () => {
   const slack = JSON.parse(webhookBody('https://hooks.slack.com/services/T/B/x', NOTIFICATION)) as object
   const discord = JSON.parse(webhookBody('https://discord.com/api/webhooks/1/x', NOTIFICATION)) as {

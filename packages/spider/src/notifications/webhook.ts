@@ -44,13 +44,15 @@ export class Webhook implements NotificationChannel {
     const { url, handler, secret } = this.#options
     const body = webhookBody(url, notification)
     const seconds = String(Math.floor(Date.now() / 1000))
-    const request = new Request(url, {
+    const { address, authorization } = withoutUser(url)
+    const request = new Request(address, {
       method: 'POST',
       body,
       headers: {
         'content-type': 'application/json',
         'user-agent': 'webloom-monitors',
         'x-webloom-id': notification.id,
+        ...(authorization && { authorization }),
         ...(secret && { 'x-webloom-signature': `t=${seconds},v1=${signature(secret, seconds, body)}` }),
       },
     })
@@ -81,6 +83,25 @@ export function webhookBody(url: string, notification: Notification): string {
     text: notificationText(notification, TEXT_CHARS_MAX),
     ...notification,
   })
+}
+
+/** User and password of an address are sent as a header, as by any client: they are no part of what is asked for. */
+function withoutUser(url: string): { readonly address: string; readonly authorization?: string } {
+  const address = new URL(url)
+  const { username, password } = address
+  if (username === '' && password === '') return { address: url }
+  address.username = address.password = ''
+  const both = `${decoded(username)}:${decoded(password)}`
+  return { address: address.href, authorization: `Basic ${Buffer.from(both).toString('base64')}` }
+}
+
+/** A % that begins no byte stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** What a page has written must call nobody: `<!channel>` does. */

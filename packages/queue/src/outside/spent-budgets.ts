@@ -74,10 +74,13 @@ export async function renewDay(
 ): Promise<number> {
   const place = `${budgets}:day:${day}`
   const of = host === undefined ? '' : ` ${host}`
-  const pages = Number((await redis.hget(place, `pages${of}`)) ?? 0)
-  if (host === undefined) await redis.unlink(place)
-  else await redis.hdel(place, ...NAMES.map((name) => `${name}${of}`))
-  return pages
+  // In one step: what leaves between the two would be forgotten uncounted, and of two that renew at once both would count the same.
+  const step = redis.multi().hget(place, `pages${of}`)
+  if (host === undefined) step.unlink(place)
+  else step.hdel(place, ...NAMES.map((name) => `${name}${of}`))
+  const [[failure, pages], [other]] = (await step.exec()) as [[Error | null, string | null], [Error | null]]
+  if (failure ?? other) throw failure ?? other
+  return Number(pages ?? 0)
 }
 
 async function isOfThisRun(redis: Redis, record: string, place: string): Promise<boolean> {

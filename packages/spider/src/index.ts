@@ -65,7 +65,12 @@ export { ExamplePages } from './monitors/example-pages.ts'
 export { readMonitors } from './monitors/read-monitors.ts'
 export { mailOf } from './notifications/mail.ts'
 export { type NotificationChannel, NotificationRefused } from './notifications/notification.ts'
-export { type ChannelAnswer, sendTestMessage, type TestMessage } from './notifications/test-message.ts'
+export {
+  type ChannelAnswer,
+  sendTestMessage,
+  sendToEach,
+  type TestMessage,
+} from './notifications/test-message.ts'
 export { signature, Webhook, type WebhookOptions } from './notifications/webhook.ts'
 
 // Items

@@ -22,6 +22,7 @@ import { exportTo, importFrom } from './cli/transfers.ts'
 import { refresh, visits } from './cli/visits.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { registerTypeScriptLoader } from './loading/typescript-loader.ts'
+import { tellRefused } from './processes/worker-process.ts'
 import { refusalOf } from './redis/redis-refusal.ts'
 import { commandName, typedHints } from './terminal/resume-line.ts'
 import { visibleLines } from './terminal/sanitize.ts'
@@ -157,6 +158,7 @@ function failure(thrown: unknown): number {
   if (error instanceof WebloomError) {
     const text = visibleLines(typedHints(error.message))
     process.stderr.write(`webloom: ${text}${text.includes('\n') ? '\n' : ' '}[${error.code}]\n`)
+    if (exitCodeOf(error) === EXIT.usage) tellRefused(text)
   } else {
     process.stderr.write(
       `webloom: unexpected error: ${visibleLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,

@@ -75,9 +75,15 @@ export async function resumeCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
 /**
  * Stops a crawl: each worker finishes what it holds and ends with that reason. The crawl goes on when a worker starts
  * again. Resolves to false when there is no crawl to stop.
+ *
+ * @param run the only one to be stopped. Default: whichever runs
  */
-export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped'): Promise<boolean> {
-  return (await stopScript.run(redis, [keys.record], [reason, ''])) === 1
+export async function stopCrawl(
+  { redis, keys }: CrawlOnRedis,
+  reason = 'stopped',
+  run = '',
+): Promise<boolean> {
+  return (await stopScript.run(redis, [keys.record], [reason, run])) === 1
 }
 
 /**

@@ -46,7 +46,8 @@ export async function beginRun(options: BeginRunOptions): Promise<Exclude<FireOu
   return outcome
 }
 
-interface Scheduled {
+/** What workers must know who join the run. */
+export interface Scheduled {
   readonly schedule: string
   readonly flags: ScheduledFlags
 }

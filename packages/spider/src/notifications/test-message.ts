@@ -46,9 +46,22 @@ export async function sendTestMessage({
     ...{ run: 'test', more, alerts: [{ id: 'test', words: WORDS, at }], pages: 0, items: 0 },
   }
   const log = new LogChannel(new OwnLines(logger, stats), stats)
-  const answers = [...byName([...channels, log])].map(async ([name, channel]) => {
+  return sendToEach(notification, [...channels, log], () => lineOf(stats))
+}
+
+/**
+ * Sends a message on all channels at once, and once on each. Never rejects, and closes the channels.
+ *
+ * @param logged tells what became of it in the log
+ */
+export function sendToEach(
+  notification: Notification,
+  channels: readonly NotificationChannel[],
+  logged = () => 'written',
+): Promise<ChannelAnswer[]> {
+  const answers = [...byName(channels)].map(async ([name, channel]) => {
     try {
-      const answer = (await sendOnce(channel, notification)) || (channel.isLog ? logged(stats) : 'accepted')
+      const answer = (await sendOnce(channel, notification)) || (channel.isLog ? logged() : 'accepted')
       return { channel: name, isAccepted: true, answer: answer.slice(0, ANSWER_CHARS_MAX) }
     } catch (error) {
       return { channel: name, isAccepted: false, answer: failureShown(error).slice(0, ANSWER_CHARS_MAX) }
@@ -60,7 +73,7 @@ export async function sendTestMessage({
 }
 
 /** Whoever has turned the log off wants nothing there. */
-function logged(stats: StatsCollector): string {
+function lineOf(stats: StatsCollector): string {
   const lines = Number(stats.get('monitors/log_count/ERROR') ?? 0)
   return lines > 0 ? 'written, at level ERROR' : 'nothing is written, by LOG_ENABLED or LOG_LEVEL'
 }

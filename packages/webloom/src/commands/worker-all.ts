@@ -58,6 +58,7 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
       }
     },
     blockedMsMax: settings.getMs('WORKER_BLOCKED_MAX'),
+    onRefused: (crawl, why) => crawls.refused(crawl, why),
     logger,
   })
   logger.info(

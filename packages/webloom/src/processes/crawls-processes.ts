@@ -5,7 +5,7 @@
  *     more crawls want them    some of those that have several leave (SIGTERM), never the last one of a crawl
  *     its worker ended         when the crawl still wants one, another takes its place
  *     its worker died          another takes its place, later each time if it dies again soon
- *     its worker was refused   wrong settings: the other crawls go on, and this one is tried again after a minute
+ *     its worker was refused   wrong settings: the other crawls go on, and this one is tried again after a minute, if it still wants a worker
  */
 
 import type { ChildProcess } from 'node:child_process'
@@ -34,6 +34,8 @@ export interface CrawlsProcessesOptions<C extends ServedCrawl> {
   /** The arguments of a process for that crawl, and what its environment has more; places are counted from 1. */
   readonly startedWith: (crawl: C, place: number) => Pick<WorkerProcessOptions, 'argv' | 'env'>
   readonly blockedMsMax: number
+  /** Called when a worker has refused its crawl, with the reason. */
+  readonly onRefused: (crawl: C, why: string) => void
   readonly logger: Logger
 }
 
@@ -117,8 +119,9 @@ export class CrawlsProcesses<C extends ServedCrawl> {
     this.#ended.add(end)
   }
 
-  #after({ spider }: C, served: Served, { code, signal, end }: ProcessEnd, startedAt: number): void {
-    const { logger } = this.#options
+  #after(crawl: C, served: Served, { code, signal, end, refused }: ProcessEnd, startedAt: number): void {
+    const { logger, onRefused } = this.#options
+    const { spider } = crawl
     if (this.#isStopping || end !== undefined) {
       // The crawl says whether it wants another one.
       served.restartMs = RESTART_MS_MIN
@@ -128,6 +131,7 @@ export class CrawlsProcesses<C extends ServedCrawl> {
         `${spider} cannot be crawled: its worker has said why. It is tried again in ${REFUSED_MS / 1000} s`,
       )
       served.notBefore = performance.now() + REFUSED_MS
+      onRefused(crawl, refused ?? 'its worker has said why in its log')
     } else {
       if (startedAt >= served.diedAt) {
         served.restartMs = restartMsAfter(startedAt, served.restartMs)

@@ -12,7 +12,12 @@ export interface WorkerEnd {
 }
 
 /** What a worker process tells the process that has started it. */
-export type WorkerWord = 'alive' | WorkerEnd | { readonly snapshot: CrawlSnapshot }
+export type WorkerWord =
+  | 'alive'
+  | WorkerEnd
+  | { readonly snapshot: CrawlSnapshot }
+  /** Why it does not crawl. */
+  | { readonly refused: string }
 
 /** What is said to a worker process: somebody watches, and wants to know how it goes. */
 const WATCHED = 'watched'
@@ -40,6 +45,11 @@ export function tellAlive(): void {
   const tell = () => process.connected && process.send!('alive' satisfies WorkerWord, undefined, {}, () => {})
   tell()
   setInterval(tell, ALIVE_EVERY_MS).unref()
+}
+
+/** Says, in a worker process that does not crawl, why. */
+export function tellRefused(why: string): void {
+  if (process.connected) process.send?.({ refused: why } satisfies WorkerWord, undefined, {}, () => {})
 }
 
 /**
@@ -96,6 +106,8 @@ export interface ProcessEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly end: WorkerEnd | undefined
+  /** Why it has not crawled. */
+  readonly refused: string | undefined
 }
 
 export function startWorkerProcess(options: WorkerProcessOptions): {
@@ -116,9 +128,11 @@ export function startWorkerProcess(options: WorkerProcessOptions): {
   } else child.stderr?.pipe(process.stderr, { end: false })
   const watch = watchBlocked(child, options)
   let end: WorkerEnd | undefined
+  let refused: string | undefined
   child.on('message', (word: WorkerWord) => {
     if (word === 'alive') return
-    if ('snapshot' in word) view?.snapshot(place, word.snapshot)
+    if ('refused' in word) refused = word.refused
+    else if ('snapshot' in word) view?.snapshot(place, word.snapshot)
     else end = word
   })
   const ended = new Promise<ProcessEnd>((resolve) => {
@@ -126,7 +140,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): {
     child.on('close', (code, signal) => {
       clearInterval(watch)
       view?.ended(place, end?.stats)
-      resolve({ code, signal, end })
+      resolve({ code, signal, end, refused })
     })
   })
   return { child, ended }

@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { keyPrefixesOf, type Logger, Settings, silentLogger } from '@webloom/core'
 import { beginRun, CrawlSchedules, crawlRedisKeys, noteCrawl } from '@webloom/queue'
 import { Spider } from '@webloom/spider'
 import { InUse, type RedisServer, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
+import type { LoadedConfig } from '../loading/config.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { ProjectCrawls } from './project-crawls.ts'
 import type { SchedulePlace } from './schedule-places.ts'
@@ -101,7 +105,13 @@ async function dueOf(
     onSpider = () => {},
     onLine = () => {},
     set = [],
-  }: { onSpider?: () => void; onLine?: (line: string) => void; set?: readonly string[] },
+    settings: own = {},
+  }: {
+    onSpider?: () => void
+    onLine?: (line: string) => void
+    set?: readonly string[]
+    settings?: LoadedConfig['settings']
+  },
 ) {
   const lines: string[] = []
   const log = (first: object | string, text = '') => {
@@ -136,8 +146,8 @@ async function dueOf(
     ...{ servers, redis, prefixes, shown: server.url, spiders: [{ name: 'due', Class: Due }] },
     anew: () => place,
   }
-  const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: {} }
-  const crawls = new ProjectCrawls({ flags: {}, config, logger })
+  const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: own }
+  const crawls = new ProjectCrawls({ flags: {}, config, logger, othersJoinMs: 0 })
   used.use({ [Symbol.asyncDispose]: () => crawls.close() })
   await crawls.add(place)
   const lastFire = async () => (await schedules.all())[0]!.last
@@ -146,7 +156,14 @@ async function dueOf(
       await crawls.look()
       expect(lines.join('\n')).toContain(says)
     }, 20_000)
-  return { crawls, lines, lastFire, lookedUntil }
+  return {
+    crawls,
+    lines,
+    lastFire,
+    lookedUntil,
+    redis,
+    keys: crawlRedisKeys({ spider: 'due', crawlId: null, ...prefixes }),
+  }
 }
 
 const NOT_BEGUN = 'a run of due was due, and could not be begun'
@@ -193,4 +210,41 @@ test.each<[string, readonly string[], string]>([
   await lookedUntil(NOT_BEGUN)
   expect(await lastFire()).toMatchObject({ outcome: 'failed', why: expect.stringContaining(why) })
   expect(await crawls.look()).toEqual([])
+})
+
+/** A webhook, and the next text that it is sent. */
+async function startWebhook(used: InUse) {
+  const { promise: told, resolve } = Promise.withResolvers<string>()
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const part of request.setEncoding('utf8')) text += part
+    response.end('ok')
+    resolve(text)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  used.use({ [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() })
+  return { told, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+}
+
+test('a run that has begun and is refused by its worker is ended when no other worker joins it, and people are told', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const hook = await startWebhook(used)
+  const { crawls, lastFire, lookedUntil, redis, keys } = await dueOf(used, server, {
+    settings: { MONITOR_WEBHOOKS: [hook.url] },
+  })
+  await lookedUntil('begun by its schedule')
+  const [wanted] = await crawls.look()
+  // A worker of another machine is there: it may go on with the run.
+  const other = { at: Date.now(), host: 'other', pid: 1 }
+  await redis.hset(keys.workers, 'other:1:a', JSON.stringify(other))
+  crawls.refused(wanted!, 'the page of this machine')
+  expect(await crawls.look()).toHaveLength(1)
+  await redis.del(keys.workers)
+  crawls.refused(wanted!, 'RECRAWL is off')
+  await lookedUntil('is ended, as its worker refuses it')
+  expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'RECRAWL is off' })
+  expect(await redis.hmget(keys.record, 'state', 'finishReason')).toEqual(['stopped', 'refused'])
+  expect(await crawls.look()).toEqual([])
+  expect(await hook.told).toContain('RECRAWL is off')
 })

@@ -24,6 +24,7 @@ import {
   type FireOutcome,
   readCrawls,
   readSeedCounts,
+  refuseRun,
   type ScheduledFlags,
   scheduleKeys,
 } from '@webloom/queue'
@@ -33,6 +34,7 @@ import { persistsOf, shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
+import { tellFailed } from './tell-failed.ts'
 import { tryWorker } from './try-worker.ts'
 
 export interface WantedCrawl {
@@ -49,11 +51,15 @@ const SCHEDULES_READ_EVERY_MS = 10_000
 const LOOK_MS_MAX = 1000
 /** Of one spider at one look; more are seen to at the next. */
 const MAX_DUE_PER_LOOK = 100
+/** A machine that refuses a crawl may be the only one that does: workers of others have so long to join its run. */
+const OTHERS_JOIN_MS = 20_000
 
 export interface ProjectCrawlsOptions {
   readonly flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly config: LoadedConfig
   readonly logger: Logger
+  /** For so long workers of other machines may join a run that one here has refused. */
+  readonly othersJoinMs?: number
 }
 
 export class ProjectCrawls {
@@ -79,6 +85,11 @@ export class ProjectCrawls {
     const looks = Promise.all(this.#spiders.map((one) => one.lookAgain()))
     await waitAtMost(LOOK_MS_MAX, looks)
     return this.#spiders.flatMap(({ wanted }) => wanted)
+  }
+
+  /** A worker here has refused that crawl: a run of a schedule that no other worker joins is ended, and people are told. */
+  refused({ key }: WantedCrawl, why: string): void {
+    for (const one of this.#spiders) one.refused(key, why)
   }
 
   async close(): Promise<void> {
@@ -112,6 +123,9 @@ class SpiderCrawls {
   #wanted: readonly WantedCrawl[] = []
   #looking: Promise<void> | undefined
   #isAway = false
+  readonly #othersJoinMs: number
+  /** By the name of its queue: crawls that a worker here has refused, and from when on that counts. */
+  readonly #refusals = new Map<string, { readonly why: string; readonly fromMs: number }>()
 
   constructor(place: SchedulePlace, spider: PlacedSpider, options: ProjectCrawlsOptions) {
     this.#place = place
@@ -120,6 +134,7 @@ class SpiderCrawls {
     this.#config = options.config
     this.#flags = options.flags
     this.#logger = options.logger
+    this.#othersJoinMs = options.othersJoinMs ?? OTHERS_JOIN_MS
     this.#own = this.#with({})
     const { redis, prefixes } = place
     const keys = scheduleKeys({ spider: this.#name, crawlId: null, ...prefixes })
@@ -137,6 +152,17 @@ class SpiderCrawls {
   /** What wants workers, by the last look that came to an end. */
   get wanted(): readonly WantedCrawl[] {
     return this.#wanted
+  }
+
+  /** Does nothing for a crawl of another spider. */
+  refused(key: string, why: string): void {
+    const queue = [...this.#crawls.keys()].find((name) => this.#keyOf(name) === key)
+    if (queue === undefined || this.#refusals.has(queue)) return
+    this.#refusals.set(queue, { why, fromMs: performance.now() + this.#othersJoinMs })
+  }
+
+  #keyOf(queue: string): string {
+    return JSON.stringify([this.#place.shown, this.#place.prefixes, queue])
   }
 
   /** Resolves when the look is over, or the one before it that is under way. Never rejects. */
@@ -165,10 +191,11 @@ class SpiderCrawls {
   async #look(): Promise<WantedCrawl[]> {
     await this.#beginDue()
     await this.#readSchedules()
+    await this.#endRefused()
     const { redis } = this.#place
     const looks = [...this.#crawls].map(async ([queue, name]) => {
       const { isWanted, flags } = await crawlWanted(redis, crawlRedisKeys(name))
-      const key = JSON.stringify([this.#place.shown, this.#place.prefixes, queue])
+      const key = this.#keyOf(queue)
       return isWanted || (name.crawlId === this.#ownName().crawlId && (await this.#hasSeeds()))
         ? [{ key, spider: this.#name, flags }]
         : []
@@ -184,6 +211,27 @@ class SpiderCrawls {
     }
   }
 
+  async #endRefused(): Promise<void> {
+    for (const [queue, { why, fromMs }] of this.#refusals) {
+      if (performance.now() < fromMs) continue
+      const name = this.#crawls.get(queue)
+      const isEnded = name && (await refuseRun({ redis: this.#place.redis, name }, why))
+      this.#refusals.delete(queue)
+      if (!isEnded) continue
+      this.#logger.error(
+        { reason: why },
+        `${crawlShown(crawlRedisKeys(name))} is ended, as its worker refuses it; its schedule tries it again at its next hour`,
+      )
+      this.#tell(why)
+    }
+  }
+
+  /** Not waited for: who is told slowly holds up no crawl. */
+  #tell(why: string): void {
+    const told = { Class: this.#Class, flags: this.#flags, config: this.#config, logger: this.#logger }
+    void tellFailed(told, why)
+  }
+
   async #begin(due: DueRun): Promise<void> {
     const { name } = due.schedule
     const logger = this.#logger
@@ -194,7 +242,8 @@ class SpiderCrawls {
       // It is taken again, by whoever asks when its lock has ended.
       if (storeTrouble(redisError(error))) throw error
       logger.error({ schedule: name, err: error }, `a run of ${this.#name} was due, and could not be begun`)
-      return due.settled('failed', (error as Error).message)
+      await due.settled('failed', (error as Error).message)
+      return this.#tell((error as Error).message)
     }
     // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
     await due.settled(outcome, outcome === 'going' ? 'the run before had not ended' : undefined)

@@ -1,0 +1,38 @@
+/** A run that a schedule has begun, and that its workers refuse: it would go on for ever without one. */
+
+import type { CrawlName } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { stopCrawl } from '../outside/crawl-control.ts'
+import { readPresence } from '../outside/crawl-view.ts'
+import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { Scheduled } from './begin-run.ts'
+import { type LastFire, lastKey, scheduleKeys } from './schedule-queue.ts'
+
+/** The finish reason of such a run. */
+export const REFUSED = 'refused'
+
+/**
+ * Ends the run and notes for its schedule why; its next hour tries it again. Does nothing, and resolves to false, for a run that no schedule has
+ * begun, and while a worker is there.
+ */
+export async function refuseRun(
+  { redis, name }: { readonly redis: Redis; readonly name: CrawlName },
+  why: string,
+): Promise<boolean> {
+  const keys = crawlRedisKeys(name)
+  const [state, run, scheduled] = await redis.hmget(keys.record, 'state', 'run', 'scheduled')
+  if (state !== 'running' || run == null || scheduled == null) return false
+  const { present } = await readPresence({ redis, keys })
+  if (present.length > 0) return false
+  // Whoever is killed behind this does it again: the run goes on until its end.
+  await noteFailed(redis, lastKey(scheduleKeys(name)), (JSON.parse(scheduled) as Scheduled).schedule, why)
+  return stopCrawl({ redis, keys }, REFUSED, run)
+}
+
+/** A schedule that is gone by now has nothing to be noted. */
+async function noteFailed(redis: Redis, key: string, schedule: string, why: string): Promise<void> {
+  const last = await redis.hget(key, schedule)
+  if (last === null) return
+  const failed: LastFire = { ...(JSON.parse(last) as LastFire), at: Date.now(), outcome: 'failed', why }
+  await redis.hset(key, schedule, JSON.stringify(failed))
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { type Logger, silentLogger } from '@webloom/core'
+import { type SpiderClass, sendToEach } from '@webloom/spider'
+import { crawlerFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import { besidesPages } from '../assembly/fetching.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
+import { channelsOf } from '../outcome/crawl-monitors.ts'
+
+/** The crawl whose runs fail, with the settings that it has without its schedule's: those may be what is wrong. */
+export interface FailingCrawl {
+  readonly Class: SpiderClass
+  readonly flags: OutsideFlags
+  readonly config: LoadedConfig
+  readonly logger: Logger
+}
+
+/**
+ * Tells people, on the ways on which they hear of monitors, that a scheduled run cannot be: no worker is there whose monitors would. Never
+ * rejects; what it cannot send is in the log.
+ */
+export async function tellFailed({ Class, flags, config, logger }: FailingCrawl, why: string): Promise<void> {
+  try {
+    const crawler = await crawlerFromOutside(Class, flags, config, () => silentLogger)
+    const { settings, spider } = crawler
+    const crawlId = settings.get('CRAWL_ID')
+    const words = `a run that its schedule began, or was to begin, cannot be: ${why}`
+    const answers = await sendToEach(
+      {
+        ...{ id: randomUUID(), spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },
+        alerts: [{ id: 'schedule', words, at: new Date().toISOString() }],
+        ...{ pages: 0, items: 0, finishReason: 'refused', more: 'webloom schedule list' },
+      },
+      await channelsOf(settings, config.folder, () => besidesPages(crawler)),
+    )
+    for (const { channel, isAccepted, answer } of answers)
+      if (!isAccepted)
+        logger.error(
+          { channel, reason: answer },
+          `nobody is told there that ${typedCrawl(spider, crawlId)} failed`,
+        )
+  } catch (err) {
+    logger.error({ err }, 'nobody could be told of a scheduled run that failed')
+  }
+}

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { crawl, EXPECTED } from '../../testing/monitored-run.ts'
 
 test('a worker that is told to leave does not wait for a monitor of the spider’s own; another judges the run', async () => {
@@ -39,7 +39,7 @@ test('a worker that dies while a monitor of the spider’s own takes its time: t
   log.end()
   const leaving = new AbortController()
   const ended = worker('leaves').ended(leaving.signal)
-  while (got.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await vi.waitUntil(() => got.length > 0)
   leaving.abort()
   expect(await ended).toHaveLength(2)
   expect(await worker('next', { monitors: { ...EXPECTED, custom: () => 'too few' } }).ended()).toHaveLength(3)

@@ -44,7 +44,7 @@ async function postOffice() {
         ? done(null, { user: username })
         : done(
             new Error(
-              `who are you, ${username} ${password} ${plain(username, password)} ${plain(password)}?`,
+              `who are you, ${username} ${password} ${plain(username ?? '', password ?? '')} ${plain(password ?? '')}?`,
             ),
           ),
     onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {

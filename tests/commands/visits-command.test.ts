@@ -141,6 +141,20 @@ test('webloom clear forgets visits, too', async () => {
   }
 })
 
+test('a misspelt CRAWL_ID on Redis is refused', async () => {
+  await using server = await startRedis()
+  const place = ['-s', `REDIS_URL=${server.url}`, '-s', 'CRAWL_ID=misspelt']
+  for (const words of [
+    ['visits', 'due'],
+    ['visits', 'list'],
+    ['visits', 'forget', '--match', 'a'],
+    ['refresh'],
+  ])
+    expect(await webloom(...words, 'shop', ...place)).toMatch(
+      /^2 .*there is no crawl "shop" \(CRAWL_ID misspelt\) at /s,
+    )
+})
+
 test('a JOBDIR in which no crawl is kept is not made by asking for its visits', async () => {
   expect(await webloom('visits', 'due', 'shop', '-s', 'JOBDIR=nojob')).toMatch(
     /^2 .*no crawl is kept in .*nojob/s,

@@ -37,8 +37,16 @@ test('on Redis: workers that are there go on by webloom budgets renew, and spend
   expect((await folder.run('status', 'pages')).stdout).toMatch(
     /pages 8 of 8 · pages spent.*to go on today: {2}webloom budgets renew pages -s CRAWL_ID='renew it-/s,
   )
+  const refused = await Promise.all([
+    folder.run('budgets', 'renew', 'pages', '-s', 'CRAWL_ID=misspelt'),
+    folder.run('budgets', 'renew', 'pages', '--host', 'no.example'),
+  ])
+  expect(refused.map(({ code }) => code)).toEqual([2, 2])
+  expect(refused[0].stderr).toContain('there is no crawl "pages" (CRAWL_ID misspelt) at ')
+  expect(refused[1].stderr).toContain('nothing is known of what no.example has spent on ')
   const { stdout } = await folder.run('budgets', 'renew', 'pages')
   expect(stdout).toMatch(/^renewed: 8 pages of \d{4}-\d\d-\d\d no longer count for /)
+  expect(stdout).toContain('Hosts that wait go on within five minutes')
   await web.waitForHits(16, 30_000)
   expect((await folder.run('stop', 'pages')).code).toBe(0)
   await worker.exited

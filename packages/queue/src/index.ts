@@ -122,7 +122,13 @@ export {
   stopCrawl,
 } from './outside/crawl-control.ts'
 export { crawlFrontier, type FrontierEntry, lineSample } from './outside/crawl-frontier.ts'
-export { forgetCrawl, type KnownCrawl, noteCrawl, readCrawls } from './outside/crawl-registry.ts'
+export {
+  forgetCrawl,
+  isCrawlKnown,
+  type KnownCrawl,
+  noteCrawl,
+  readCrawls,
+} from './outside/crawl-registry.ts'
 export { keepSettings, readSettings, type SettingsTold } from './outside/crawl-settings.ts'
 export {
   type CrawlPresence,

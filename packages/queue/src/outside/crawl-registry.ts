@@ -44,6 +44,15 @@ export async function noteCrawl(
   if (isNew === 1 && (await redis.hlen(crawls)) > CRAWLS_MAX) await forgetOldest(redis, name)
 }
 
+/** Resolves to false for a crawl that nobody has begun here: its name may be misspelt. One that was cleared is known. */
+export async function isCrawlKnown(
+  redis: Redis,
+  { queueName, record, runs, crawls }: CrawlRedisKeys,
+): Promise<boolean> {
+  const [kept, noted] = await Promise.all([redis.exists(record, runs), redis.hexists(crawls, queueName)])
+  return kept + noted > 0
+}
+
 /** Deletes the note, and what the crawl's runs came to. A worker that joins the crawl notes it anew. */
 export async function forgetCrawl(
   redis: Redis,

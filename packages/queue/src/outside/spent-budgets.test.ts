@@ -69,10 +69,11 @@ test('what one host has spent of a day is forgotten, or what all have; what the 
   }
   expect(await read()).toEqual([4, 4, ['a', 'b']])
   expect(await renewDay(redis, keys, { day: NOW.day, host: 'a' })).toBe(2)
+  expect(await renewDay(redis, keys, { day: NOW.day, host: 'a' })).toBeUndefined()
   expect(await read()).toEqual([4, 4, ['b']])
   // Of those who renew it at once one has forgotten what was spent.
   const renewed = [redis, redis].map((one) => renewDay(one, keys, { day: NOW.day }))
-  expect((await Promise.all(renewed)).toSorted()).toEqual([0, 4])
+  expect((await Promise.all(renewed)).toSorted()).toEqual([4, undefined])
   expect(await read()).toEqual([4, 0, []])
   expect(await book.spend([ask('b')])).toEqual([undefined])
 })

@@ -65,22 +65,25 @@ export async function readSpentBudgets(
 /**
  * Forgets what was spent on a day, of one host or of all: so much may be spent once more. What a run has spent stays.
  *
- * @returns how many requests had left
+ * @returns how many requests had left; undefined: nothing was spent
  */
 export async function renewDay(
   redis: Redis,
   { budgets }: Pick<CrawlRedisKeys, 'budgets'>,
   { day, host }: { readonly day: string; readonly host?: string | undefined },
-): Promise<number> {
+): Promise<number | undefined> {
   const place = `${budgets}:day:${day}`
   const of = host === undefined ? '' : ` ${host}`
   // In one step: what leaves between the two would be forgotten uncounted, and of two that renew at once both would count the same.
   const step = redis.multi().hget(place, `pages${of}`)
   if (host === undefined) step.unlink(place)
   else step.hdel(place, ...NAMES.map((name) => `${name}${of}`))
-  const [[failure, pages], [other]] = (await step.exec()) as [[Error | null, string | null], [Error | null]]
+  const [[failure, pages], [other, forgotten]] = (await step.exec()) as [
+    [Error | null, string | null],
+    [Error | null, number],
+  ]
   if (failure ?? other) throw failure ?? other
-  return Number(pages ?? 0)
+  return forgotten === 0 ? undefined : Number(pages ?? 0)
 }
 
 async function isOfThisRun(redis: Redis, record: string, place: string): Promise<boolean> {

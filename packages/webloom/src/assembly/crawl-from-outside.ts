@@ -1,7 +1,7 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
 import { type Crawler, type CrawlName, crawlKey, crawlNameOf, UsageError } from '@webloom/core'
-import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
+import { type CrawlRedisKeys, crawlRedisKeys, crawlShown, isCrawlKnown } from '@webloom/queue'
 import { isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
@@ -63,6 +63,15 @@ export function crawlFromOutside(crawler: CrawlerFromOutside, folder: string): C
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
   const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
   return { crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, seedKey, name, folder }
+}
+
+/** Throws `UsageError` for a crawl that is not known: a misspelt CRAWL_ID, or the wrong Redis, would look like one that has nothing. */
+export async function refuseUnknownCrawl({ redis, keys, shown }: CrawlFromOutside): Promise<void> {
+  if (await isCrawlKnown(redis, keys)) return
+  throw new UsageError(
+    'WL_USAGE',
+    `there is no ${crawlShown(keys)} at ${shown}, and there was none. Set CRAWL_ID and REDIS_URL as the crawl has them; webloom runs  lists the crawls of the project`,
+  )
 }
 
 /**

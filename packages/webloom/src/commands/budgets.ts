@@ -3,12 +3,18 @@
 import { UsageError } from '@webloom/core'
 import { budgetDay, budgetPlanOf } from '@webloom/downloader'
 import { crawlShown, renewDay } from '@webloom/queue'
-import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import {
+  crawlerFromOutside,
+  crawlFromOutside,
+  type OutsideFlags,
+  refuseUnknownCrawl,
+} from '../assembly/crawl-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { counted } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { readBudgets } from './status-budgets.ts'
 
 export interface RenewFlags extends OutsideFlags {
   /** The one host whose budget is meant. */
@@ -25,16 +31,27 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
       `a crawl in a JOBDIR goes on today with larger budgets: stop it, and type  ${commandName()} crawl ${typedCrawl(spider, settings.get('CRAWL_ID'))} -s JOBDIR=${shellQuoted(jobDir)} -s 'BUDGETS={"day":{"pages":…}}'`,
     )
   const plan = budgetPlanOf(settings)
-  const { redis, keys, servers } = crawlFromOutside(crawler, config.folder)
+  const crawl = crawlFromOutside(crawler, config.folder)
+  const { redis, keys, servers } = crawl
   const { day } = budgetDay(plan?.tz ?? 'UTC', Date.now())
   try {
     await servers.open()
+    await refuseUnknownCrawl(crawl)
+    const waits = plan === undefined || (await readBudgets(crawl)).some(({ renew }) => renew !== null)
     const pages = await renewDay(redis, keys, { day, host: flags.host?.toLowerCase() })
-    if (flags.json) console.log(visibleJson(JSON.stringify({ day, host: flags.host ?? null, pages })))
+    if (pages === undefined && flags.host !== undefined)
+      throw new UsageError(
+        'WL_USAGE',
+        `nothing is known of what ${flags.host} has spent on ${day} in ${crawlShown(keys)}, so nothing is renewed. Write the host as webloom status  does; what each has spent is kept with BUDGETS.hostDay`,
+      )
+    if (flags.json)
+      console.log(visibleJson(JSON.stringify({ day, host: flags.host ?? null, pages: pages ?? 0 })))
+    else if (pages === undefined)
+      console.log(visible(`nothing to renew: ${crawlShown(keys)} has spent nothing on ${day}`))
     else
       console.log(
         visible(
-          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. Hosts that wait go on within five minutes`,
+          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. ${waits ? 'Hosts that wait go on within five minutes' : 'None of its budgets was spent, so nothing waits for that'}`,
         ),
       )
   } finally {

@@ -4,7 +4,12 @@ import { fingerprinterOf, HOUR_MS, type Request, UsageError, type VisitStore } f
 import { JobDir, RedisVisits } from '@webloom/queue'
 import { earlyMsOf } from '@webloom/scheduler'
 import type { NamedSpider } from '../../loading/named-spider.ts'
-import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../crawl-from-outside.ts'
+import {
+  crawlerFromOutside,
+  crawlFromOutside,
+  type OutsideFlags,
+  refuseUnknownCrawl,
+} from '../crawl-from-outside.ts'
 import { visitHoursOf } from './visit-hours.ts'
 
 export interface VisitsFromOutside {
@@ -14,7 +19,7 @@ export interface VisitsFromOutside {
   readonly earlyMs: number
 }
 
-/** Opens the visits for as long as `act` takes. Throws WL_JOBDIR_LOCKED for a JOBDIR in use. */
+/** Opens the visits for as long as `act` takes. Throws WL_JOBDIR_LOCKED for a JOBDIR in use, and WL_USAGE where no crawl is kept. */
 export async function withVisits(
   { Class, config }: NamedSpider,
   flags: OutsideFlags,
@@ -32,7 +37,9 @@ export async function withVisits(
       await act({ visits: jobDir.visits, fingerprint, earlyMs })
     } else if (crawler.servers.connection('queue')) {
       await crawler.servers.open()
-      const visits = new RedisVisits({ ...crawlFromOutside(crawler, config.folder), fingerprint })
+      const crawl = crawlFromOutside(crawler, config.folder)
+      await refuseUnknownCrawl(crawl)
+      const visits = new RedisVisits({ ...crawl, fingerprint })
       await act({ visits, fingerprint, earlyMs })
     } else
       throw new UsageError(

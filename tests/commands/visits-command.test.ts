@@ -83,7 +83,9 @@ const listed = async (...words: string[]) =>
 
 test('what is due is made due, told and forgotten', async () => {
   await webloom('crawl', 'shop', ...JOBDIR)
-  expect(await webloom('visits', 'due', 'shop', ...JOBDIR)).toBe('no page')
+  expect(await webloom('visits', 'due', 'shop', ...JOBDIR)).toMatch(
+    /^no page; the next one is due \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
+  )
   expect(await listed('visits', 'list', 'shop')).toHaveLength(4)
   expect(await webloom('visits', 'list', 'shop', ...JOBDIR, '--limit', '1')).toMatch(
     /^due \d{4}-.*\n… of 4; --limit 4 prints all$/,
@@ -97,6 +99,9 @@ test('what is due is made due, told and forgotten', async () => {
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 0 pages/)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '/p/1')).toMatch(/^due now: 1 pages/)
   expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])
+  expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '(')).toBe(
+    'no page that waits for its hour has a URL that matches --match (; for a regular expression write it as /…/',
+  )
   // A daily run does not leave a page for tomorrow that is due within the hour.
   dueIn(50, folder.join('job', 'webloom.sqlite'))
   expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1', '/p/2'])

@@ -179,6 +179,10 @@ describe('a crawl that is run each day', () => {
     expect(days.web.asked()).toEqual([])
     await days.run(0)
     expect(days.web.asked()).toHaveLength(3)
+    await days.run(0)
+    expect(days.said).toContain(
+      `RECRAWL: no page was due, so none was fetched. When is the next one due?  webloom visits list shop -s JOBDIR=${days.folder('job')} --limit 1`,
+    )
   })
 
   test('a crawl in memory that ends is told that it forgets its visits', async () => {

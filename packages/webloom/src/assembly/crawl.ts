@@ -12,7 +12,14 @@ import {
   type StatValue,
 } from '@webloom/core'
 import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
-import { emptyText, hasComeBack, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
+import {
+  emptyText,
+  hasComeBack,
+  hasFetched,
+  lostText,
+  NOTHING_LEFT,
+  nothingDueText,
+} from '../outcome/empty-crawl.ts'
 import { refuseVisitedPages } from './recrawl/recrawl-refusals.ts'
 import type { CrawlStore } from './store-port.ts'
 
@@ -192,7 +199,11 @@ export class Crawl {
     const own = stats.snapshot()
     const counted = store.totalsAtEnd ? store.totalsAtEnd() : { all: own, sinceResumed: own }
     // A run in which no page has changed brings nothing, and all is well.
-    if (counted === undefined || hasComeBack(counted.all)) return
+    if (counted === undefined) return
+    if (hasComeBack(counted.all)) {
+      if (!hasFetched(counted.all)) logger.info(nothingDueText(this.#options))
+      return
+    }
     // A JOBDIR keeps no counts: whether its earlier runs brought something is not known.
     const isJudged = store.totalsAtEnd !== undefined || !isResumed
     const by = store.totalsAtEnd ? ' by any worker' : ''

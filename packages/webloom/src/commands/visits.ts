@@ -61,8 +61,13 @@ async function listed(
 ): Promise<void> {
   const max = limitOf(flags.limit)
   await withVisits(spider, flags, async ({ visits, earlyMs }) => {
-    const parts = chosen(visits, flags.match, (page) => isListed(page, earlyMs))
+    let nextMs = Number.POSITIVE_INFINITY
+    const parts = chosen(visits, flags.match, (page) => {
+      nextMs = Math.min(nextMs, page.visit.dueAt)
+      return isListed(page, earlyMs)
+    })
     const { pages, count } = await firstDue(parts, max)
+    const nextHour = Number.isFinite(nextMs) ? `the next one is due ${momentOf(nextMs)}` : undefined
     if (flags.json)
       return console.log(
         visibleJson(JSON.stringify(pages.map(({ request: { url }, visit }) => told({ url, visit })))),
@@ -74,7 +79,7 @@ async function listed(
         ),
       )
     if (count > pages.length) console.log(`… of ${grouped(count)}; --limit ${count} prints all`)
-    else if (count === 0) console.log('no page')
+    else if (count === 0) console.log(nextHour === undefined ? 'no page' : `no page; ${nextHour}`)
   })
 }
 
@@ -114,7 +119,8 @@ export async function visitsForget(
     if (flags.match === undefined) await forget(requests.map(fingerprint))
     else
       for await (const part of chosen(visits, flags.match)) await forget(part.map((page) => page.fingerprint))
-    print(flags, { forgotten }, `forgotten: ${grouped(forgotten)} pages`)
+    const text = `forgotten: ${grouped(forgotten)} pages`
+    print(flags, { forgotten }, forgotten === 0 && flags.match !== undefined ? noMatch(flags.match) : text)
   })
 }
 
@@ -125,10 +131,15 @@ export async function refresh(spider: NamedSpider, flags: RefreshFlags): Promise
   // A clock that was ahead has noted visits that are to come: nobody knows how old these are.
   const isOld = ({ visit: { visitedAt } }: VisitedPage) => visitedAt <= before || visitedAt > now
   await withVisits(spider, flags, async ({ visits }) => {
-    let due = 0
-    for await (const part of chosen(visits, flags.match, isOld))
+    let [due, matching] = [0, 0]
+    const isMeant = (page: VisitedPage) => {
+      matching++
+      return isOld(page)
+    }
+    for await (const part of chosen(visits, flags.match, isMeant))
       for (const some of partsOf(part)) due += (await visits.reschedule(some, now)).length
-    print(flags, { due }, `due now: ${grouped(due)} pages; the crawl visits them when it runs`)
+    const text = `due now: ${grouped(due)} pages; the crawl visits them when it runs`
+    print(flags, { due }, matching === 0 && flags.match !== undefined ? noMatch(flags.match) : text)
   })
 }
 
@@ -211,6 +222,12 @@ function matcherOf(match: string | undefined): (url: string) => boolean {
   } catch (error) {
     throw new UsageError('WL_USAGE', `--match ${match}: ${(error as Error).message}`)
   }
+}
+
+/** What looks like a regular expression was perhaps meant as one. */
+function noMatch(match: string): string {
+  const hint = /^\/.+\/$/s.test(match) ? '' : '; for a regular expression write it as /…/'
+  return `no page that waits for its hour has a URL that matches --match ${match}${hint}`
 }
 
 function spanOf(text: string): number {

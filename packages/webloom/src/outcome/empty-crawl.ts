@@ -1,11 +1,11 @@
 /** A crawl that ended well and brought nothing, or lost something on the way: what to look at. */
 
-import type { StatValue } from '@webloom/core'
+import type { Crawler, StatValue } from '@webloom/core'
 import type { WholeTotals } from '@webloom/queue'
 import { isRedisSpider, type Spider } from '@webloom/spider'
 import { typedCrawl, typedShell } from '../loading/typed-spider.ts'
 import { counted } from '../terminal/figures.ts'
-import { commandName } from '../terminal/resume-line.ts'
+import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { skippedText } from './skipped-pages.ts'
 
 /** Returns what callbacks yielded and nobody got, though the crawl went on; undefined when nothing of the kind happened. */
@@ -42,6 +42,13 @@ export function hasComeBack(counted: Readonly<Record<string, StatValue>>): boole
 /** Returns whether anything was tried. */
 export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean {
   return Number(stats['scheduler/dequeued'] ?? 0) > 0
+}
+
+/** Returns what is said of a crawl that knows pages, of which none was due. */
+export function nothingDueText({ spider, settings }: Pick<Crawler, 'spider' | 'settings'>): string {
+  const folder = settings.get('JOBDIR')
+  const place = folder === null ? '' : ` -s JOBDIR=${shellQuoted(folder)}`
+  return `RECRAWL: no page was due, so none was fetched. When is the next one due?  ${commandName()} visits list ${typedCrawl(spider, settings.get('CRAWL_ID'))}${place} --limit 1`
 }
 
 interface EmptyCrawl {

@@ -325,6 +325,7 @@ export type {
 export type { ScaleSeen } from './desk/scale-seen.ts'
 export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
 export { slotNamed, slotTyped } from './desk/slot-named.ts'
+export { fieldsOfRuns } from './runs/run-fields.ts'
 export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
 
 // Stats as metrics

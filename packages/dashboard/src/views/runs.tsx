@@ -1,6 +1,6 @@
 /** The crawl's last runs, each beside the one before: a spider that brings less than it did is seen here first. */
 
-import type { AlertSeen, RunSeen } from '@webloom/core'
+import { type AlertSeen, fieldsOfRuns, type RunSeen } from '@webloom/core'
 import type { Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
@@ -46,7 +46,7 @@ async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
       ),
     },
     { id: 'run-alerts', isWide: true, node: <Alerts runs={seen} /> },
-    { id: 'run-fields', isWide: true, node: <Fields {...rows[0]!} /> },
+    { id: 'run-fields', isWide: true, node: <Fields runs={seen} /> },
   ]
 }
 
@@ -152,13 +152,15 @@ function Alerts({ runs }: { readonly runs: readonly RunSeen[] }) {
   )
 }
 
-/** Share of the latest run's items that have each field, and of those of the run before. */
-function Fields({ run, before }: RunRow) {
+/**
+ * Share of the latest run's items that have each field, and of those of the run before. Fields of earlier runs, too: one that is gone would
+ * otherwise vanish with the second run that lacks it.
+ */
+function Fields({ runs }: { readonly runs: readonly RunSeen[] }) {
+  const [run, before] = runs
   const share = (of: RunSeen | undefined, field: string) =>
     of && of.items > 0 ? (of.fields[field] ?? 0) / of.items : undefined
-  const names = [...new Set([run, before].flatMap((one) => Object.keys(one?.fields ?? {})))]
-    .sort()
-    .slice(0, FIELDS_MAX)
+  const names = fieldsOfRuns(runs).slice(0, FIELDS_MAX).sort()
   const columns: readonly Column<string>[] = [
     { name: 'Field', cell: (field) => <code>{shown(field, 80)}</code> },
     {

@@ -4,9 +4,11 @@ import { type CrawlName, type RunSeen, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { isSpiderFile } from '../loading/spider-loader.ts'
 import { flagWords, shownPair } from '../schedules/flag-words.ts'
 import { type KeptRuns, type RunsPlace, withRunsPlace } from '../status/kept-runs.ts'
-import { changeOf, coverageOf, durationInWords, grouped, secondShown } from '../terminal/figures.ts'
+import { comparedLines, runLines } from '../status/run-lines.ts'
+import { counted, grouped } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
@@ -17,20 +19,40 @@ export interface RunsFlags extends OutsideFlags {
   readonly forget?: boolean
 }
 
+/** Takes a crawl as lists write it: `shop@big` is what `shop -s CRAWL_ID=big` is. Names of spiders and files with an @ are not common. */
+export function crawlTyped(
+  name: string,
+  flags: RunsFlags,
+): { readonly crawl: string; readonly flags: RunsFlags } {
+  const at = name.indexOf('@')
+  if (at < 1 || isSpiderFile(name)) return { crawl: name, flags }
+  const set = [...(flags.set ?? []), `CRAWL_ID=${name.slice(at + 1)}`]
+  return { crawl: name.slice(0, at), flags: { ...flags, set } }
+}
+
 /** Prints the runs, the latest first. */
 export async function runs(Class: SpiderClass, flags: RunsFlags, config: LoadedConfig): Promise<void> {
-  await withRunsPlace(Class, flags, config, async ({ own, runsOf }) => {
+  await withRunsPlace(Class, flags, config, async (place) => {
+    const { own, runsOf } = place
     const kept = await runsOf(own.crawlId)
     if (flags.forget) {
       await kept.forget()
       console.log(`forgotten: ${grouped(kept.runs.length)} runs of ${kept.crawl}`)
       return
     }
-    const shown = flags.compare ? twoOf(kept) : kept.runs
-    if (flags.json) console.log(visibleJson(JSON.stringify(shown)))
-    else for (const line of flags.compare ? comparedLines(shown) : runLines(kept)) console.log(visible(line))
+    if (flags.compare) refuseOne(kept)
+    if (flags.json) {
+      const shown = flags.compare ? kept.runs.slice(0, 2) : kept.runs
+      console.log(visibleJson(JSON.stringify(shown)))
+    } else
+      for (const line of flags.compare ? comparedLines(kept.runs) : runLines(kept)) console.log(visible(line))
+    if (kept.runs.length === 0 && !flags.json)
+      for (const line of await otherLines(place, flags)) console.log(visible(line))
   })
 }
+
+/** Other crawls that are named where the one that was asked for has no run. */
+const OTHERS_MAX = 5
 
 /** The latest run of a crawl, as a program reads it. */
 interface LatestRun extends RunSeen {
@@ -56,9 +78,7 @@ export async function latestRuns(
         // The one before is needed to tell how it differs.
         const [line, ...below] = runLines({ ...kept, runs: kept.runs.slice(0, 2) })
         const alerts = below.slice(0, run?.alerts?.length ?? 0)
-        console.log(
-          visible(`${crawl.crawlId === null ? crawl.spider : `${crawl.spider}@${crawl.crawlId}`}: ${more}`),
-        )
+        console.log(visible(`${nameOf(crawl)}: ${more}`))
         for (const text of [line!, ...alerts]) console.log(visible(`  ${text}`))
       }
     })
@@ -80,6 +100,22 @@ async function* crawlsOf(
   }
 }
 
+/** Names crawls of the spider that have runs, to whoever has asked for one that has none. */
+async function otherLines(place: RunsPlace, flags: OutsideFlags): Promise<string[]> {
+  const lines: string[] = []
+  for await (const { crawl, more, kept } of crawlsOf(place, flags)) {
+    if (kept.runs.length > 0 && crawl.crawlId !== place.own.crawlId)
+      lines.push(`${nameOf(crawl)} has ${counted(kept.runs.length, 'run')}: ${more}`)
+    if (lines.length === OTHERS_MAX) break
+  }
+  return lines
+}
+
+/** As lists write a crawl. */
+function nameOf({ spider, crawlId }: CrawlName): string {
+  return crawlId === null ? spider : `${spider}@${crawlId}`
+}
+
 /** Settings with a secret are not shown: whoever typed them knows them. */
 function lineOf(spider: string, { set = [], argument = [] }: OutsideFlags): string {
   const shown = (pairs: readonly string[]) => pairs.filter((pair) => shownPair(pair) === pair)
@@ -89,90 +125,10 @@ function lineOf(spider: string, { set = [], argument = [] }: OutsideFlags): stri
     .join(' ')
 }
 
-function twoOf({ runs, crawl, place }: KeptRuns): readonly RunSeen[] {
-  if (runs.length >= 2) return runs.slice(0, 2)
+function refuseOne({ runs, crawl, place }: KeptRuns): void {
+  if (runs.length >= 2) return
   throw new UsageError(
     'WL_USAGE',
     `there ${runs.length === 1 ? 'is one run' : 'is no run'} of ${crawl}: two are needed to compare; ${place}`,
   )
-}
-
-/** A line each, with how pages and items differ from the run before in brackets; below it what its monitors found. */
-function runLines({ runs, crawl, place }: KeptRuns): string[] {
-  if (runs.length === 0) return [`no run of ${crawl} is known yet: ${place}`]
-  const rows = runs.map((run, n) => {
-    const before = runs[n + 1]
-    return [
-      secondShown(run.begunAt),
-      run.state === 'running' || run.state === 'lost' ? run.state : (run.finishReason ?? run.state),
-      run.endedAt ? durationInWords((Date.parse(run.endedAt) - Date.parse(run.begunAt)) / 1000) : '–',
-      `pages ${grouped(run.pages)}${changed(run.pages, before?.pages)}`,
-      `items ${grouped(run.items)}${changed(run.items, before?.items)}`,
-      `errors ${grouped(run.errors)}`,
-      `given up ${grouped(run.givenUp)}`,
-    ]
-  })
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)))
-  return rows.flatMap((cells, n) => [
-    cells
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('   ')
-      .trimEnd(),
-    ...(runs[n]!.alerts ?? []).map(({ words }) => `  ! ${words}`),
-  ])
-}
-
-function changed(now: number, before: number | undefined): string {
-  return before === undefined ? '' : ` (${changeOf(now, before)})`
-}
-
-/** The latest run beside the one before: a line for each figure, and each field of its items. */
-function comparedLines([now, before]: readonly RunSeen[]): string[] {
-  const counts = ['pages', 'items', 'errors', 'givenUp', 'filtered', 'bytes'] as const
-  const statuses = [...new Set([now!, before!].flatMap(({ statuses }) => Object.keys(statuses)))].sort()
-  const fields = [...new Set([now!, before!].flatMap(({ fields }) => Object.keys(fields)))].sort()
-  const rows = [
-    ['', 'before', 'now', ''],
-    ['begun', ...[before!, now!].map(({ begunAt }) => secondShown(begunAt)), ''],
-    ['took', ...[before!, now!].map(tookOf), changeOf(secondsOf(now!), secondsOf(before!))],
-    ['ended', ...[before!, now!].map(({ state, finishReason }) => finishReason ?? state), ''],
-    [
-      'pages a minute',
-      ...[before!, now!].map(({ pages }, n) => perMinute(pages, secondsOf([before!, now!][n]!))),
-      '',
-    ],
-    ...counts.map((name) => figureRow(name === 'givenUp' ? 'given up' : name, before![name], now![name])),
-    ...statuses.map((status) =>
-      figureRow(`status ${status}`, before!.statuses[status] ?? 0, now!.statuses[status] ?? 0),
-    ),
-    ...fields.map((field) => [
-      `field ${field}`,
-      coverageOf(before!.fields[field] ?? 0, before!.items),
-      coverageOf(now!.fields[field] ?? 0, now!.items),
-      '',
-    ]),
-  ]
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)))
-  return rows.map((cells) =>
-    cells
-      .map((cell, n) => (n === 0 ? cell.padEnd(widths[n]!) : cell.padStart(widths[n]!)))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
-function figureRow(name: string, before: number, now: number): string[] {
-  return [name, grouped(before), grouped(now), changeOf(now, before)]
-}
-
-function secondsOf({ begunAt, endedAt }: RunSeen): number {
-  return endedAt === undefined ? 0 : (Date.parse(endedAt) - Date.parse(begunAt)) / 1000
-}
-
-function tookOf(run: RunSeen): string {
-  return run.endedAt === undefined ? '–' : durationInWords(secondsOf(run))
-}
-
-function perMinute(pages: number, seconds: number): string {
-  return seconds === 0 ? '–' : grouped(Math.round((pages / seconds) * 60))
 }

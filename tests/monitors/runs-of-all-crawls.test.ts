@@ -53,6 +53,11 @@ test.each(['files', 'Redis'])(
     // Whoever names one asks for it alone; one whose runs are forgotten is not listed any more.
     const one = await webloom('runs', '--json', '-s', 'CRAWL_ID=big')
     expect(JSON.parse(one.stdout)).toMatchObject([{ spider: 'shop', crawlId: 'big' }])
+    const listed = await webloom('runs', 'shop@big')
+    expect(listed.stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {3}finished /)
+    expect((await webloom('runs', 'shop')).stdout).toMatch(
+      /^no run of crawl "shop" is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
+    )
     await webloom('runs', 'shop', '-s', 'CRAWL_ID=big', '--forget')
     expect((await webloom('runs')).stdout).not.toContain('big')
   },

@@ -85,8 +85,9 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
   async (flags, [name]) => {
     const act = await import('../commands/runs.ts')
     if (name !== undefined) {
-      const { Class, config } = await namedSpider(name, flags)
-      return act.runs(Class, flags, config)
+      const { crawl, flags: all } = act.crawlTyped(name, flags)
+      const { Class, config } = await namedSpider(crawl, all)
+      return act.runs(Class, all, config)
     }
     if (flags.compare || flags.forget)
       throw new UsageError(
@@ -103,7 +104,7 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
     ['webloom runs quotes', 'when each began, how it ended, pages, items and errors'],
     ['webloom runs quotes --compare', 'does the spider bring less than last time?'],
     ['webloom runs', 'the latest one of each crawl of the project, of each CRAWL_ID, too'],
-    ['webloom runs quotes --json', 'for a program to read'],
+    ['webloom runs quotes@2026-11 --json', 'those with that CRAWL_ID, for a program to read'],
   ],
 )
 

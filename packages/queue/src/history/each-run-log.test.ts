@@ -155,13 +155,19 @@ test('the last fifty runs are kept; a file of something else is left alone', () 
     expect(await readdir(folder)).toContain('notes.json')
   }))
 
-test('a folder that cannot be written is told once, and the crawl goes on', () =>
+test.each([
+  ['WARNING', false],
+  ['ERROR, where monitors compare runs', true],
+])('a folder that cannot be written is told once, at level %s, and the crawl goes on', (level, isCompared) =>
   inFolder(async () => {
     const told: unknown[] = []
-    const logger = { info: (...what: unknown[]) => void told.push(what) } as never
-    const log = new FileRunLog({ folder: '/proc/none/runs', stats: new MemoryStatsCollector(), logger })
+    const note = (...what: unknown[]) => void told.push(what)
+    const logger = (level === 'WARNING' ? { warn: note } : { error: note }) as never
+    const stats = new MemoryStatsCollector()
+    const log = new FileRunLog({ folder: '/proc/none/runs', stats, logger, isCompared })
     await log.begin()
     await log.ended('finished')
     expect(told).toHaveLength(1)
     expect((await log.look())?.run.finishReason).toBe('finished')
-  }))
+  }),
+)

@@ -40,6 +40,8 @@ export interface FileRunLogOptions {
   readonly jobDir?: string | undefined
   readonly stats: Pick<StatsCollector, 'snapshot'>
   readonly logger?: Logger
+  /** Monitors compare runs with those before: without records they find nothing. Default: false. */
+  readonly isCompared?: boolean
 }
 
 interface StoredRun extends Omit<RunSeen, 'alerts'> {
@@ -170,15 +172,22 @@ export class FileRunLog implements RunLog {
       try {
         await writeWhole(folder, `${this.#run!.id}.json`, `${JSON.stringify(this.#stored())}\n`)
       } catch (error) {
-        if (!this.#isRefused)
-          this.#logger.info(
-            { folder, reason: (error as Error).message },
-            'this run cannot be recorded for webloom runs; name another folder with RUNS_DIR',
-          )
+        if (!this.#isRefused) this.#tellRefused(folder, error as Error)
         this.#isRefused = true
       }
     })
     return this.#writing
+  }
+
+  #tellRefused(folder: string, { message: reason }: Error): void {
+    const unrecorded = 'this run cannot be recorded for webloom runs'
+    const wayOut = 'name a folder that can be written with RUNS_DIR'
+    if (this.#options.isCompared)
+      this.#logger.error(
+        { folder, reason },
+        `${unrecorded}, and its monitors compare runs with those before: no later run can be compared with it; ${wayOut}`,
+      )
+    else this.#logger.warn({ folder, reason }, `${unrecorded}; ${wayOut}`)
   }
 }
 

@@ -39,6 +39,7 @@ import {
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { crawlMonitors } from '../outcome/crawl-monitors.ts'
+import { comparesRuns, crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { Crawl } from './crawl.ts'
@@ -99,6 +100,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     spider,
     folder,
     project,
+    comparesRuns: comparesRuns(monitors),
     part,
     controls,
     servers,

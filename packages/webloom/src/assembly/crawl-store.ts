@@ -39,6 +39,8 @@ export async function crawlStore(
     spider: Spider
     folder: string
     project: string | undefined
+    /** Monitors compare runs with those before. */
+    comparesRuns: boolean
     part: Participation
     controls: CrawlControls
     servers: RedisServers
@@ -48,7 +50,7 @@ export async function crawlStore(
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { spider, folder, project, part, servers, resolve, workerId } = parts
+  const { spider, folder, project, comparesRuns, part, servers, resolve, workerId } = parts
   const slots = HostSlots.fromCrawler(crawler, resolve)
   const jobDir = JobDir.fromCrawler(crawler, slots, { wakes: isRedisSpider(spider) })
   const queueRedis = jobDir ? undefined : servers.connection('queue')
@@ -67,7 +69,7 @@ export async function crawlStore(
   if (warning !== undefined) crawler.logger.warn(warning)
   return queueRedis
     ? redisStore(crawler, { ...parts, slots, queueRedis })
-    : localStore(crawler, { spider, folder, project, servers, slots, jobDir, workerId })
+    : localStore(crawler, { spider, folder, project, comparesRuns, servers, slots, jobDir, workerId })
 }
 
 /** Makes the store of a crawl whose queue is in memory or in a JOBDIR; the filter alone may be on Redis. */
@@ -77,6 +79,7 @@ async function localStore(
     spider,
     folder,
     project,
+    comparesRuns,
     servers,
     slots,
     jobDir,
@@ -85,6 +88,7 @@ async function localStore(
     spider: Spider
     folder: string
     project: string | undefined
+    comparesRuns: boolean
     servers: RedisServers
     slots: HostSlots
     jobDir: JobDir | null
@@ -110,6 +114,7 @@ async function localStore(
     jobDir: settings.get('JOBDIR') ?? undefined,
     stats: crawler.stats,
     logger: crawler.logger,
+    isCompared: comparesRuns,
   })
   // What is in memory or in a JOBDIR goes or stays by itself.
   const emptyIf = async (setting: boolean) => {

@@ -42,6 +42,11 @@ export async function crawlMonitors(
   })
 }
 
+/** Returns true when monitors find something only beside the runs before. */
+export function comparesRuns({ items, coverageDrop, custom }: Monitors = {}): boolean {
+  return items?.drop !== undefined || coverageDrop !== undefined || custom !== undefined
+}
+
 /** The channels that settings name; the log is one besides. */
 export async function channelsOf(
   settings: Settings,

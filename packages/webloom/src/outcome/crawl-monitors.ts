@@ -3,6 +3,7 @@
 import { type Crawler, type DownloadHandler, type RunLog, type Settings, SettingsError } from '@webloom/core'
 import { CrawlMonitors, type Monitors, mailOf, type NotificationChannel, Webhook } from '@webloom/spider'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { commandName } from '../terminal/resume-line.ts'
 
 export interface CrawlMonitorsParts {
   readonly monitors: Monitors
@@ -31,7 +32,7 @@ export async function crawlMonitors(
     worker,
     spider: spider.name,
     crawlId,
-    more: `webloom runs ${typedCrawl(spider, crawlId)} --compare`,
+    more: `${commandName()} runs ${typedCrawl(spider, crawlId)} --compare`,
     channels: await channelsOf(settings, folder, connect),
     stats,
     logger,

@@ -116,6 +116,18 @@ test('one receiver that refuses, or is not there: exit code 1, and each is told 
   ])
 })
 
+test('two receivers with a space between are refused, and not taken as one', async () => {
+  const { code, stderr } = await monitorsTest(
+    '-s',
+    'MONITOR_WEBHOOKS=http://a.example/T1/hush http://b.example/',
+  )
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('MONITOR_WEBHOOKS[0] has a space in it; write commas between addresses'),
+  ])
+  expect(stderr).not.toContain('hush')
+})
+
 test('with nobody to tell it says which setting to set', async () => {
   const { code, stderr } = await monitorsTest()
   expect([code, stderr]).toEqual([2, expect.stringContaining('Set MONITOR_WEBHOOKS=https://')])

@@ -109,3 +109,21 @@ test('without nodemailer it is told what to install, before anything is fetched'
   await expect(made).rejects.toThrow(/Install it: {2}npm install nodemailer/)
   expect(await mailOf(Settings.fromLayers({}), folder.path, folder.join('ours.js'))).toBeUndefined()
 })
+
+test('a mail that no server takes says so where MAIL_HOST was never set', async () => {
+  // The default host, where no server is at this port.
+  const command = { MONITOR_MAIL_TO: ['Ops <ops@example.com>'], MAIL_PORT: 1 }
+  const failure = async (more: object) => {
+    const mail = await mailOf(Settings.fromLayers({ command: { ...command, ...more } }), process.cwd())
+    return mail!.send(NOTIFICATION).catch((error: Error) => error.message)
+  }
+  expect(await failure({})).toMatch(/ECONNREFUSED.*; MAIL_HOST is not set, so localhost was asked$/)
+  expect(await failure({ MAIL_HOST: '127.0.0.1' })).not.toContain('MAIL_HOST')
+})
+
+test('what is no address is refused before anything is fetched', async () => {
+  const settings = Settings.fromLayers({ command: { MONITOR_MAIL_TO: 'ops,boss@example.com' } })
+  await expect(mailOf(settings, process.cwd())).rejects.toThrow(
+    'MONITOR_MAIL_TO has "ops"; expected addresses such as ops@example.com, with commas between',
+  )
+})

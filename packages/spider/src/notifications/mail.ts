@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Notification, type Settings, UsageError } from '@webloom/core'
+import { type Notification, type Settings, SettingsError, UsageError } from '@webloom/core'
 import { type NotificationChannel, notificationText, notificationTitle } from './notification.ts'
 
 /** What is used of nodemailer. */
@@ -26,6 +26,8 @@ interface MailOptions {
   readonly from: string
   readonly to: readonly string[]
   readonly auth?: MailAuth | undefined
+  /** Said of a mail that is not sent. Default: nothing. */
+  readonly hint?: string
 }
 
 interface MailAuth {
@@ -34,6 +36,8 @@ interface MailAuth {
 }
 
 const ANSWER_MS_MAX = 10_000
+/** `ops@example.com`, or `Ops <ops@example.com>`. */
+const ADDRESS = /[^\s@<>]@[^\s@<>]/
 
 export class Mail implements NotificationChannel {
   readonly name: string
@@ -41,12 +45,14 @@ export class Mail implements NotificationChannel {
   readonly #from: string
   readonly #to: readonly string[]
   readonly #secrets: readonly string[]
+  readonly #hint: string
 
-  constructor(transport: Transport, { from, to, auth }: MailOptions) {
+  constructor(transport: Transport, { from, to, auth, hint = '' }: MailOptions) {
     this.#transport = transport
     this.#from = from
     this.#to = to
     this.#secrets = auth ? secretsOf(auth) : []
+    this.#hint = hint
     this.name = `mail to ${to.join(', ')}`
   }
 
@@ -63,7 +69,7 @@ export class Mail implements NotificationChannel {
       const { response } = await sending
       return response && this.#withoutSecrets(response)
     } catch (error) {
-      throw new Error(this.#withoutSecrets((error as Error).message))
+      throw new Error(this.#withoutSecrets((error as Error).message) + this.#hint)
     }
   }
 
@@ -78,7 +84,8 @@ export class Mail implements NotificationChannel {
 }
 
 /**
- * MONITOR_MAIL_TO; undefined where nobody is named. Throws WL_USAGE where nodemailer is missing, before anything is fetched.
+ * MONITOR_MAIL_TO; undefined where nobody is named. Throws before anything is fetched: `SettingsError` for what is no address, and WL_USAGE
+ * where nodemailer is missing.
  *
  * @param ours a file of ours: what is installed beside it is taken where the project has none
  */
@@ -89,6 +96,14 @@ export async function mailOf(
 ): Promise<Mail | undefined> {
   const to = settings.getList('MONITOR_MAIL_TO').map(String)
   if (to.length === 0) return undefined
+  const bad = to.filter((address) => !ADDRESS.test(address))
+  if (bad.length > 0)
+    throw new SettingsError(
+      bad.map(
+        (address) =>
+          `MONITOR_MAIL_TO has ${JSON.stringify(address)}; expected addresses such as ops@example.com, with commas between`,
+      ),
+    )
   const nodemailer = await nodemailerOf(folder, ours)
   const user = settings.get('MAIL_USER')
   const auth = user === null ? undefined : { user, pass: settings.get('MAIL_PASS') ?? '' }
@@ -102,7 +117,11 @@ export async function mailOf(
     greetingTimeout: ANSWER_MS_MAX,
     socketTimeout: ANSWER_MS_MAX,
   })
-  return new Mail(transport, { from: settings.getString('MAIL_FROM'), to, auth })
+  const hint =
+    settings.source('MAIL_HOST') === 'default'
+      ? `; MAIL_HOST is not set, so ${settings.get('MAIL_HOST')} was asked`
+      : ''
+  return new Mail(transport, { from: settings.getString('MAIL_FROM'), to, auth, hint })
 }
 
 /** The password as it is sent: by AUTH PLAIN with the user before it, by AUTH LOGIN alone, both as base64. */

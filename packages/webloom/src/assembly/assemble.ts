@@ -38,7 +38,6 @@ import {
 } from '@webloom/spider'
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
-import { crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { comparesRuns, crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'

@@ -76,11 +76,12 @@ function webhooksOf(settings: Settings, connect: () => DownloadHandler): Notific
 
 function webhookUrls(settings: Settings): string[] {
   const urls = settings.getList('MONITOR_WEBHOOKS').map(String)
-  const bad = urls.flatMap((url, n) =>
-    /^https?:$/.test(URL.parse(url)?.protocol ?? '')
-      ? []
-      : [`MONITOR_WEBHOOKS[${n}] is no address that a POST can be sent to; expected https://…`],
-  )
+  // A URL's parser would take a space for a part of the path. What is written is not shown: it may be a key.
+  const bad = urls.flatMap((url, n) => {
+    if (/\s/.test(url)) return [`MONITOR_WEBHOOKS[${n}] has a space in it; write commas between addresses`]
+    if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return []
+    return [`MONITOR_WEBHOOKS[${n}] is no address that a POST can be sent to; expected https://…`]
+  })
   if (bad.length > 0) throw new SettingsError(bad)
   return urls
 }

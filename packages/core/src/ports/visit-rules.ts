@@ -1,5 +1,6 @@
 /** What a visit makes of what was known of its page: the scheduler decides, whoever fetches the page asks. */
 
+import type { Request } from '../requests/request.ts'
 import type { Lease } from './request-queue.ts'
 import type { Visit, VisitedPage } from './visit-store.ts'
 
@@ -83,8 +84,12 @@ export interface KnownValidators {
 export interface VisitsUnderWay {
   /** A page was leased: marks its request, so that two leases of one page are told apart. */
   leased(lease: Lease): void
-  /** Resolves to the visit that ends with the lease; undefined for a page that is not to be visited again. */
-  take(lease: Lease): Promise<VisitedPage | undefined>
+  /**
+   * Resolves to the visit that ends with the lease; undefined for a page that is not to be visited again, and for one that goes on.
+   *
+   * @param next what is queued in the same step: a page that leads to itself goes on with its request there
+   */
+  take(lease: Lease, next: readonly Request[]): Promise<VisitedPage | undefined>
   /** The lease ends without a visit. */
   drop(lease: Lease): void
 }

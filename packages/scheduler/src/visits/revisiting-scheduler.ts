@@ -173,11 +173,11 @@ export class RevisitingScheduler extends Scheduler {
   ): Promise<void> {
     await this.#readDates(requests)
     const links = requests.some(({ dontFilter }) => dontFilter)
-      ? await this.#carrying(requests, { isRedirect: options.marksAll ?? false, signal: lease.signal })
+      ? await this.#carrying(requests, { isRedirect: options.marksAll ?? false, lease })
       : requests
     await this.#forgetOldName(lease)
     // Whoever takes the visit has it alone: nothing that may fail stands between it and its commit.
-    const visit = await this.#options.underWay.take(lease)
+    const visit = await this.#options.underWay.take(lease, links)
     await super.commit(lease, links, visit ? { ...options, visit } : options)
   }
 
@@ -243,19 +243,23 @@ export class RevisitingScheduler extends Scheduler {
 
   /**
    * Links that go past the filter carry their pages' last visits. The target of a redirect is not such a link: its page comes when it is
-   * due, unless the redirects go in a circle.
+   * due, unless the redirects go in a circle or the page leads to itself.
    */
   async #carrying(
     requests: readonly Request[],
-    { isRedirect, signal }: { readonly isRedirect: boolean; readonly signal: AbortSignal },
+    { isRedirect, lease }: { readonly isRedirect: boolean; readonly lease: Lease },
   ): Promise<readonly Request[]> {
     const known = await this.#surelyKnown(
       requests.filter(({ dontFilter }) => dontFilter),
-      signal,
+      lease.signal,
     )
     for (const [request, { fingerprint, visit }] of known) carryVisit(request, fingerprint, visit)
     if (!isRedirect) return requests
-    return requests.filter((request) => !known.has(request) || cameFrom(request).includes(request.url))
+    const own = fingerprintNow(lease.request, this.#options.fingerprinter)
+    return requests.filter((request) => {
+      const page = known.get(request)
+      return !page || page.fingerprint === own || cameFrom(request).includes(request.url)
+    })
   }
 
   /** Takes the dates off links, so that they do not weigh on those that are queued. A server that is away hears nothing of them. */

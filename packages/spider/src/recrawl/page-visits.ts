@@ -61,8 +61,6 @@ interface UnderWay {
   made?: VisitMade
   /** The request was refused before the page was ever visited. */
   isUnwanted?: boolean
-  /** It has sent us back to itself, as sites do that set a cookie first: what comes of it under the next lease is the visit. */
-  isOnItsWay?: boolean
 }
 
 interface Leased {
@@ -174,9 +172,8 @@ export class PageVisits implements VisitsUnderWay {
   redirected(request: Request, target: Request): void {
     const page = this.#pageOf(request)
     if (!page) return
-    if (target.dontFilter && this.#options.fingerprinter.fingerprint(target) === page.fingerprint)
-      page.isOnItsWay = true
-    else this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
+    if (target.dontFilter && this.#options.fingerprinter.fingerprint(target) === page.fingerprint) return
+    this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
   }
 
   /** Called before the callback of a page. */
@@ -221,11 +218,11 @@ export class PageVisits implements VisitsUnderWay {
     if (page && page.made?.visit.goneAnswers === 0) this.#make(page, { kind: 'failed' })
   }
 
-  async take(lease: Lease): Promise<VisitedPage | undefined> {
+  async take(lease: Lease, next: readonly Request[]): Promise<VisitedPage | undefined> {
     const leased = this.#ofLease.get(lease)
     const page = leased?.page
     if (leased) this.#forget(leased)
-    if (!page || page.isUnwanted || (page.isOnItsWay && !page.made)) return undefined
+    if (!page || page.isUnwanted || (!page.made && this.#goesOn(page, next))) return undefined
     const { fingerprint, asking, previous } = page
     // What ended without an answer may be in a line only: it must not be lost.
     const made = page.made ?? this.#make(page, { kind: 'failed' })
@@ -233,6 +230,11 @@ export class PageVisits implements VisitsUnderWay {
     this.#count(made, previous)
     if (made.isGone && previous?.contentHash !== undefined) await this.#options.onGone(visited)
     return visited
+  }
+
+  /** It has sent us back to itself, as sites do that set a cookie first: what comes of it under its next lease is the visit. */
+  #goesOn({ fingerprint }: UnderWay, next: readonly Request[]): boolean {
+    return next.some((request) => this.#options.fingerprinter.fingerprint(request) === fingerprint)
   }
 
   drop(lease: Lease): void {

@@ -14,7 +14,7 @@ import { typedCrawl } from '../loading/typed-spider.ts'
 import { counted } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { readBudgets } from './status-budgets.ts'
+import { readBudgets } from '../status/status-budgets.ts'
 
 export interface RenewFlags extends OutsideFlags {
   /** The one host whose budget is meant. */

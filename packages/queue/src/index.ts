@@ -145,7 +145,13 @@ export {
   readHostOrders,
 } from './outside/host-orders.ts'
 export { PresentWorkers } from './outside/present-workers.ts'
-export { type HostSpent, readSpentBudgets, renewDay, type WindowSpent } from './outside/spent-budgets.ts'
+export {
+  type HostSpent,
+  lastDaySpent,
+  readSpentBudgets,
+  renewDay,
+  type WindowSpent,
+} from './outside/spent-budgets.ts'
 export { type StuckWorker, stuckWorkers } from './outside/stuck-workers.ts'
 export {
   DISK_CURE,

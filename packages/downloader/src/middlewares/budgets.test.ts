@@ -113,3 +113,33 @@ test.each([
   await budgets.processRequest(new Request('http://a.example/'))
   expect(said.join()).toContain(text)
 })
+
+test('a budget that was renewed and is spent once more on the same day is told again', async () => {
+  const said: string[] = []
+  const logger = { ...silentLogger, warn: (line: unknown) => void said.push(String(line)) }
+  let isSpent = true
+  const budgets = new BudgetsMiddleware({
+    plan: {
+      limits: { day: { pages: 1 } },
+      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+      tz: 'UTC',
+    },
+    book: { spend: (some) => some.map(() => (isSpent ? { window: 'day', kind: 'pages' } : undefined)) },
+    hostOf: () => undefined,
+    close: () => {},
+    stats: new MemoryStatsCollector(),
+    logger,
+    now: () => Date.parse('2026-11-27T06:00:00Z'),
+  })
+  const ask = () => budgets.processRequest(new Request('http://a.example/'))
+  for (const [spent, told] of [
+    [true, 1],
+    [true, 1],
+    [false, 1],
+    [true, 2],
+  ] as const) {
+    isSpent = spent
+    await ask()
+    expect(said).toHaveLength(told)
+  }
+})

@@ -3,6 +3,7 @@ import {
   type BudgetAsk,
   type BudgetBook,
   type BudgetSpent,
+  type BudgetWindow,
   type Crawler,
   type DownloaderMiddleware,
   hostNameOf,
@@ -119,6 +120,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (spent && isForPage) return this.#refused(request, spent, today)
     if (spent) throw new BudgetRefusal((page) => this.#refused(page, spent, today))
     this.#left.add(request)
+    if (isForPage) this.#goesOn(request, today)
     return undefined
   }
 
@@ -221,7 +223,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     const { day, endsAtMs } = asked
     const pauseMs = Math.max(0, Math.min(this.#nextLookMs(day), endsAtMs - this.#now() + AFTER_MIDNIGHT_MS))
     this.#tell(
-      window === 'day' ? `${window} ${day}` : `${window} ${day} ${host}`,
+      waitKey(window, day, host),
       `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})${goOnToday}`,
     )
     const pauseReason = `${WORDS[window](host)} is spent, and is asked again then`
@@ -239,6 +241,13 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     return atMs - this.#now()
   }
 
+  /** Somebody has renewed what was spent: when it is spent once more that is told again. */
+  #goesOn(request: Request, { day }: Day): void {
+    if (this.#told.size === 0) return
+    this.#told.delete(waitKey('day', day, ''))
+    this.#told.delete(waitKey('hostDay', day, hostnameOf(request)))
+  }
+
   /** Each once, and of many hosts not all. */
   #tell(key: string, text: string): void {
     const { logger } = this.#options
@@ -254,6 +263,10 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
 }
 
 const TOLD_MAX = 100
+
+function waitKey(window: BudgetWindow, day: string, host: string): string {
+  return window === 'day' ? `${window} ${day}` : `${window} ${day} ${host}`
+}
 
 const WORDS = {
   crawl: () => 'the budget of the crawl',

@@ -61,6 +61,15 @@ local function answer(windows, bytes, pages, besides)
   return ''
 end
 
+-- For whoever renews it from outside, and does not know which day it is by the crawl's clock.
+local day = ''
+for n = 3, #KEYS do
+  local asked = string.match(KEYS[n], '[^:]*$')
+  day = asked > day and asked or day
+end
+if day ~= '' and redis.call('HGET', KEYS[2], 'day') ~= day then
+  redis.call('HSET', KEYS[2], 'day', day)
+end
 local answers = {}
 for n, ask in ipairs(cjson.decode(ARGV[2])) do
   answers[n] = answer(windowsOf(ask[1], KEYS[ask[2]]), ask[4], ask[3], ask[5])

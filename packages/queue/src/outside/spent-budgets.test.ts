@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import { RedisBudgetBook } from '../budgets/redis-budget-book.ts'
-import { readSpentBudgets, renewDay } from './spent-budgets.ts'
+import { lastDaySpent, readSpentBudgets, renewDay } from './spent-budgets.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -76,4 +76,17 @@ test('what one host has spent of a day is forgotten, or what all have; what the 
   expect((await Promise.all(renewed)).toSorted()).toEqual([4, undefined])
   expect(await read()).toEqual([4, 0, []])
   expect(await book.spend([ask('b')])).toEqual([undefined])
+})
+
+test('the day that is to be renewed is the last one on which the crawl has spent, by its own clock', async () => {
+  const [redis, keys] = [bench.connect(), bench.nextKeys()]
+  expect(await lastDaySpent(redis, keys)).toBe(undefined)
+  const book = new RedisBudgetBook({ redis, keys, limits: { day: { pages: 9 } }, nowMs: () => NOW.nowMs })
+  const ask = (day: string) => ({ host: 'a', day, pages: 1 as const, bytes: 0 })
+  await book.spend([ask('2026-11-27'), ask('2026-11-28'), ask('2026-11-27')])
+  expect(await lastDaySpent(redis, keys)).toBe('2026-11-28')
+  // A run of its own begins, and none of its budgets is touched by that note.
+  await redis.hset(keys.record, 'run', 'another')
+  await book.spend([ask('2026-11-29')])
+  expect(await lastDaySpent(redis, keys)).toBe('2026-11-29')
 })

@@ -86,6 +86,14 @@ export async function renewDay(
   return forgotten === 0 ? undefined : Number(pages ?? 0)
 }
 
+/** Resolves to the last day of which the crawl has spent, by its own clock; undefined before it has spent anything. */
+export async function lastDaySpent(
+  redis: Redis,
+  { budgets }: Pick<CrawlRedisKeys, 'budgets'>,
+): Promise<string | undefined> {
+  return (await redis.hget(`${budgets}:run`, 'day')) ?? undefined
+}
+
 async function isOfThisRun(redis: Redis, record: string, place: string): Promise<boolean> {
   const [run, resumed] = await redis.hmget(record, 'run', 'resumed')
   return (await redis.hget(place, 'run')) === `${run ?? ''} ${resumed ?? '0'}`

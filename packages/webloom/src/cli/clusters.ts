@@ -121,13 +121,13 @@ export const budgets = group(
         await renewBudgets(await namedSpider(name, flags), flags)
       },
       [
-        ['webloom budgets renew quotes', 'all that waits goes on within five minutes'],
+        ['webloom budgets renew quotes', 'what waits goes on: 3,000 hosts a worker within five minutes'],
         ['webloom budgets renew quotes --host quotes.toscrape.com', 'only this host'],
       ],
     ),
   ],
   [
-    ['webloom budgets renew quotes', 'all that waits goes on within five minutes'],
+    ['webloom budgets renew quotes', 'what waits goes on: 3,000 hosts a worker within five minutes'],
     ['webloom budgets renew quotes -s CRAWL_ID=2026-11', 'in one of several crawls of that spider'],
   ],
 )

@@ -2,19 +2,20 @@
 
 import { UsageError } from '@webloom/core'
 import { budgetDay, budgetPlanOf } from '@webloom/downloader'
-import { crawlShown, renewDay } from '@webloom/queue'
+import { crawlShown, lastDaySpent, renewDay } from '@webloom/queue'
 import {
   crawlerFromOutside,
   crawlFromOutside,
   type OutsideFlags,
   refuseUnknownCrawl,
 } from '../assembly/crawl-from-outside.ts'
+
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { readBudgets } from '../status/status-budgets.ts'
 import { counted } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { readBudgets } from '../status/status-budgets.ts'
 
 export interface RenewFlags extends OutsideFlags {
   /** The one host whose budget is meant. */
@@ -33,11 +34,12 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
   const plan = budgetPlanOf(settings)
   const crawl = crawlFromOutside(crawler, config.folder)
   const { redis, keys, servers } = crawl
-  const { day } = budgetDay(plan?.tz ?? 'UTC', Date.now())
   try {
     await servers.open()
     await refuseUnknownCrawl(crawl)
     const waits = plan === undefined || (await readBudgets(crawl)).some(({ renew }) => renew !== null)
+    // Workers may have been given their BUDGETS, and with them the time zone, by `-s`. Days after the last one have nothing to renew.
+    const day = (await lastDaySpent(redis, keys)) ?? budgetDay(plan?.tz ?? 'UTC', Date.now()).day
     const pages = await renewDay(redis, keys, { day, host: flags.host?.toLowerCase() })
     if (pages === undefined && flags.host !== undefined)
       throw new UsageError(
@@ -51,7 +53,7 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
     else
       console.log(
         visible(
-          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. ${waits ? 'Hosts that wait go on within five minutes' : 'None of its budgets was spent, so nothing waits for that'}`,
+          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. ${waits ? 'Hosts that wait go on within five minutes, the first 3,000 of each worker; others follow, ten a second' : 'None of its budgets was spent, so nothing waits for that'}`,
         ),
       )
   } finally {

@@ -245,7 +245,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   #goesOn(request: Request, { day }: Day): void {
     if (this.#told.size === 0) return
     this.#told.delete(waitKey('day', day, ''))
-    this.#told.delete(waitKey('hostDay', day, hostnameOf(request)))
+    this.#told.delete(waitKey('hostDay', day, hostNameOf(request.url)))
   }
 
   /** Each once, and of many hosts not all. */

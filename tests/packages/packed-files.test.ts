@@ -3,13 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import { checkPackage } from '@arethetypeswrong/core'
-import { runProcess } from '@webloom/testkit'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { beforeAll, expect, test } from 'vitest'
 import { tarballName } from '../../scripts/release/pack.ts'
 import { publicPackages } from '../../scripts/release/public-packages.ts'
-import { dryRunArguments } from '../../scripts/release/publish.ts'
 import { type PackedPackage, packedPackages, ROOT } from './packed-packages.ts'
 
 const NAMES = publicPackages(ROOT).map(({ name }) => name)
@@ -130,16 +128,6 @@ test.each(NAMES)('%s has no `using`, which Node 22.19 does not know', (name) => 
   const { paths, textOf } = packed.get(name)!
   const compiled = [...paths].filter((path) => /^(?:dist|bin)\/.*\.js$/.test(path))
   expect(compiled.filter((path) => /^\s*(?:await )?using \w/m.test(textOf(path)))).toEqual([])
-})
-
-test('npm publish --dry-run takes each as it is, and mends nothing in it', async () => {
-  const packages = publicPackages(ROOT)
-  const { code, stdout, stderr } = await runProcess('npm', dryRunArguments(packages), { cwd: ROOT })
-  expect(code, stderr).toBe(0)
-  const said = packages.map(({ name, version }) => `+ ${name}@${version}`)
-  expect(stdout.split('\n').filter((line) => line.startsWith('+ '))).toEqual(said)
-  const warnings = stderr.split('\n').filter((line) => line.startsWith('npm warn publish'))
-  expect(warnings.filter((line) => !line.includes('requires you to be logged in'))).toEqual([])
 })
 
 test('all have one version, and ask for one another at exactly that', () => {

@@ -16,7 +16,7 @@ const SEEDS = [
   'foreign-2',
   'hail-7',
 ]
-const AT_ONCE = 3
+const AT_ONCE = 4
 
 test('whatever strikes a crawl, no page is lost and none is fetched more often than guarantee 1 allows', {
   timeout: 180_000,

@@ -7,8 +7,8 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 test.each([
-  ['redis-set', 50_000],
-  ['redis-bloom', 50_000],
+  ['redis-set', 20_000],
+  ['redis-bloom', 20_000],
   ['redis-key', 5000],
   ['counting-bloom', 5000],
   ['redis-bloom by host', 5000],

@@ -6,6 +6,7 @@ import { besidesPages } from '../assembly/fetching.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { channelsOf } from '../outcome/crawl-monitors.ts'
+import { commandName } from '../terminal/resume-line.ts'
 
 /** The crawl whose runs fail, with the settings that it has without its schedule's: those may be what is wrong. */
 export interface FailingCrawl {
@@ -29,7 +30,7 @@ export async function tellFailed({ Class, flags, config, logger }: FailingCrawl,
       {
         ...{ id: randomUUID(), spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },
         alerts: [{ id: 'schedule', words, at: new Date().toISOString() }],
-        ...{ pages: 0, items: 0, finishReason: 'refused', more: 'webloom schedule list' },
+        ...{ pages: 0, items: 0, finishReason: 'refused', more: `${commandName()} schedule list` },
       },
       await channelsOf(settings, config.folder, () => besidesPages(crawler)),
     )

@@ -9,7 +9,6 @@ import {
   type OutsideFlags,
   refuseUnknownCrawl,
 } from '../assembly/crawl-from-outside.ts'
-
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { readBudgets } from '../status/status-budgets.ts'

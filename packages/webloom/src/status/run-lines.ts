@@ -54,11 +54,7 @@ export function comparedLines([now, before, ...earlier]: readonly RunSeen[]): st
     ['begun', ...[before!, now!].map(({ begunAt }) => secondShown(begunAt)), ''],
     ['took', ...[before!, now!].map(tookOf), change(secondsOf(before!), secondsOf(now!))],
     ['ended', ...[before!, now!].map(({ state, finishReason }) => finishReason ?? state), ''],
-    [
-      'pages a minute',
-      ...[before!, now!].map(({ pages }, n) => perMinute(pages, secondsOf([before!, now!][n]!))),
-      '',
-    ],
+    ['pages a minute', ...[before!, now!].map(perMinute), ''],
     ...counts.map((name) => figureRow(name === 'givenUp' ? 'given up' : name, before![name], now![name])),
     ...statuses.map((status) =>
       figureRow(`status ${status}`, before!.statuses[status] ?? 0, now!.statuses[status] ?? 0),
@@ -87,6 +83,7 @@ function tookOf(run: RunSeen): string {
   return run.endedAt === undefined ? '–' : durationInWords(secondsOf(run))
 }
 
-function perMinute(pages: number, seconds: number): string {
-  return seconds === 0 ? '–' : grouped(Math.round((pages / seconds) * 60))
+function perMinute(run: RunSeen): string {
+  const seconds = secondsOf(run)
+  return seconds === 0 ? '–' : grouped(Math.round((run.pages / seconds) * 60))
 }

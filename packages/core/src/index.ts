@@ -131,6 +131,7 @@ export {
   crawlKey,
   crawlNameOf,
   crawlQueueName,
+  crawlTitle,
   type KeyPrefixes,
   keyPrefixesOf,
 } from './redis/crawl-keys.ts'

@@ -22,6 +22,11 @@ export function crawlNameOf(settings: Settings, spider: string): CrawlName {
   return { spider, crawlId: settings.get('CRAWL_ID'), ...keyPrefixesOf(settings) }
 }
 
+/** Returns a crawl as lists and messages write it: `shop`, or `shop@big` with CRAWL_ID=big. */
+export function crawlTitle(spider: string, crawlId: string | null | undefined): string {
+  return crawlId === null || crawlId === undefined ? spider : `${spider}@${crawlId}`
+}
+
 /** Throws `SettingsError` for a prefix that no key can begin with. */
 export function keyPrefixesOf(settings: Settings): KeyPrefixes {
   const keyPrefix = settings.getString('REDIS_KEY_PREFIX')

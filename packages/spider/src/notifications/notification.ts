@@ -1,4 +1,4 @@
-import type { Notification } from '@webloom/core'
+import { crawlTitle, type Notification } from '@webloom/core'
 
 /** A way to tell people what monitors have found; `outcome/crawl-monitors.ts` of `webloom` lists them. */
 export interface NotificationChannel {
@@ -20,7 +20,7 @@ export class NotificationRefused extends Error {}
 /** One line: for subjects, and the first line of a text. */
 export function notificationTitle(notification: Notification): string {
   const { spider, crawlId, alerts, resolved = [], finishReason } = notification
-  const crawl = crawlId === undefined ? spider : `${spider}@${crawlId}`
+  const crawl = crawlTitle(spider, crawlId)
   if (notification.isTest) return `${crawl}: a test of its alerts`
   if (alerts.length === 0) return `${crawl}: ${counted(resolved.length)} recovered`
   return `${crawl}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`

@@ -17,6 +17,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import {
   type Crawler,
+  crawlTitle,
   NotConfigured,
   Request,
   type Response,
@@ -84,11 +85,10 @@ export class TracesMiddleware implements SpiderMiddleware {
   static fromCrawler({ settings, signals, spider }: Crawler): TracesMiddleware {
     const share = settings.getFloat('TRACES')
     if (share === 0) throw new NotConfigured('TRACES is 0')
-    const crawlId = settings.get('CRAWL_ID')
     return new this({
       api: tracesApi(),
       share,
-      crawl: crawlId === null ? spider.name : `${spider.name}@${crawlId}`,
+      crawl: crawlTitle(spider.name, settings.get('CRAWL_ID')),
       signals,
     })
   }

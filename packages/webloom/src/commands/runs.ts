@@ -1,6 +1,6 @@
 /** `webloom runs`: what the last crawls of a spider came to, and how one differs from the one before. */
 
-import { type CrawlName, type RunSeen, UsageError } from '@webloom/core'
+import { type CrawlName, crawlTitle, type RunSeen, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
@@ -78,7 +78,7 @@ export async function latestRuns(
         // The one before is needed to tell how it differs.
         const [line, ...below] = runLines({ ...kept, runs: kept.runs.slice(0, 2) })
         const alerts = below.slice(0, run?.alerts?.length ?? 0)
-        console.log(visible(`${nameOf(crawl)}: ${more}`))
+        console.log(visible(`${crawlTitle(crawl.spider, crawl.crawlId)}: ${more}`))
         for (const text of [line!, ...alerts]) console.log(visible(`  ${text}`))
       }
     })
@@ -105,15 +105,12 @@ async function otherLines(place: RunsPlace, flags: OutsideFlags): Promise<string
   const lines: string[] = []
   for await (const { crawl, more, kept } of crawlsOf(place, flags)) {
     if (kept.runs.length > 0 && crawl.crawlId !== place.own.crawlId)
-      lines.push(`${nameOf(crawl)} has ${counted(kept.runs.length, 'run')}: ${more}`)
+      lines.push(
+        `${crawlTitle(crawl.spider, crawl.crawlId)} has ${counted(kept.runs.length, 'run')}: ${more}`,
+      )
     if (lines.length === OTHERS_MAX) break
   }
   return lines
-}
-
-/** As lists write a crawl. */
-function nameOf({ spider, crawlId }: CrawlName): string {
-  return crawlId === null ? spider : `${spider}@${crawlId}`
 }
 
 /** Settings with a secret are not shown: whoever typed them knows them. */

@@ -1,24 +1,19 @@
 /** `webloom schedule`: runs that begin by themselves, at their hours, on whichever `webloom worker --all` is there. */
 
-import { silentLogger } from '@webloom/core'
+import { crawlTitle, silentLogger } from '@webloom/core'
 import { CrawlSchedules, checkCron, type Schedule, type ScheduleSeen } from '@webloom/queue'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
 import { atShown } from '../schedules/at-shown.ts'
 import { refuseFailingRuns } from '../schedules/failing-runs.ts'
 import { flagsGone, flagWords, shownFlags } from '../schedules/flag-words.ts'
 import { schedulePlaces } from '../schedules/schedule-places.ts'
-import {
-  crawlOf,
-  scheduleJson,
-  scheduleLines,
-  typedCrawlOf,
-  unservedWords,
-} from '../schedules/schedule-words.ts'
+import { crawlOf, scheduleJson, scheduleLines, unservedWords } from '../schedules/schedule-words.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
@@ -47,7 +42,7 @@ export async function setSchedule(
     await servers.open()
     const schedules = new CrawlSchedules(redis, crawl)
     const { crawlId } = crawl
-    const name = flags.name ?? (crawlId === null ? spider.name : `${spider.name}@${crawlId}`)
+    const name = flags.name ?? crawlTitle(spider.name, crawlId)
     const kept = { name, spider: spider.name, crawlId, cron: cron.trim(), tz, flags: flagsKept(flags) }
     const before = (await schedules.all()).find((one) => one.name === name)
     const { nextAt, replaced } = await schedules.set(kept)
@@ -101,7 +96,7 @@ export async function runSchedule(name: string, flags: SchedulesFlags): Promise<
     if (flags.json) return console.log(visibleJson(JSON.stringify(scheduleJson(schedule))))
     console.log(
       visible(
-        `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedCrawlOf(schedule)}  shows it`,
+        `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedCrawl({ name: schedule.spider }, schedule.crawlId)}  shows it`,
       ),
     )
     if (!schedule.isServed) console.log(visible(unservedWords([schedule], flags)))

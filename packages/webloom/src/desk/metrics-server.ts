@@ -1,6 +1,6 @@
 /** METRICS_PORT: `/metrics`, `/healthz` and `/readyz` of this process, by `@webloom/dashboard`, which is loaded only where it is asked for. */
 
-import { UsageError } from '@webloom/core'
+import { crawlTitle, UsageError } from '@webloom/core'
 import type { Crawl } from '../assembly/crawl.ts'
 import { crawlHealth } from '../processes/crawl-health.ts'
 import { dashboardPackage } from './dashboard-package.ts'
@@ -12,9 +12,8 @@ export async function serveMetrics(crawl: Crawl): Promise<() => Promise<void>> {
   if (port === 0) return async () => {}
   const { startMetrics } = await dashboardPackage('METRICS_PORT')
   const host = settings.getString('METRICS_HOST')
-  const crawlId = settings.get('CRAWL_ID')
   const server = await startMetrics({
-    crawl: crawlId === null ? spider.name : `${spider.name}@${crawlId}`,
+    crawl: crawlTitle(spider.name, settings.get('CRAWL_ID')),
     stats: () => crawl.stats.snapshot(),
     activity: () => crawl.inside.engine.activity,
     health: crawlHealth(crawl),

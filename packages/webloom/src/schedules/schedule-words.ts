@@ -48,11 +48,6 @@ export function crawlOf({ spider, crawlId }: ScheduleSeen): string {
   return crawlShown(crawlRedisKeys({ spider, crawlId }))
 }
 
-/** Returns the crawl as it is typed behind a command. */
-export function typedCrawlOf({ spider, crawlId }: ScheduleSeen): string {
-  return crawlId === null ? shellQuoted(spider) : `${shellQuoted(spider)} -s CRAWL_ID=${shellQuoted(crawlId)}`
-}
-
 /**
  * Returns what to type where nobody begins these schedules' runs: with the words that named this Redis, which a process without them would not
  * serve. One with a password is not shown, and so not typed.

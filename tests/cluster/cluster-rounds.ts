@@ -60,7 +60,7 @@ export class TwoServers implements AsyncDisposable {
 }
 
 const webOf = (options: FakeWebOptions) =>
-  startFakeWebProcess({ hosts: 4, pagesPerHost: 100, crossHostLinks: 0.2, latencyMs: [0, 10], ...options })
+  startFakeWebProcess({ hosts: 4, pagesPerHost: 40, crossHostLinks: 0.2, latencyMs: [0, 10], ...options })
 
 const eachPageOnce = async (web: FakeWebProcess) => {
   const counts = fetchCounts(await web.hits())
@@ -108,7 +108,7 @@ export async function killedInMidCrawl(mode: Mode, servers: TwoServers): Promise
     CONCURRENT_REQUESTS: CONCURRENCY,
   })
   const [victim, other] = [folder.worker('victim'), folder.worker('other')]
-  await web.waitForHits(100, 60_000)
+  await web.waitForHits(50, 60_000)
   victim.kill('SIGKILL')
   const ended = await other.exited
   expect(ended.code, ended.stderr).toBe(0)
@@ -154,7 +154,7 @@ export async function twoCrawls(mode: Mode, servers: TwoServers): Promise<void> 
 }
 
 export async function pausedAndStopped(mode: Mode, servers: TwoServers): Promise<void> {
-  await using web = await webOf({ seed: 5, hosts: 2, pagesPerHost: 3000, latencyMs: 5 })
+  await using web = await webOf({ seed: 5, hosts: 2, pagesPerHost: 1000, latencyMs: 100 })
   await using folder = await ClusterFolder.of(web, { ...servers.settings(mode), CONCURRENT_REQUESTS: 4 })
   const workers = [folder.worker('a'), folder.worker('b')]
   await web.waitForHits(50, 60_000)
@@ -182,7 +182,7 @@ export async function pausedAndStopped(mode: Mode, servers: TwoServers): Promise
 
 export async function lateWorker(redis: RedisServer, mode: Mode): Promise<void> {
   const crawlId = freshCrawlId(`late-${mode}`)
-  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 40, latencyMs: 100 })
+  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 20, latencyMs: 100 })
   const [first, ...others] = web.seeds
   const spider = seededSpider([first!])
   await using folder = await ClusterFolder.of(

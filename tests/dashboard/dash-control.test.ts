@@ -40,7 +40,7 @@ interface Operation {
 
 test('a crawl is paused by POST, goes on by an assistant, and is stopped by it', async () => {
   await using server = await startRedis()
-  await using web = await startFakeWebProcess({ hosts: 4, pagesPerHost: 2000, latencyMs: 20 })
+  await using web = await startFakeWebProcess({ hosts: 4, pagesPerHost: 500, latencyMs: 100 })
   const settings = { REDIS_URL: server.url, CONCURRENT_REQUESTS: 2 }
   await using folder = await ClusterFolder.of(web, settings)
   const workers = ['a', 'b'].map((name) => folder.worker(name))

@@ -1,6 +1,6 @@
 /**
- * A callback whose loop never ends: what it has goes to others, and in the end to quarantine; its process is replaced. And with
- * QUEUE_MODE=job one that blocks for twice as long as a lock lasts.
+ * A callback whose loop never ends: what it has goes to others, and in the end to quarantine; its process is replaced. And one
+ * that blocks for twice as long as a lock lasts: nobody else gets what its worker has.
  */
 
 import { startFakeWebProcess, startRedis } from '@webloom/testkit'
@@ -41,9 +41,11 @@ test.each(['turns', 'job'])(
   },
 )
 
-test('QUEUE_MODE=job: a callback blocks its worker for twice as long as a lock lasts: each page is fetched once, and the worker is not lost', {
-  timeout: 240_000,
-}, async () => {
-  await using redis = await startRedis()
-  await blockedForLong(redis, 'job')
-})
+test.each(['turns', 'job'] as const)(
+  'QUEUE_MODE=%s: a callback blocks its worker for twice as long as a lock lasts: each page is fetched once, and the worker is not lost',
+  { timeout: 240_000 },
+  async (mode) => {
+    await using redis = await startRedis()
+    await blockedForLong(redis, mode)
+  },
+)

@@ -23,12 +23,8 @@ function poisonedSpider(web: FakeWebProcess, poison: string): string {
   )
 }
 
-/**
- * The page is quarantined after three workers, its neighbours are crawled, and a retry is crawled once the spider is mended.
- *
- * @param factor of the protocol's times
- */
-export async function poisonedCrawl(mode: 'turns' | 'job', factor = 1): Promise<void> {
+/** The page is quarantined after three workers, its neighbours are crawled, and a retry is crawled once the spider is mended. */
+export async function poisonedCrawl(mode: 'turns' | 'job'): Promise<void> {
   await using redis = await startRedis()
   await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 40, crossHostLinks: 0.2 })
   const poison = web.pageUrl(1, 1)
@@ -41,7 +37,7 @@ export async function poisonedCrawl(mode: 'turns' | 'job', factor = 1): Promise<
     LOG_FORMAT: 'json',
     SCHEDULER_PERSIST: true,
   }
-  await using folder = await ClusterFolder.of(web, settings, poisonedSpider(web, poison), factor)
+  await using folder = await ClusterFolder.of(web, settings, poisonedSpider(web, poison))
 
   const ended = await folder.worker('all', '--processes', '2').exited
   expect(ended.code, ended.stderr).toBe(0)

@@ -1,4 +1,4 @@
-/** Workers that come late, or too early, or of another release, or without a Redis; and one that grows too large. */
+/** Workers that come late, or too early, or without a Redis; and one that grows too large. Of two releases: cluster-workers.soak.test.ts. */
 
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,10 +9,8 @@ import {
   followingSpider,
   freshCrawlId,
   messagesOf,
-  SHORT_TIMES,
   seededSpider,
 } from './cluster-crawl.ts'
-import { twoReleases } from './cluster-releases.ts'
 import { lateWorker } from './cluster-rounds.ts'
 
 const LONG = { timeout: 240_000 }
@@ -34,12 +32,6 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
   LOG_FORMAT: 'json',
   ...more,
 })
-
-test.concurrent(
-  'two releases at once: what the older one does not know is rejected, and crawled by the newer',
-  LONG,
-  () => twoReleases('turns', { pagesPerHost: 6, factor: SHORT_TIMES }),
-)
 
 test.concurrent('a late worker takes its part', LONG, () => lateWorker(redis, 'turns'))
 
@@ -109,7 +101,7 @@ test.concurrent(
   'a worker process over MEMUSAGE_LIMIT_MB leaves, and another takes its place',
   LONG,
   async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 120, latencyMs: 100 })
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 80, latencyMs: 200 })
     // The first process that comes here grows, and no other.
     const growing = followingSpider(web, 'static hoard: Buffer[] = []')
       .replace('import {', "import { existsSync, writeFileSync } from 'node:fs'\nimport {")

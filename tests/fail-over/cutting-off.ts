@@ -14,7 +14,7 @@ import { expect } from 'vitest'
 import { crawlRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
 import { CrawlShards } from '../../packages/queue/src/shards/crawl-shards.ts'
 import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
-import { CONCURRENCY, GOES_ON_MS_MAX, mayRepeat } from './failing-over.ts'
+import { CONCURRENCY, expectGoesOn, mayRepeat } from './failing-over.ts'
 import { cutOff, heal, SIDE } from './namespace.ts'
 
 export type Topology = 'sentinels' | 'cluster'
@@ -131,12 +131,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   const logs = ended.map(({ stderr }) => stderr).join('\n')
   for (const { code } of ended) expect(code, logs).toBe(0)
   const hits = await web.hits()
-  const nextMs = Math.min(...hits.map(({ atMs }) => atMs).filter((atMs) => atMs > servesAtMs))
-  const isOver = hits.every(({ atMs }) => atMs < servesAtMs)
-  if (!isOver)
-    expect(nextMs - servesAtMs, `when pages were fetched again\n${logs}`).toBeLessThan(
-      GOES_ON_MS_MAX + lag.between(servesAtMs, nextMs),
-    )
+  expectGoesOn(hits, { servesAtMs, lag, logs })
   await expectComplete(web, folder, { more: mayRepeat(hits, { goneAtMs, untilMs: servesAtMs }, web) })
 }
 

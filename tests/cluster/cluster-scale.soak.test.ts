@@ -113,7 +113,7 @@ describe('workers that are bounded by how long a site takes to answer', () => {
       // Waits: what is measured is measured over that time.
       await sleep(STEP_MS)
       const { desired } = await workers.wanted()
-      // At once: on a machine that is too busy for its workers they are slow, more are asked for, and these would make all slower.
+      // At once: what is started beyond that would make all slower.
       expect(desired).toBeLessThan(10)
       asked.push(desired)
       await workers.become(desired)

@@ -13,7 +13,10 @@ export interface ScaleSeen {
    * that have something queued, and by what is queued of each.
    */
   readonly allowedPerSecond: number
-  /** Responses a second of a worker that is in use altogether, as measured over the last ten seconds; null: not known yet. */
+  /**
+   * Responses a second of a worker that is in use altogether, as measured over the last ten seconds, or the most that a worker has done
+   * over the last ten minutes where that is more; null: not known yet.
+   */
   readonly perWorkerPerSecond: number | null
   /** Why as many. */
   readonly words: string

@@ -212,7 +212,7 @@ function scaleFamilies(
     ),
     one(
       'webloom_worker_responses_per_second',
-      'Responses of a worker in full use, as measured over ten seconds.',
+      'Responses of a worker in full use: over the last ten seconds, or the most over the last ten minutes.',
       perWorkerPerSecond,
     ),
   ]

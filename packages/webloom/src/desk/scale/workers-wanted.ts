@@ -6,11 +6,13 @@
  *
  * The first is a sum over the hosts with something queued: each allows 1 ÷ its delay; without a delay, its concurrency by the time
  * that an answer takes; and never more than a minute would leave nothing of. The second is measured: what the workers do, by the
- * part of their places that is taken.
+ * part of their places that is taken, or the best that they have shown in the last minutes, whichever is more. So workers that are
+ * starved now are not taken for slow ones, and never more are asked for than what the hosts allow keeps busy at the best speed shown.
  */
 
 import type { CrawlStatus, HostPace, ScaleSeen, SlotView, WorkerSeen } from '@webloom/core'
 import { counted, grouped } from '../../terminal/figures.ts'
+import { SHOWN_MS, ShownSpeeds } from './shown-speeds.ts'
 
 /** Of a slot: how it stands, and the pace that holds for it. */
 export type PacedSlot = Pick<SlotView, 'waiting' | 'leased' | 'pausedMs'> &
@@ -25,6 +27,8 @@ export interface WorkersWantedInput {
   readonly slots?: readonly { readonly slot: PacedSlot; readonly weight: number }[]
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency: number
+  /** Absent: nothing was shown. */
+  readonly shown?: ShownSpeeds
 }
 
 /** What is queued counts as far as it lasts so long: a worker needs some seconds to start. */
@@ -44,45 +48,59 @@ const LATE_GROWTH_MAX = 1.1
 const LATE_FROM_MS = 200
 /** The reason with which a worker ends that gets a signal: it was to end, and not the crawl. */
 const WORKERS_ENDED = 'shutdown'
+/** So much faster than now, what was shown is told beside it. */
+const MUCH_MORE = 1.2
 /** An answer takes as long as this where none was measured. */
 const ANSWER_S = 1
 
-export function workersWanted({ status, slots, concurrency }: WorkersWantedInput): ScaleSeen {
+export function workersWanted({
+  status,
+  slots,
+  concurrency,
+  shown = new ShownSpeeds([], 0),
+}: WorkersWantedInput): ScaleSeen {
   const present = status.workers.filter(({ lost }) => !lost)
   const speed = speedOf(present, concurrency)
   const allowedPerSecond =
     slots === undefined ? status.counts.waiting / AHEAD_S : allowedBy(slots, speed.answerS)
+  const perSecond = speed.perSecond === null ? null : Math.max(speed.perSecond, shown.perWorker)
   const known = {
     present: present.length,
     allowedPerSecond: rounded(allowedPerSecond),
-    perWorkerPerSecond: speed.perSecond && rounded(speed.perSecond),
+    perWorkerPerSecond: perSecond && rounded(perSecond),
     readAt: status.readAt,
   }
-  return { ...known, ...decided(status, present, allowedPerSecond, speed.perSecond) }
+  const resting = notRunning(status, present.length)
+  if (resting) return { ...known, ...resting }
+  if (speed.perSecond === null || perSecond === null) return { ...known, ...unmeasured(present) }
+  const words = `${figure(allowedPerSecond)} ${allowedBecause(status)}; ${speedInWords(perSecond, speed.perSecond)}`
+  const helping = Math.max(1, Math.ceil(allowedPerSecond / perSecond - SPARE))
+  const step = stepFrom(present, shown)
+  if (helping <= step.most) return { ...known, desired: helping, words }
+  return { ...known, desired: step.most, words: `${words}. That makes ${grouped(helping)}; ${step.why}` }
 }
 
 type Decision = Pick<ScaleSeen, 'desired' | 'words'>
 
-function decided(
-  status: WorkersWantedInput['status'],
-  present: readonly WorkerSeen[],
-  allowedPerSecond: number,
-  perSecond: number | null,
-): Decision {
-  const resting = notRunning(status, present.length)
-  if (resting) return resting
-  if (perSecond === null) return unmeasured(present)
-  const helping = Math.max(1, Math.ceil(allowedPerSecond / perSecond - SPARE))
-  const step = stepFrom(present)
-  const allowed = `${figure(allowedPerSecond)} ${allowedBecause(status)}`
-  const words = `${allowed}; a worker does ${figure(perSecond)} when it is in full use`
-  if (helping <= step.most) return { desired: helping, words }
-  return { desired: step.most, words: `${words}. That makes ${grouped(helping)}; ${step.why}` }
+function speedInWords(perSecond: number, now: number): string {
+  return perSecond > now * MUCH_MORE
+    ? `a worker has done ${figure(perSecond)} in the last ${SHOWN_MS / 60_000} minutes, and does ${figure(now)} now`
+    : `a worker does ${figure(perSecond)} when it is in full use`
+}
+
+interface Step {
+  readonly most: number
+  readonly why: string
 }
 
 /** How far one answer goes. It may be followed at once, and how fast so many would be is not measured yet. */
-function stepFrom(present: readonly WorkerSeen[]): { readonly most: number; readonly why: string } {
+function stepFrom(present: readonly WorkerSeen[], shown: ShownSpeeds): Step {
   const late = present.filter(({ loopLagMs }) => loopLagMs >= LATE_FROM_MS).length
+  if (late * 2 > present.length && !shown.haveMoreHelped(present.length))
+    return {
+      most: present.length,
+      why: 'but the processors are busy, and so many are no faster than fewer were: no more for now',
+    }
   if (late * 2 > present.length)
     return {
       most: Math.ceil(present.length * LATE_GROWTH_MAX),

@@ -279,14 +279,14 @@ test('every page has <html>, <head> and <body>, and its content in them', () => 
 
 describe('hostile pages', () => {
   test.each<HtmlParser>(['htmlparser2', 'parse5'])(
-    '100 000 nested <div>s are read in moderate time (%s)',
+    '40 000 nested <div>s are read in moderate time (%s)',
     (htmlParser) => {
-      const page = Selector.from(`${'<div>'.repeat(100_000)}deep<a href="/x">link</a>`, { htmlParser })
+      const page = Selector.from(`${'<div>'.repeat(40_000)}deep<a href="/x">link</a>`, { htmlParser })
       expect(page.css('a::attr(href)').get()).toBe('/x')
-      expect(page.css('div')).toHaveLength(100_000)
+      expect(page.css('div')).toHaveLength(40_000)
       expect(page.css('p div a, div:has(table)')).toHaveLength(0)
       expect(page.css('div::text').get()).toBe('deep')
-      expect(page.get().length).toBeGreaterThan(1_000_000)
+      expect(page.get().length).toBeGreaterThan(400_000)
     },
   )
 

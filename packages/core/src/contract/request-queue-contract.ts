@@ -296,14 +296,15 @@ const TESTS: ContractTests<Make> = {
     await queue.clear()
     assert.deepEqual(await queue.lease(5), [])
   },
-  'ten thousand requests over a thousand hosts all come out, each once': async (make) => {
+  'two thousand requests over two hundred hosts all come out, each once': async (make) => {
     const queue = await make({ concurrency: 2 })
-    const batch = Array.from({ length: 10_000 }, (_, n) => on(`h${n % 1000}`, n, { priority: n % 3 }))
+    const batch = Array.from({ length: 2000 }, (_, n) => on(`h${n % 200}`, n, { priority: n % 3 }))
     for (let at = 0; at < batch.length; at += 500) await queue.push(batch.slice(at, at + 500), `o${at}`)
     const seen = new Set<string>()
     for (;;) {
       const leases = await queue.lease(64)
-      if (leases.length === 0) break
+      // None come, too, when the machine has had no time for one: see LEASE_WAIT_MS_MAX.
+      if (leases.length === 0 && (await queue.counts()).waiting === 0) break
       for (const lease of leases) {
         assert.ok(!seen.has(lease.id), `${lease.id} came twice`)
         seen.add(lease.id)

@@ -15,6 +15,7 @@ import {
   type TempDir,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 import { cliOf, PACKAGE, projectFolder } from '../projects/project-folder.ts'
 
 const SCALED_BIN = join(import.meta.dirname, 'scaled-webloom.ts')
@@ -27,6 +28,13 @@ export const STATS_EACH_SECOND = { CLOSESPIDER_PAGECOUNT: 1_000_000 }
  * that keep their order, and of each kind one has the real ones.
  */
 export const SHORT_TIMES = 0.2
+
+/** One process runs them for all files that share this one, and ends with it. */
+const commands = new CommandLine()
+/** What looks at a crawl, or tells it something, and ends. */
+const BRIEF = new Set(
+  'budgets clear export failed host import pause quarantine resume runs seed status stop'.split(' '),
+)
 
 /** The settings that belong to the protocol's times. */
 const timedSettings = (factor: number) => ({
@@ -53,6 +61,7 @@ export class ClusterFolder implements AsyncDisposable {
   readonly #settings: Readonly<Record<string, unknown>>
   readonly #factor: number
   readonly #cli: string
+  readonly #isOwnRelease: boolean
   readonly #started: StartedProcess[] = []
 
   private constructor(
@@ -64,6 +73,7 @@ export class ClusterFolder implements AsyncDisposable {
     this.#settings = { ...(factor !== 1 && timedSettings(factor)), ...settings }
     this.#factor = factor
     this.#cli = factor === 1 ? cliOf(home) : SCALED_BIN
+    this.#isOwnRelease = home === PACKAGE
   }
 
   /**
@@ -115,7 +125,10 @@ export class ClusterFolder implements AsyncDisposable {
     return started
   }
 
+  /** The same to its end. A command that only looks or tells starts no process; it knows the config of the folder's first such one. */
   run(...words: string[]): Promise<ProcessResult> {
+    if (this.#factor === 1 && this.#isOwnRelease && BRIEF.has(words[0]!))
+      return commands.run(words, { cwd: this.#dir.path })
     return this.start(...words).exited
   }
 

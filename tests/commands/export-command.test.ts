@@ -5,16 +5,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeScrapyRequest, encodeScrapyRequest, Request } from '@webloom/core'
 import { crawlFrontier, crawlRedisKeys } from '@webloom/queue'
-import {
-  type RedisServer,
-  runProcess,
-  startProcess,
-  startRedis,
-  type TempDir,
-  tempDir,
-} from '@webloom/testkit'
+import { type RedisServer, startProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 
 const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
 const KEY = 'quotes:requests'
@@ -22,6 +16,7 @@ const KEY = 'quotes:requests'
 let redis: RedisServer
 let client: Redis
 let folder: TempDir
+const commands = new CommandLine()
 beforeAll(async () => {
   redis = await startRedis()
   client = new Redis(redis.url)
@@ -38,15 +33,13 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   client.disconnect()
+  await commands[Symbol.asyncDispose]()
   await redis.stop()
   await folder.remove()
 })
 beforeEach(() => redis.command('FLUSHALL'))
 
-const run = (...args: string[]) =>
-  runProcess(process.execPath, [join(PACKAGE, 'bin/webloom.js'), ...args], {
-    cwd: folder.path,
-  })
+const run = (...args: string[]) => commands.run(args, { cwd: folder.path })
 
 /** As a Python worker pushes it. */
 const pickled = (path: string, init: object = {}) =>

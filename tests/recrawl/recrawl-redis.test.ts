@@ -3,7 +3,7 @@
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { Request } from 'webloom'
+import { fingerprint, Request } from 'webloom'
 import { Days, pathsOf, Shop } from './recrawl-days.ts'
 
 const PACE_MS = 100
@@ -113,6 +113,22 @@ test('a run that would find no page, as their fingerprints are others now, is re
   )
   await days.run(0, settings)
   expect(pathsOf(days.web.asked())).toEqual(first)
+})
+
+test('a page of which FINGERPRINTER makes another fingerprint than before is visited at its hour, by no more than that', async () => {
+  await using days = await Days.of({ pages: 9 })
+  const settings = { REDIS_URL: server.url, CRAWL_ID: 'moved' }
+  await days.run(0, { ...settings, FINGERPRINTER: (request: Request) => fingerprint(request) })
+  const first = pathsOf(days.web.asked())
+  const FINGERPRINTER = (request: Request) =>
+    request.url.endsWith('/p/3') ? 'the third' : fingerprint(request)
+  for (const visitsBefore of [0, 1]) {
+    days.web.change('/p/3')
+    const { stats } = await days.run(24, { ...settings, FINGERPRINTER })
+    expect(pathsOf(days.web.asked())).toEqual(first)
+    expect(days.items).toMatchObject([{ path: '/p/3', visitsBefore }])
+    expect(stats['recrawl/moved_count'] ?? 0).toBe(1 - visitsBefore)
+  }
 })
 
 test('a run without RECRAWL that would take queued pages out of their schedule is refused, also one that begins anew', async () => {

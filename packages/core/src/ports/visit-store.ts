@@ -66,7 +66,9 @@ export interface DuePages {
   readonly read: number
   /** Why some of these entries cannot be read. They come into no line, and go with the others. */
   readonly unreadable?: readonly unknown[]
-  /** How many of these entries are of pages that are not known by their fingerprints: they were forgotten, or have others by now. Absent: none. */
+  /** How many of these pages have other fingerprints than those under which they were kept, and are due under these from now on. Absent: none. */
+  readonly moved?: number
+  /** How many of these entries are of pages that were forgotten. Absent: none. */
   readonly unknown?: number
   /** What the store needs to find them again. */
   readonly token: string

@@ -2,7 +2,7 @@
 -- An entry that was outdated when it was read may count again, as its page was put back at that time meanwhile: nobody has made a request
 -- of it, so it stays, behind the others.
 --
--- Input    keyAndField, isDue; readEntries(): of ARGV, how many, and of each the entry and the first 8 bytes of its page's fingerprint, in order
+-- Input    keyAndField, isDue, forgetForgotten; readEntries(): of ARGV, how many, and of each the entry and the first 8 bytes of its page's fingerprint, in order
 --          takeOffWheel(base, span, entries, isAsked): isAsked has the 8 bytes of each page of which a request was made
 -- Output   of each page that was due until now, the 8 bytes
 local function readEntries()
@@ -41,6 +41,7 @@ local function takeOffWheel(base, span, entries, isAsked)
   end
   if redis.call('EXISTS', list) == 0 then
     redis.call('ZREM', base .. ':spans', span)
+    forgetForgotten(base)
   end
   return marked
 end

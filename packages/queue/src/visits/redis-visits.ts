@@ -36,6 +36,7 @@ const rescheduleScript = luaScript(
   'visits/put-on.lua',
   'visits/reschedule.lua',
 )
+const moveScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-on.lua', 'visits/move.lua')
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
 // Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
@@ -115,12 +116,17 @@ export class RedisVisits implements VisitStore {
   }
 
   async due(now: number, max: number): Promise<DuePages> {
-    const [span, ...packed] = await this.#run(dueScript, [Math.floor(now / 1000), max])
+    const [span, ...packed] = (await this.#run(dueScript, [Math.floor(now / 1000), max])) as Buffer[]
     if (span === undefined) return { pages: [], read: 0, token: '' }
-    const { pages, entries, unreadable, unknown } = await this.#pagesOf(packed, Number(span))
+    const read = await this.#read(packed)
+    const { entries, unreadable } = read
+    const pages = pagesAt(Number(span), read)
+    const { moved, unknown } = await this.#moved(read, Number(span))
+    pages.push(...moved)
     return {
       ...{ pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) },
       ...(unreadable.length > 0 && { unreadable }),
+      ...(moved.length > 0 && { moved: moved.length }),
       ...(unknown > 0 && { unknown }),
     }
   }
@@ -169,38 +175,44 @@ export class RedisVisits implements VisitStore {
           this.#redis.lrangeBuffer(list, from, Math.min(from + ENTRIES_PER_READ, length) - 1),
         )
         if (entries.length === 0) break
-        const { pages } = await this.#pagesOf(entries, Number(span))
+        const pages = pagesAt(Number(span), await this.#read(entries))
         // A page that was visited twice in its span stands there twice.
         yield [...new Map(pages.map((page) => [page.fingerprint, page])).values()]
       }
     }
   }
 
-  /** Reads entries of a span. An entry counts only while its page's record names that time. */
-  async #pagesOf(
-    packed: readonly Buffer[],
-    span: number,
-  ): Promise<{
-    readonly entries: readonly ReadEntry[]
-    readonly pages: readonly VisitedPage[]
-    readonly unreadable: readonly unknown[]
-    readonly unknown: number
-  }> {
+  /** Reads entries of the wheel, with the records of their pages. */
+  async #read(packed: readonly Buffer[]): Promise<WheelRead> {
     const unreadable: unknown[] = []
     const asked = await this.#unpacked(packed, (error) => unreadable.push(error))
     const entries = asked.map((page, n) => ({
       packed: packed[n]!,
       name: page ? nameOf(page.fingerprint) : NO_NAME,
     }))
-    const records = await this.#recordsOf(entries.map(({ name }) => name))
-    const pages = asked.flatMap((page, n) => {
-      const record = records[n]
-      if (!page || !record || isInALine(record)) return []
-      const visit = visitFromBytes(record)
-      return Math.floor(visit.dueAt / SPAN_MS) === span ? [{ ...page, visit }] : []
+    return { asked, entries, unreadable, records: await this.#recordsOf(entries.map(({ name }) => name)) }
+  }
+
+  /**
+   * Puts pages at this time whose entries have come up, and whose fingerprints lead to no time that is to come: FINGERPRINTER makes others of them than
+   * before. `unknown` are entries of pages that were forgotten.
+   *
+   * @param span the earliest there is
+   */
+  async #moved({ asked, entries, records }: WheelRead, span: number) {
+    const astray = asked.flatMap((page, n) => {
+      const [{ name, packed }, record] = [entries[n]!, records[n]]
+      return page && (!record || isLeft(record, span)) ? [{ page, name, packed, isKnown: !!record }] : []
     })
-    const unknown = asked.filter((page, n) => page && !records[n]).length
-    return { pages, entries, unreadable, unknown }
+    if (astray.length === 0) return { moved: [], unknown: 0 }
+    const fresh = visitToBytes(neverVisited(span * SPAN_MS))
+    const args = astray.flatMap(({ name, packed }) => [name, fresh, packed])
+    const put = await this.#run(moveScript, ['', span, astray.length, ...args])
+    const moved = astray.flatMap(({ page }, n) => {
+      const record = put[n]
+      return record ? [{ ...page, visit: visitFromBytes(record) }] : []
+    })
+    return { moved, unknown: astray.filter(({ isKnown }, n) => !isKnown && !put[n]).length }
   }
 
   async notes(names: readonly string[]): Promise<readonly (string | undefined)[]> {
@@ -224,11 +236,11 @@ export class RedisVisits implements VisitStore {
     await this.#unlink(spans.map((span) => `due:${span}`))
     await this.#unlink(Array.from({ length: BUCKETS }, (_, n) => `of:${n}`))
     await this.#unlink(Array.from({ length: NOTE_BUCKETS }, (_, n) => `notes:${n}`))
-    await this.#unlink(['spans', 'names', 'sample', 'counts'])
+    await this.#unlink(['spans', 'names', 'sample', 'counts', 'forgotten'])
   }
 
-  async #run(script: RedisScript, args: readonly (string | number | Buffer)[]): Promise<Buffer[]> {
-    return (await script.run(this.#bytes, [this.#base], args)) as Buffer[]
+  async #run(script: RedisScript, args: readonly (string | number | Buffer)[]): Promise<(Buffer | null)[]> {
+    return (await script.run(this.#bytes, [this.#base], args)) as (Buffer | null)[]
   }
 
   /** Resolves to the replies. Rejects as a script does, with a code when the same commands may succeed later. */
@@ -292,6 +304,39 @@ export class RedisVisits implements VisitStore {
     }
     return names
   }
+}
+
+/** Entries of the wheel, as read: undefined for a page of which it cannot be told how to ask for it. */
+interface WheelRead {
+  readonly asked: readonly (AskedPage | undefined)[]
+  readonly entries: readonly ReadEntry[]
+  readonly records: readonly (Buffer | undefined)[]
+  readonly unreadable: readonly unknown[]
+}
+
+/** Returns the pages whose entries count. An entry counts only while its page's record names its time. */
+function pagesAt(span: number, { asked, records }: WheelRead): VisitedPage[] {
+  return asked.flatMap((page, n) => {
+    const record = records[n]
+    if (!page || !record || isInALine(record)) return []
+    const visit = visitFromBytes(record)
+    return spanOf(visit) === span ? [{ ...page, visit }] : []
+  })
+}
+
+/** Whether a page may be at a time whose entries have all come up; visits/move.lua knows. */
+function isLeft(record: Buffer, span: number): boolean {
+  return !isInALine(record) && spanOf(visitFromBytes(record)) < span
+}
+
+function spanOf({ dueAt }: Visit): number {
+  return Math.floor(dueAt / SPAN_MS)
+}
+
+function neverVisited(dueAt: number): Visit {
+  const counts = { visits: 0, changes: 0, failures: 0, goneAnswers: 0, callbackVersion: 0 }
+  const evidence = { stillHours: 0, seen: 0, gapLogs: 0, dated: 0 }
+  return { visitedAt: 0, dueAt, ...counts, evidence, isOutdated: false }
 }
 
 /** The bytes by which a page is known here. */

@@ -172,16 +172,6 @@ test('in a JOBDIR a row that is due at another time than its visit says is put r
   database.close()
 })
 
-test('on Redis an entry whose page is not known by its fingerprint is counted, and goes', async () => {
-  const [redis, keys] = [bench.redis, bench.nextKeys()]
-  const request = new Request('https://shop.example/')
-  const before = new RedisVisits({ redis, keys, fingerprint })
-  await before.record([{ fingerprint: fingerprint(request), request, visit: VISIT }])
-  const now = new RedisVisits({ redis, keys, fingerprint: ({ url }) => `new ${url}` })
-  expect(await now.due(VISIT.dueAt, 10)).toMatchObject({ pages: [], read: 1, unknown: 1 })
-  expect(await before.due(VISIT.dueAt, 10)).not.toHaveProperty('unknown')
-})
-
 test('a JOBDIR has its visits when it is opened again', async () => {
   await using dir = await tempDir()
   const request = new Request('https://shop.example/')

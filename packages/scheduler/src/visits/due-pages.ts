@@ -52,7 +52,7 @@ export class DuePagesFeed {
   readonly #options: DuePagesFeedOptions
   #nextLookMs = 0
   #broughtMs = Number.NEGATIVE_INFINITY
-  #hasToldUnknown = false
+  #hasToldMoved = false
 
   constructor(options: DuePagesFeedOptions) {
     this.#options = options
@@ -73,7 +73,7 @@ export class DuePagesFeed {
     const { visits, stats, logger, earlyMs } = this.#options
     const due = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
     if (due.read === 0) return false
-    const { unreadable = [], unknown = 0 } = due
+    const { unreadable = [], moved = 0, unknown = 0 } = due
     if (unreadable.length > 0) {
       stats.inc('recrawl/unreadable_count', unreadable.length)
       logger.error(
@@ -81,21 +81,21 @@ export class DuePagesFeed {
         'pages are due, and how to ask for them cannot be read: they are not visited again, unless they are given as seeds',
       )
     }
-    if (unknown > 0) this.#tellUnknown(unknown)
+    if (moved > 0) this.#tellMoved(moved)
+    if (unknown > 0) stats.inc('recrawl/unknown_count', unknown)
     const brought = await visits.queueDue(await this.#underPresentNames(due))
     if (brought > 0) stats.inc('recrawl/due_count', brought)
     this.#broughtMs = performance.now()
     return true
   }
 
-  /** They were forgotten (`webloom visits forget`), or FINGERPRINTER makes others of them than before. */
-  #tellUnknown(count: number): void {
+  #tellMoved(count: number): void {
     const { stats, logger } = this.#options
-    stats.inc('recrawl/unknown_count', count)
-    if (this.#hasToldUnknown) return
-    this.#hasToldUnknown = true
+    stats.inc('recrawl/moved_count', count)
+    if (this.#hasToldMoved) return
+    this.#hasToldMoved = true
     logger.info(
-      'pages were due that are not known by their fingerprints: they were forgotten, or FINGERPRINTER makes others of them now. They are visited when they are met anew; recrawl/unknown_count counts them',
+      'pages are due of which FINGERPRINTER makes other fingerprints than before: they are kept under these from now on; recrawl/moved_count counts them',
     )
   }
 
@@ -104,7 +104,7 @@ export class DuePagesFeed {
    * met under that already. Under the old one it would stand in a line for ever. Of pages that are one now, one goes on.
    */
   async #underPresentNames(due: DuePages): Promise<DuePages> {
-    const { visits, stats, fingerprint } = this.#options
+    const { visits, fingerprint } = this.#options
     const moved = new Map<VisitedPage, VisitedPage>()
     for (const page of due.pages) {
       const now = fingerprint(page.request) ?? page.fingerprint
@@ -118,7 +118,7 @@ export class DuePagesFeed {
     for (const [n, name] of names.entries()) if (found[n]) going.delete(name)
     await visits.record([...going.values()])
     await visits.forget([...moved.keys()].map((page) => page.fingerprint))
-    stats.inc('recrawl/moved_count', moved.size)
+    this.#tellMoved(moved.size)
     const pages = due.pages.map((page) => moved.get(page) ?? page)
     return {
       ...due,

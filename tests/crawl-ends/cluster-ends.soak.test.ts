@@ -28,8 +28,10 @@ test('limits count for the cluster: CLOSESPIDER_ITEMCOUNT', () =>
 test('QUEUE_MODE=job: an early end of one that closes at so many pages warns of what is deleted', () =>
   closedEarly(redis, 'job'))
 
-test('QUEUE_MODE=job: an early end of two workers that are stopped warns of what is deleted', () =>
-  stoppedEarly(redis, 'job'))
+test.each(['turns', 'job'] as const)(
+  'QUEUE_MODE=%s: an early end of two workers that are stopped warns of what is deleted',
+  (mode) => stoppedEarly(redis, mode),
+)
 
 test('QUEUE_MODE=job: webloom clear leaves no key of the crawl', () => clearedWhole(redis, 'job'))
 

@@ -10,7 +10,7 @@ import {
   messagesOf,
   settingsOf,
 } from '../cluster/cluster-crawl.ts'
-import { closedEarly, limited, stoppedEarly } from './cluster-ends.ts'
+import { closedEarly, limited } from './cluster-ends.ts'
 import { keysOfCrawl, LEFTOVER } from './cluster-leaving.ts'
 
 const LONG = { timeout: 240_000 }
@@ -27,6 +27,8 @@ const missedOf = async (web: FakeWebProcess) => {
   const counts = fetchCounts(await web.hits())
   return [...web.linked()].filter((url) => !counts.has(url))
 }
+const repeatedOf = async (web: FakeWebProcess) =>
+  [...fetchCounts(await web.hits())].filter(([, count]) => count > 1)
 
 test.concurrent('three workers on a small web: none ends early, none hangs', LONG, async () =>
   finishRound(1, { redis, mode: 'turns' }),
@@ -48,63 +50,47 @@ describe.concurrent('what stays of a crawl', () => {
     expect(keys.filter((key) => LEFTOVER.test(key))).toEqual([])
   })
 
-  test('finished, with SCHEDULER_PERSIST: the requests seen as well', LONG, async () => {
-    await using web = await startFakeWebProcess()
-    const kept = settings('kept', { SCHEDULER_PERSIST: true })
-    await using folder = await ClusterFolder.of(web, kept)
-    expect((await folder.worker('a').exited).code).toBe(0)
-    expect(await redis.command('SCARD', `pages:${kept.CRAWL_ID}:dupefilter`)).toBe(web.linked().size)
-  })
-
-  test('stopped, with SCHEDULER_PERSIST: the next worker goes on where it was', LONG, async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
-    await using folder = await ClusterFolder.of(web, settings('resumed', { SCHEDULER_PERSIST: true }))
-    folder.configure(SLOW)
-    const first = [folder.worker('a'), folder.worker('b')]
-    await web.waitForHits(6, 60_000)
-    expect((await folder.run('stop', 'pages')).code).toBe(0)
-    for (const { code, stderr } of await Promise.all(first.map(({ exited }) => exited)))
-      expect(code, stderr).toBe(0)
-    expect((await missedOf(web)).length).toBeGreaterThan(0)
-    folder.configure({})
-    const { code, stderr } = await folder.worker('c').exited
-    expect(code, stderr).toBe(0)
-    expect(await missedOf(web)).toEqual([])
-    // What was in flight had its time to finish.
-    expect([...fetchCounts(await web.hits())].filter(([, count]) => count > 1)).toEqual([])
-  })
-
   test(
-    'SCHEDULER_FLUSH_ON_START with two workers empties once, and what is being crawled stays',
+    'stopped, with SCHEDULER_PERSIST: the next worker goes on where it was, and what was seen stays until SCHEDULER_FLUSH_ON_START',
     LONG,
     async () => {
       await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 30 })
-      const persisting = { SCHEDULER_PERSIST: true }
-      await using folder = await ClusterFolder.of(web, settings('flushed', persisting))
+      const kept = settings('kept', { SCHEDULER_PERSIST: true })
+      await using folder = await ClusterFolder.of(web, kept)
       folder.configure(SLOW)
-      const first = folder.worker('a')
+      const first = [folder.worker('a'), folder.worker('b')]
       await web.waitForHits(6, 60_000)
       expect((await folder.run('stop', 'pages')).code).toBe(0)
-      expect((await first.exited).code).toBe(0)
+      for (const { code, stderr } of await Promise.all(first.map(({ exited }) => exited)))
+        expect(code, stderr).toBe(0)
+      expect((await missedOf(web)).length).toBeGreaterThan(0)
+      folder.configure({})
+      const { code, stderr } = await folder.worker('c').exited
+      expect(code, stderr).toBe(0)
+      expect(await missedOf(web)).toEqual([])
+      // What was in flight had its time to finish.
+      expect(await repeatedOf(web)).toEqual([])
+      expect(await redis.command('SCARD', `pages:${kept.CRAWL_ID}:dupefilter`)).toBe(web.linked().size)
+
+      // Two that are to empty it do so once: what is being crawled stays.
       await web.resetHits()
       folder.configure({ DOWNLOAD_DELAY: 0.1, SCHEDULER_FLUSH_ON_START: true })
-      const two = [folder.worker('b')]
+      const two = [folder.start('crawl', 'pages')]
       await web.waitForHits(6, 60_000)
-      two.push(folder.worker('c'))
+      two.push(folder.worker('d'))
       for (const { code, stderr } of await Promise.all(two.map(({ exited }) => exited)))
         expect(code, stderr).toBe(0)
-      const counts = fetchCounts(await web.hits())
-      expect(new Set(counts.keys())).toEqual(web.linked())
-      expect([...counts].filter(([, count]) => count > 1)).toEqual([])
+      expect(await missedOf(web)).toEqual([])
+      expect(await repeatedOf(web)).toEqual([])
     },
   )
 })
 
-describe.concurrent('an early end, without SCHEDULER_PERSIST, warns of nothing but of what is deleted', () => {
-  test('one that closes at so many pages', LONG, () => closedEarly(redis, 'turns'))
-
-  test('two workers that are stopped', LONG, () => stoppedEarly(redis, 'turns'))
-})
+test.concurrent(
+  'an early end at so many pages, without SCHEDULER_PERSIST, warns of nothing but of what is deleted',
+  LONG,
+  () => closedEarly(redis, 'turns'),
+)
 
 test.concurrent('a spider whose start() throws ends for all workers, and says so', LONG, async () => {
   await using web = await startFakeWebProcess()

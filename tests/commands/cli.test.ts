@@ -97,7 +97,7 @@ describe('runspider', () => {
       ['-o', 2],
       ['-O', 1],
     ] as const) {
-      expect((await webloom(['runspider', 'one.ts', flag, 'appended.csv'])).code).toBe(0)
+      expect((await answered(['runspider', 'one.ts', flag, 'appended.csv'])).code).toBe(0)
       expect(readFileSync(folder.join('appended.csv'), 'utf8').trim().split('\n')).toHaveLength(lines + 1)
     }
     const { stdout } = await webloom(['runspider', 'one.ts', '-o', '-:json', '--nolog'])
@@ -113,7 +113,7 @@ describe('runspider', () => {
       ).replace(web.seeds[0]!, `${web.origins[0]}/hostile`),
     )
     for (const args of [[], ['-s', 'LOG_FORMAT=pretty']]) {
-      const { stderr, stdout } = await webloom(['runspider', 'hostile.ts', ...args], {
+      const { stderr, stdout } = await answered(['runspider', 'hostile.ts', ...args], {
         env: { NO_COLOR: '1' },
       })
       expect(stderr + stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
@@ -139,7 +139,7 @@ describe('runspider', () => {
         "startUrls = ['http://127.0.0.1:1/', 'http://nowhere.invalid/', 'no-scheme', '",
       ),
     )
-    const { code, stderr } = await webloom([
+    const { code, stderr } = await answered([
       'runspider',
       'unreachable.ts',
       '-s',
@@ -218,7 +218,7 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
   })
 
   test('a setting of Scrapy that is not used is a warning that says why', async () => {
-    const { code, stderr } = await webloom([
+    const { code, stderr } = await answered([
       'runspider',
       'ok.ts',
       '-s',
@@ -241,7 +241,7 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
       'start-throws.ts',
       "import { Spider } from 'webloom'\nexport default class S extends Spider { name = 's'; async *start() { throw new Error('no start today') } }\n",
     )
-    const { code, stderr } = await webloom(['runspider', 'start-throws.ts'])
+    const { code, stderr } = await answered(['runspider', 'start-throws.ts'])
     expect(stderr).toMatch(/no start today/)
     expect(code).toBe(1)
   })
@@ -378,20 +378,20 @@ describe('standard output that takes no more', () => {
     const { code, stderr, stdout } = await shell(`{ "$0" "$1" settings; echo "ended $?" >&2; } | head -c 4`)
     expect({ code, stderr, length: stdout.length }).toEqual({ code: 0, stderr: 'ended 0\n', length: 4 })
   })
+})
 
-  test('settings show nothing that is secret, but for one that is asked for by its name', async () => {
-    const secret =
-      '-s REDIS_URL=redis://me:hunter2@h -s HTTPAUTH_PASS=hunter2 -s \'FEEDS={"s3://KEY:hunter2@b/o.csv":{}}\''
-    for (const command of ['settings --json', 'settings --explain FEEDS']) {
-      const { code, stdout, stderr } = await shell(`"$0" "$1" ${command} ${secret}`)
-      expect([code, `${stdout}${stderr}`.includes('hunter2'), stdout.includes('***')]).toEqual([
-        0,
-        false,
-        true,
-      ])
-    }
-    expect((await shell(`"$0" "$1" settings --get HTTPAUTH_PASS ${secret}`)).stdout).toBe('hunter2\n')
-    const wrong = await shell('"$0" "$1" settings -s REDIS_PARAMS=hunter2')
-    expect([wrong.code, wrong.stderr.includes('hunter2')]).toEqual([2, false])
-  })
+test('settings show nothing that is secret, but for one that is asked for by its name', async () => {
+  const secret = [
+    'REDIS_URL=redis://me:hunter2@h',
+    'HTTPAUTH_PASS=hunter2',
+    'FEEDS={"s3://KEY:hunter2@b/o.csv":{}}',
+  ].flatMap((setting) => ['-s', setting])
+  for (const words of [['--json'], ['--explain', 'FEEDS']]) {
+    const { code, stdout, stderr } = await answered(['settings', ...words, ...secret])
+    expect([code, `${stdout}${stderr}`.includes('hunter2'), stdout.includes('***')]).toEqual([0, false, true])
+  }
+  const asked = await answered(['settings', '--get', 'HTTPAUTH_PASS', ...secret])
+  expect(asked.stdout).toBe('hunter2\n')
+  const wrong = await answered(['settings', '-s', 'REDIS_PARAMS=hunter2'])
+  expect([wrong.code, wrong.stderr.includes('hunter2')]).toEqual([2, false])
 })

@@ -65,7 +65,7 @@ const SCRIPTS = {
   downloads: 'document.body.append(Object.assign(document.createElement("iframe"), { src: "/download" }))',
   'endless requests': 'setInterval(() => fetch("/api?" + Math.random()), 20)',
   'a request without an answer': 'fetch("/never")',
-  'many frames': 'for (let n = 0; n < 300; n++) document.body.append(document.createElement("iframe"))',
+  'many frames': 'for (let n = 0; n < 100; n++) document.body.append(document.createElement("iframe"))',
   'a service worker': 'navigator.serviceWorker.register("/worker.js")',
   'sockets that never end': 'new WebSocket("ws://" + location.host + "/never"); new EventSource("/never")',
 }

@@ -65,7 +65,7 @@ const POINTS: [BucketPoint | 'started', number][] = [
 ]
 
 test.concurrent('what a killed worker held is run by another within ten seconds, each alone, then the rest', async () => {
-  const tree = { spider: freshSpider('take-over'), pages: 255, hosts: 5 }
+  const tree = { spider: freshSpider('take-over'), pages: 127, hosts: 5 }
   await using first = startWorker({ ...tree, fetchMs: 2000 })
   await first.waitForOutput(/done p0/, STARTING_MS_MAX)
   await using second = startWorker({ ...tree, fetchMs: 20, stays: true })
@@ -75,7 +75,7 @@ test.concurrent('what a killed worker held is run by another within ten seconds,
   first.kill('SIGKILL')
   await first.exited
   const begun = times(starts(first))
-  await vi.waitFor(() => expect(times(starts(first, second)).size).toBe(255), {
+  await vi.waitFor(() => expect(times(starts(first, second)).size).toBe(127), {
     timeout: 60_000,
     interval: 100,
   })
@@ -160,13 +160,13 @@ describe.concurrent('a worker dies at any point of a turn', () => {
   test.each(POINTS)(
     '%s: another does all that is left, and nothing twice that was committed',
     async (killAt, nth) => {
-      const tree = { spider: freshSpider(`dies-${killAt}`), pages: 127, hosts: 7, factor: SHORT_TIMES }
+      const tree = { spider: freshSpider(`dies-${killAt}`), pages: 63, hosts: 7, factor: SHORT_TIMES }
       await using first = startWorker({ ...tree, killAt, nth })
       expect((await first.exited).signal).toBe('SIGKILL')
       await using second = startWorker(tree)
       expect((await second.exited).code).toBe(0)
       const told = starts(first, second)
-      expect(times(told).size).toBe(127)
+      expect(times(told).size).toBe(63)
       const done = new Set(first.stdout.match(/^done \S+$/gm)?.map((line) => line.slice(5)))
       for (const { id, attempt } of starts(second)) {
         expect(done).not.toContain(id)

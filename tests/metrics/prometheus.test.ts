@@ -31,7 +31,7 @@ test('the rules of alerts and the configuration are good', async () => {
 const MAY_BE_EMPTY = new Set(['Tries without a response, by kind'])
 
 test('the metrics of a real crawl are good, each that rules and panels name is there, and every panel has data', async () => {
-  await using crawl = await startWatchedCrawl(20_000, 20)
+  await using crawl = await startWatchedCrawl(4000, 200)
   const scraped = async () => (await fetch(`${crawl.url}metrics`)).text()
   await vi.waitFor(
     async () =>

@@ -10,10 +10,10 @@ import { copyFileSync, globSync, readFileSync, symlinkSync, writeFileSync } from
 import { basename, join } from 'node:path'
 import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 import { codeBlocks, commandLines } from './docs-code.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CLI = join(ROOT, 'packages/webloom/bin/webloom.js')
 
 /** What they print is of a moment and a machine. Tests of their own look at it. */
 const NOT_TYPED = ['status', 'doctor']
@@ -84,10 +84,14 @@ function linesOf(text: string): string[] {
 }
 
 let redis: RedisServer
+const commands = new CommandLine()
 beforeAll(async () => {
   redis = await startRedis()
 })
-afterAll(() => redis.stop())
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]()
+  await redis.stop()
+})
 
 async function folderOf({ files, beside }: Step): Promise<TempDir> {
   const folder = await tempDir()
@@ -105,10 +109,7 @@ async function output(folder: TempDir, args: readonly string[]): Promise<string>
     WEBLOOM_LOG_FORMAT: 'pretty',
     REDIS_URL: ON_REDIS.includes(args[0]!) ? redis.url : undefined,
   }
-  const { code, stdout, stderr } = await runProcess(process.execPath, [CLI, ...args], {
-    cwd: folder.path,
-    env,
-  })
+  const { code, stdout, stderr } = await commands.run(args, { cwd: folder.path, env })
   expect(code, stderr).toBe(0)
   return `${stdout}\n${stderr}`.replaceAll(/[ \t]+/g, ' ')
 }

@@ -4,7 +4,7 @@ import { startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 import { type CommandAt, cutRepliesOf, FaultCrawl, killedAt } from './cluster-faults.ts'
-import { CommandNames } from './command-names.ts'
+import { argumentsOf, CommandNames } from './command-names.ts'
 
 /** Most of a case is waiting for the lost worker's locks. */
 const AT_ONCE = 4
@@ -49,6 +49,14 @@ test('a worker is killed with -9 after it has queued a seed and not acknowledged
   await using filter = await startRedis()
   const crawl = { queue, filter, mode: 'turns', names: new CommandNames(), factor: SHORT_TIMES } as const
   await killedAt({ name: 'seeds/settle' }, 'before', { ...crawl, name: 'a-day', aDayLater: true })
+})
+
+test('a worker is killed with -9 after it has committed a page and not settled its links, and another is started: every page is crawled', async () => {
+  await using queue = await startRedis()
+  await using filter = await startRedis()
+  const crawl = { queue, filter, mode: 'turns', names: new CommandNames(), factor: SHORT_TIMES } as const
+  const growing = (words: readonly string[]) => argumentsOf(words)[1] === 'grows'
+  await killedAt({ name: 'buckets/exchange', nth: 2, which: growing }, 'after', { ...crawl, name: 'settles' })
 })
 
 async function lifeOf(

@@ -6,7 +6,7 @@
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClusterFolder, fetchCounts, finishRound, settingsOf } from '../cluster/cluster-crawl.ts'
-import { clearedWhole, closedEarly, fetchedBy, limited, stoppedEarly } from './cluster-ends.ts'
+import { clearedWhole, closedEarly, fetchedBy, limited, stoppedEarly, wokenBySeeds } from './cluster-ends.ts'
 
 const ROUNDS = 50
 
@@ -34,6 +34,9 @@ test.each(['turns', 'job'] as const)(
 )
 
 test('QUEUE_MODE=job: webloom clear leaves no key of the crawl', () => clearedWhole(redis, 'job'))
+
+test('seeds wake a finished crawl in a JOBDIR, and what was seen is seen', () =>
+  wokenBySeeds(redis, 'crawl', { SEEDS_REDIS_URL: redis.url, JOBDIR: 'job', LOG_FORMAT: 'json' }))
 
 test('SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not seen', async () => {
   await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })

@@ -5,8 +5,10 @@ import { expect } from 'vitest'
 import {
   ClusterFolder,
   fetchCounts,
+  freshCrawlId,
   messagesOf,
   messagesOfOwn,
+  seededSpider,
   settingsOf,
 } from '../cluster/cluster-crawl.ts'
 
@@ -91,6 +93,30 @@ export async function clearedWhole(redis: RedisServer, mode: Mode): Promise<void
   expect((await keys()).map((key) => key.replace(/^.*:/, ''))).toEqual(['runs'])
   await folder.run('runs', 'pages', '--forget')
   expect(await keys()).toEqual([])
+}
+
+/** Seeds wake a finished crawl, and what was seen is seen. */
+export async function wokenBySeeds(
+  redis: RedisServer,
+  command: 'worker' | 'crawl',
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20, crossHostLinks: 0 })
+  const key = freshCrawlId('woken:start_urls')
+  const spider = seededSpider([], `redisKey = '${key}'`).replace('maxIdleTime = 2.5', 'maxIdleTime = 1')
+  await using folder = await ClusterFolder.of(web, settings, spider)
+  const [one, two] = web.seeds as [string, string]
+  const fetched = async (...seeds: string[]) => {
+    await redis.command('RPUSH', key, ...seeds)
+    return fetchedBy(web, () => folder.run(command, 'pages'))
+  }
+  const first = await fetched(one)
+  expect(first).toContain(one)
+  const second = await fetched(two)
+  expect(second).toContain(two)
+  expect(new Set([...first, ...second])).toEqual(web.linked())
+  expect([...second].filter((url) => first.has(url))).toEqual([])
+  expect(await fetched(one)).toEqual(new Set([one]))
 }
 
 /** What that run fetched. */

@@ -10,7 +10,7 @@ import {
 } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
-import { fourWorkers, GAP_SLACK_MS, paceRound } from './cluster-politeness.ts'
+import { GAP_SLACK_MS, paceRound, workersOf } from './cluster-politeness.ts'
 
 let redis: RedisServer
 beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('one host with 2 000 requests queued', () => {
   test('a delay of 0.5 s: two pages a second, and few commands', async () => {
     await using web = await startFakeWebProcess({ pagesPerHost: 2100, latencyMs: 20 })
     await using folder = await oneHost(web, 'half', 0.5)
-    const workers = fourWorkers(folder, 'w')
+    const workers = workersOf(folder, 'w')
     await whenAllAreQueued(folder, workers)
 
     const [before, hitsBefore] = [await calls(redis), await web.hitCount()]
@@ -71,7 +71,7 @@ describe('one host with 2 000 requests queued', () => {
   test('what is urgent goes within two delays', async () => {
     await using web = await startFakeWebProcess({ pagesPerHost: 2100, latencyMs: 20 })
     await using folder = await oneHost(web, 'urgent', 1, 'RedisSpider')
-    const workers = fourWorkers(folder, 'w')
+    const workers = workersOf(folder, 'w')
     await whenAllAreQueued(folder, workers)
     const urgent = web.pageUrl(0, 2050)
     await redis.command('RPUSH', 'pages:urgent:start_urls', JSON.stringify({ url: urgent, priority: 100 }))
@@ -87,13 +87,13 @@ describe('one host with 2 000 requests queued', () => {
   test('a delay that was 5 s and is 0.2 s now takes effect with the next request', async () => {
     await using web = await startFakeWebProcess({ pagesPerHost: 2100, latencyMs: 20 })
     await using folder = await oneHost(web, 'faster', 5)
-    const slow = fourWorkers(folder, 'slow')
+    const slow = workersOf(folder, 'slow')
     await web.waitForHits(2, 60_000)
     for (const worker of slow) worker.kill('SIGTERM')
     await Promise.all(slow.map(({ exited }) => exited))
     const asked = await web.hitCount()
     folder.configure({ DOWNLOAD_DELAY: 0.2 })
-    const fast = fourWorkers(folder, 'fast')
+    const fast = workersOf(folder, 'fast')
     await web.waitForHits(asked + 10, 60_000)
     const starts = (await web.log()).starts(0).slice(asked)
     const gaps = starts.slice(1).map((atMs, n) => atMs - starts[n]!)

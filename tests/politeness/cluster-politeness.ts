@@ -1,5 +1,5 @@
 /**
- * What four workers do to hosts with a pace of their own, of which one answers 429 with Retry-After and one hangs: seen at
+ * What workers do to hosts with a pace of their own, of which one answers 429 with Retry-After and one hangs: seen at
  * the servers.
  */
 
@@ -23,13 +23,15 @@ export interface PaceRoundOptions {
   readonly withBadHosts: boolean
   /** All workers end once all hosts were asked, and others take their place. */
   readonly restarts: boolean
+  /** How many at once; four when absent. */
+  readonly workers?: number
   /** How long starts are counted. */
   readonly windowMs: number
 }
 
 /** Of each good host, how many requests started within the window, as a share of what its delay allows. */
 export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
-  const { redis, hosts, withBadHosts, restarts, windowMs } = options
+  const { redis, hosts, withBadHosts, restarts, workers: count = 4, windowMs } = options
   const delayOf = (host: number) => 200 + Math.round((host * 800) / (hosts - 1))
   const pages = 100 + Math.ceil(windowMs / 100)
   const hangs = Array.from({ length: withBadHosts ? pages : 0 }, (_, page) => ({ host: HANGS, page }))
@@ -49,13 +51,13 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
   await using folder = await ClusterFolder.of(web, settings, listingSpider(web, pages))
   using _ = firstServed()
   using still = new StoodStill()
-  let workers = fourWorkers(folder, 'first')
+  let workers = workersOf(folder, 'first', count)
   await askedTwice(web, hosts)
   if (restarts) {
     for (const worker of workers) worker.kill('SIGTERM')
     await Promise.all(workers.map(({ exited }) => exited))
     const before = web.hits.length
-    workers = fourWorkers(folder, 'second')
+    workers = workersOf(folder, 'second', count)
     await web.waitForHits(before + 2 * hosts, 60_000)
   }
   await Promise.all(workers.map((worker) => worker.waitForOutput(/note: crawl/, 60_000)))
@@ -129,8 +131,8 @@ function hostNameOf(origin: string): string {
   return new URL(origin).hostname
 }
 
-export function fourWorkers(folder: ClusterFolder, name: string): StartedProcess[] {
-  const workers = [1, 2, 3, 4].map((n) => folder.worker(`${name}-${n}`))
+export function workersOf(folder: ClusterFolder, name: string, count = 4): StartedProcess[] {
+  const workers = Array.from({ length: count }, (_, n) => folder.worker(`${name}-${n + 1}`))
   for (const { pid } of workers) setPriority(pid!, 0)
   return workers
 }

@@ -12,7 +12,7 @@ const AT_ONCE = 3
 process.env.WORLD_LOG ??= 'debug'
 
 /** Beside those of world.test.ts. */
-const SECOND_SEEDS = ['kill-4', 'replies-2', 'set-back-2', 'set-back-4', 'restart-3']
+const SECOND_SEEDS = ['calm-2', 'full-1', 'kill-4', 'replies-2', 'set-back-2', 'set-back-4', 'restart-3']
 
 function* seedsFor(minutes: number): Generator<string> {
   yield* SECOND_SEEDS

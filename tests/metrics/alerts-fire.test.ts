@@ -112,6 +112,12 @@ const ALERTS_PLAYED: readonly (Played & { readonly name: string; readonly severi
     labels: { monitor: 'coverage' },
     summary: 'The latest run of crawl books does not bring what it must, says its monitor coverage.',
   }),
+  warning('WebloomAlertsUnsent', {
+    series: { webloom_run_unsent_messages: '0x5 1x20' },
+    quietAt: 7,
+    firesAt: 9,
+    summary: '1 messages about the latest run of crawl books have reached nobody.',
+  }),
   critical('WebloomItemsLost', {
     series: { 'webloom_items_lost_total{where="feed"}': '0x10 1x20' },
     quietAt: 9,

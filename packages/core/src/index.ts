@@ -313,7 +313,7 @@ export type {
 } from './desk/failures-seen.ts'
 export type { FilterSeen, KnownSeen, SettingSeen } from './desk/filter-seen.ts'
 export type { Health, HealthAnswer } from './desk/health.ts'
-export type { AlertSeen, HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
+export type { AlertSeen, HistorySample, ItemsSeen, RunSeen, UnsentSeen } from './desk/history-seen.ts'
 export type {
   HostChange,
   HostsSeen,
@@ -328,6 +328,7 @@ export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
 export { slotNamed, slotTyped } from './desk/slot-named.ts'
 export { fieldsOfRuns } from './runs/run-fields.ts'
 export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
+export { unsentOf, unsentWords } from './runs/unsent.ts'
 
 // Stats as metrics
 

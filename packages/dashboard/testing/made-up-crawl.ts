@@ -9,6 +9,7 @@ import {
   type ResponseSnapshot,
   type RunSeen,
   totalsOf,
+  type UnsentSeen,
   type WorkerSeen,
 } from '@webloom/core'
 
@@ -193,6 +194,13 @@ const ALERTS: readonly AlertSeen[] = [
   },
 ]
 
+const UNSENT: readonly UnsentSeen[] = [
+  {
+    ...{ channel: 'webhook of hooks.example', lost: 1, waiting: 1 },
+    ...{ reason: 'it answers 404', at: at(590_000) },
+  },
+]
+
 export const RUNS: readonly RunSeen[] = [0, 1, 2, 3].map((n) => ({
   run: `r${4 - n}`,
   state: n === 0 ? 'running' : n === 2 ? 'stopped' : 'finished',
@@ -210,7 +218,7 @@ export const RUNS: readonly RunSeen[] = [0, 1, 2, 3].map((n) => ({
   bytes: 9.4 * 2 ** 30,
   statuses: { 200: 391_002, 404: 2210, 301: 812, 503: 61 },
   fields: { title: 201_944, price: n === 0 ? 118_210 : 320_010, isbn: 20_012 },
-  ...(n === 0 && { alerts: ALERTS }),
+  ...(n === 0 && { alerts: ALERTS, unsent: UNSENT }),
 }))
 
 const FAILED = { method: 'GET', attempts: 3, worker: 'crawler-1:40211:1', id: 'a1', at: at(4000) }

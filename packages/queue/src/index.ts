@@ -106,7 +106,7 @@ export {
   readFileRuns,
 } from './history/file-run-log.ts'
 export { RedisRunLog, type RedisRunLogOptions } from './history/redis-run-log.ts'
-export { type RunRecord, readRuns, seenRun } from './history/run-records.ts'
+export { type RunRecord, readRun, readRuns, seenRun } from './history/run-records.ts'
 
 // A crawl seen and told from outside
 

@@ -66,6 +66,22 @@ export interface RunSeen {
   readonly times?: Readonly<Record<string, { readonly seconds: number; readonly count: number }>>
   /** What the monitors of the run have found, in order. Absent: nothing. */
   readonly alerts?: readonly AlertSeen[]
+  /** Of whom it is known that messages about that did not reach them. Absent: nothing of the kind is known. */
+  readonly unsent?: readonly UnsentSeen[]
+}
+
+/** Messages about alerts that one channel has not taken. */
+export interface UnsentSeen {
+  /** As the log calls it, without secrets: `webhook of hooks.example.com`. */
+  readonly channel: string
+  /** Messages that were given up. */
+  readonly lost: number
+  /** Messages that are still to be sent. */
+  readonly waiting: number
+  /** What came of the last try that failed; without secrets. */
+  readonly reason: string
+  /** When that was. */
+  readonly at: Moment
 }
 
 /** Something that a monitor found wrong with a run. It is told once, and once more when it is over while the run goes on. */

@@ -6,7 +6,10 @@ import type { RunSeen } from '../desk/history-seen.ts'
 import { statHistograms } from '../metrics/time-histograms.ts'
 
 /** All of a run that is counted. */
-export type RunFigures = Omit<RunSeen, 'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'alerts'>
+export type RunFigures = Omit<
+  RunSeen,
+  'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'alerts' | 'unsent'
+>
 
 /** Kept of what a server may invent. */
 const STATUSES_MAX = 50

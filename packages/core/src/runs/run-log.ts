@@ -5,7 +5,7 @@
 
 import type { StatValue } from '../crawl/stats.ts'
 import type { Moment } from '../desk/crawl-status.ts'
-import type { AlertSeen, RunSeen } from '../desk/history-seen.ts'
+import type { AlertSeen, RunSeen, UnsentSeen } from '../desk/history-seen.ts'
 
 export interface RunLog {
   /** Resolves to how the run stands, by the totals of all its workers; undefined before it has begun. */
@@ -52,6 +52,8 @@ export interface MonitorNotes {
   readonly alerts: readonly AlertSeen[]
   /** Messages that are not sent yet, in order, as they are to be sent: whoever sends one again sends the same under the same id. */
   readonly outbox: readonly OutgoingMessage[]
+  /** Name of a channel → how many messages it has not taken, and what came of the last try that failed. */
+  readonly failures?: Readonly<Record<string, Pick<UnsentSeen, 'lost' | 'reason' | 'at'>>>
   /** The end that was judged, and what was raised there. A run that goes on is judged again at its next end. */
   readonly judgedEnd?: {
     readonly at: Moment

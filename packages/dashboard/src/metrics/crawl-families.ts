@@ -66,7 +66,7 @@ export function crawlFamilies(
     ...runFamilies(crawl, status),
     ...workerFamilies(crawl, status),
     ...serverFamilies(crawl, status),
-    ...(runs?.[0] ? [alertFamily(crawl, runs[0])] : []),
+    ...(runs?.[0] ? [alertFamily(crawl, runs[0]), unsentFamily(crawl, runs[0])] : []),
     ...(filter ? filterFamilies(crawl, filter) : []),
     ...(scale ? scaleFamilies(crawl, scale) : []),
     ...(hosts ? [readyFamily(crawl, status, hosts), hostFamily(crawl, hosts)] : []),
@@ -123,6 +123,12 @@ function alertFamily(crawl: string, { alerts = [] }: RunSeen): MetricFamily {
   }
   const help = 'What monitors have found in the latest run and is not over, by monitor.'
   return gauges(crawl).by('webloom_run_alerts', help, 'monitor', counts)
+}
+
+function unsentFamily(crawl: string, { unsent = [] }: RunSeen): MetricFamily {
+  const help = 'Messages about what monitors have found in the latest run that a receiver has not taken.'
+  const count = unsent.reduce((all, { lost, waiting }) => all + lost + waiting, 0)
+  return gauges(crawl).one('webloom_run_unsent_messages', help, count)
 }
 
 /** Of all workers together, as a label for each would be as many series as there were workers. */

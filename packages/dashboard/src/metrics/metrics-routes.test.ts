@@ -36,6 +36,7 @@ test('the figures of a crawl, of its stats and of this moment', async () => {
     'webloom_worker_loop_lag_seconds{crawl="bookshops"} 1.84',
     'webloom_limit{crawl="bookshops",kind="hosts"} 1',
     'webloom_run_alerts{crawl="bookshops",monitor="coverage"} 1',
+    'webloom_run_unsent_messages{crawl="bookshops"} 2',
     'webloom_hosts{crawl="bookshops",state="ready"} 41020',
     'webloom_dupefilter_capacity_requests{crawl="bookshops"} 10000000',
     `webloom_redis_max_bytes{crawl="bookshops",server="10.0.4.3:6379/0",roles="items"} ${2 ** 30}`,

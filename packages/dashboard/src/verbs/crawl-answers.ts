@@ -12,6 +12,7 @@ import type {
   ResponseSnapshot,
   RunSeen,
   SettingSeen,
+  UnsentSeen,
 } from '@webloom/core'
 import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text, truth } from './schema.ts'
 
@@ -141,6 +142,15 @@ export const RUN = object<RunSeen>(
         ['resolvedAt', 'pages'],
       ),
     ),
+    unsent: listOf(
+      object<UnsentSeen>({
+        channel: text('without secrets'),
+        lost: count('messages that it has not taken'),
+        waiting: count('messages that are still to be sent to it'),
+        reason: text('of the last try that failed'),
+        at: moment(),
+      }),
+    ),
   },
   [
     'endedAt',
@@ -154,5 +164,6 @@ export const RUN = object<RunSeen>(
     'invalid',
     'times',
     'alerts',
+    'unsent',
   ],
 )

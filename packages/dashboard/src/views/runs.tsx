@@ -1,6 +1,6 @@
 /** The crawl's last runs, each beside the one before: a spider that brings less than it did is seen here first. */
 
-import { type AlertSeen, fieldsOfRuns, type RunSeen } from '@webloom/core'
+import { type AlertSeen, fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
 import type { Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
@@ -138,6 +138,18 @@ const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
   },
 ]
 
+/** Of the latest run alone: a receiver that takes messages again is no news. */
+function Unsent({ unsent = [] }: Pick<RunSeen, 'unsent'>) {
+  if (unsent.length === 0) return null
+  return (
+    <ul class="bad" aria-label="Not told">
+      {unsent.map((one) => (
+        <li>Not told: {shown(unsentWords(one), 400)}</li>
+      ))}
+    </ul>
+  )
+}
+
 /** What monitors have told of these runs. */
 function Alerts({ runs }: { readonly runs: readonly RunSeen[] }) {
   const rows = runs.flatMap((run) => (run.alerts ?? []).map((alert) => ({ run, alert }))).slice(0, ALERTS_MAX)
@@ -148,6 +160,7 @@ function Alerts({ runs }: { readonly runs: readonly RunSeen[] }) {
       ) : (
         <Table caption="What monitors found" columns={ALERT_COLUMNS} rows={rows} />
       )}
+      <Unsent {...runs[0]!} />
     </Card>
   )
 }

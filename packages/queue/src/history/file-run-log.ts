@@ -30,6 +30,7 @@ import {
   type StatValue,
   silentLogger,
   summedFigures,
+  unsentOf,
 } from '@webloom/core'
 import { RUNS_MAX } from './run-records.ts'
 
@@ -44,7 +45,7 @@ export interface FileRunLogOptions {
   readonly isCompared?: boolean
 }
 
-interface StoredRun extends Omit<RunSeen, 'alerts'> {
+interface StoredRun extends Omit<RunSeen, 'alerts' | 'unsent'> {
   readonly form: number
   readonly writtenAt: string
   readonly process: { readonly host: string; readonly pid: number }
@@ -252,10 +253,12 @@ function figuresOf(run: StoredRun): RunFigures {
 
 function seen(stored: StoredRun): RunSeen {
   const { form, writtenAt, process, jobDir, notes, ...run } = stored
+  const unsent = notes ? unsentOf(notes) : []
   return {
     ...run,
     ...(run.state === 'running' && !isThere(stored) && { state: 'lost' as const }),
     ...(notes && notes.alerts.length > 0 && { alerts: notes.alerts }),
+    ...(unsent.length > 0 && { unsent }),
   }
 }
 

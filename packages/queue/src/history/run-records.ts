@@ -12,6 +12,7 @@ import {
   type RunSeen,
   redisRefusal,
   runFigures,
+  unsentOf,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
@@ -59,6 +60,28 @@ export async function readRuns(
   return (await readNotedRuns(redis, keys, onUnreadable)).map(({ run }) => run)
 }
 
+/** Resolves to one run as it stands; undefined when it is not kept. One that has just begun has counted nothing. */
+export async function readRun(
+  redis: Redis,
+  keys: Pick<CrawlRedisKeys, 'runs' | 'record' | 'monitors'>,
+  run: string,
+): Promise<RunSeen | undefined> {
+  const [text, noted, [begunAt, ...current]] = await Promise.all([
+    redis.hget(keys.runs, run).catch(unlessForeign(() => {}, null)),
+    redis.hget(keys.monitors, run).catch(unlessForeign(() => {}, null)),
+    redis.hmget(keys.record, 'begunAt', ...STANDING),
+  ])
+  const isPresent = current[0] === run
+  const kept = text !== null ? runOf(text) : isPresent ? justBegun(run, Number(begunAt)) : undefined
+  if (kept === undefined || kept === 'unreadable') return undefined
+  return seenRun(withAlerts(asItStands(kept, current), notesIn(noted)))
+}
+
+/** Its workers have not told of it yet. */
+function justBegun(run: string, begunAtMs: number): RunRecord {
+  return { run, state: 'running', begunAt: new Date(begunAtMs), ...runFigures({}) }
+}
+
 export async function readNotedRuns(
   redis: Redis,
   keys: CrawlRedisKeys,
@@ -67,7 +90,7 @@ export async function readNotedRuns(
   const foreign: string[] = []
   const [texts, current, noted] = await Promise.all([
     redis.hvals(keys.runs).catch(unlessForeign(() => foreign.push(keys.runs), [])),
-    redis.hmget(keys.record, 'run', 'state', 'endedAt', 'finishReason'),
+    redis.hmget(keys.record, ...STANDING),
     redis
       .hgetall(keys.monitors)
       .catch(unlessForeign<Record<string, string>>(() => foreign.push(keys.monitors), {})),
@@ -110,8 +133,9 @@ async function dropOldest(redis: Redis, keys: CrawlRedisKeys): Promise<void> {
   await Promise.all([redis.hdel(keys.runs, ...old), redis.hdel(keys.monitors, ...old)])
 }
 
-function withAlerts(run: RunRecord, { alerts }: MonitorNotes): RunRecord {
-  return alerts.length === 0 ? run : { ...run, alerts }
+function withAlerts(run: RunRecord, notes: MonitorNotes): RunRecord {
+  const [{ alerts }, unsent] = [notes, unsentOf(notes)]
+  return { ...run, ...(alerts.length > 0 && { alerts }), ...(unsent.length > 0 && { unsent }) }
 }
 
 function storedRun(
@@ -161,6 +185,9 @@ function unlessForeign<T>(onForeign: () => void, none: T): (error: unknown) => T
     return none
   }
 }
+
+/** Of the crawl's record, as `asItStands` reads it. */
+const STANDING = ['run', 'state', 'endedAt', 'finishReason'] as const
 
 /** The crawl's record knows first how the last run ended; a run that it does not speak of any more is over. */
 function asItStands(

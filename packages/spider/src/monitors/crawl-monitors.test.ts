@@ -5,6 +5,7 @@ import {
   type Notification,
   type RunLog,
   silentLogger,
+  unsentOf,
 } from '@webloom/core'
 import { expect, test, vi } from 'vitest'
 import { crawl, RUN } from '../../testing/monitored-run.ts'
@@ -111,6 +112,29 @@ test('a receiver that fails is tried again; one that refuses is not, and the ale
     'monitors/notification_count/sent': 1,
     'monitors/notification_count/lost': 1,
   })
+  // Of the shaky one nothing is left to be told.
+  expect(unsentOf(log.notes)).toMatchObject([
+    { channel: 'test (2)', lost: 1, waiting: 0, reason: 'it answers 404' },
+  ])
+})
+
+test('that a channel is away is noted with the first try, and with messages that have no room', async () => {
+  const { log, worker, receiver } = crawl()
+  const away = { ...receiver, name: 'away', send: () => Promise.reject(new Error('it answers 503')) }
+  const monitors = worker('a', { channels: [receiver, away] })
+  for (let n = 0; n < 21; n++) {
+    // A finding that is over, and one that is new.
+    log.run = { ...RUN, items: 50 }
+    log.notes = { ...log.notes, alerts: [] }
+    await monitors.look()
+    if (n === 0)
+      expect(unsentOf(log.notes)).toMatchObject([
+        { channel: 'away', lost: 0, waiting: 1, reason: 'it answers 503' },
+      ])
+  }
+  expect(unsentOf(log.notes)).toMatchObject([
+    { channel: 'away', lost: 1, waiting: 20, reason: 'it answers 503' },
+  ])
 })
 
 test('a monitor of one’s own is asked once, by one worker; what it throws is told, and the others are heard', async () => {

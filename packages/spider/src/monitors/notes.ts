@@ -105,6 +105,17 @@ export function withoutChannel(notes: MonitorNotes, messageId: string, channel: 
   return { ...notes, outbox }
 }
 
+/** Notes that a channel did not take a message: it is `lost`, or another try follows. */
+export function withFailure(
+  notes: MonitorNotes,
+  channel: string,
+  { reason, atMs, isLost }: { readonly reason: string; readonly atMs: number; readonly isLost: boolean },
+): MonitorNotes {
+  const lost = (notes.failures?.[channel]?.lost ?? 0) + Number(isLost)
+  const failure = { lost, reason: reason.slice(0, WORDS_CHARS_MAX), at: new Date(atMs).toISOString() }
+  return { ...notes, failures: { ...notes.failures, [channel]: failure } }
+}
+
 function stands({ resolvedAt }: AlertSeen): boolean {
   return resolvedAt === undefined
 }
@@ -114,7 +125,7 @@ function withMessage(
   {
     raised,
     resolved = [],
-    look: { run },
+    look,
     audience: { spider, crawlId, more, channels },
   }: {
     readonly raised: readonly AlertSeen[]
@@ -124,6 +135,7 @@ function withMessage(
   },
 ): MonitorNotes {
   if (raised.length + resolved.length === 0) return notes
+  const { run } = look
   const notification: Notification = {
     id: randomUUID(),
     spider,
@@ -137,8 +149,13 @@ function withMessage(
     ...(run.endedAt !== undefined && { finishReason: run.finishReason ?? run.state }),
   }
   const outbox = [...notes.outbox, { notification, to: channels }]
-  const unkept = outbox.splice(0, outbox.length - OUTBOX_MAX).flatMap(({ to }) => to).length
-  return { ...notes, outbox, ...(unkept > 0 && { unkept: (notes.unkept ?? 0) + unkept }) }
+  const unkept = outbox.splice(0, outbox.length - OUTBOX_MAX).flatMap(({ to }) => to)
+  if (unkept.length === 0) return { ...notes, outbox }
+  const told = unkept.reduce((noted, channel) => {
+    const reason = noted.failures?.[channel]?.reason ?? `${OUTBOX_MAX} newer messages wait`
+    return withFailure(noted, channel, { reason, atMs: look.atMs, isLost: true })
+  }, notes)
+  return { ...told, outbox, unkept: (notes.unkept ?? 0) + unkept.length }
 }
 
 function othersOf(findings: readonly Finding[]): Finding[] {

@@ -10,7 +10,7 @@ import type { Notification, StatsCollector } from '@webloom/core'
 import { type NotificationChannel, NotificationRefused } from '../notifications/notification.ts'
 import type { OwnLines } from '../notifications/own-lines.ts'
 import { failureShown, sendOnce } from '../notifications/send-once.ts'
-import { withoutChannel, withoutUnkept } from './notes.ts'
+import { withFailure, withoutChannel, withoutUnkept } from './notes.ts'
 import type { RunHold } from './run-hold.ts'
 
 export interface NotifierOptions {
@@ -29,6 +29,14 @@ export interface Sending {
   readonly isEnd: boolean
   /** Cuts pauses and tries short: what is not sent stays in the outbox. */
   readonly leaving: AbortSignal
+}
+
+/** What became of a message on one channel. */
+type Outcome = 'sent' | 'later' | Lost
+
+interface Lost {
+  /** Why it is given up. */
+  readonly lost: string
 }
 
 export class Notifier {
@@ -56,9 +64,15 @@ export class Notifier {
 
   /** Sends a channel's messages in their order, up to one that is to be sent later. No other channel waits for it. */
   async #sendBy(name: string, messages: readonly Notification[], sending: Sending): Promise<void> {
+    const { hold } = sending
     for (const notification of messages) {
-      if (!(await this.#isDone(name, notification, sending))) return
-      await sending.hold.change((notes) => [withoutChannel(notes, notification.id, name), undefined])
+      const outcome = await this.#outcome(name, notification, sending)
+      if (outcome === 'later') return
+      await hold.change((notes, atMs) => {
+        const noted =
+          outcome === 'sent' ? notes : withFailure(notes, name, { reason: outcome.lost, atMs, isLost: true })
+        return [withoutChannel(noted, notification.id, name), undefined]
+      })
     }
   }
 
@@ -74,27 +88,31 @@ export class Notifier {
     )
   }
 
-  /** False when it is to be sent later. */
-  async #isDone(
+  async #outcome(
     name: string,
     notification: Notification,
     { hold, triesMax, isEnd, leaving }: Sending,
-  ): Promise<boolean> {
+  ): Promise<Outcome> {
     const { channels, lines, firstPauseMs } = this.#options
     const channel = channels.get(name)
     // Of a worker with other settings, which is there while the run goes on.
-    if (!channel) return isEnd && this.#lost(name, 'no worker with this channel is left')
+    if (!channel) return isEnd ? this.#lost(name, 'no worker with this channel is left') : 'later'
     const cut = AbortSignal.any([hold.lost, leaving])
     for (let tries = 1; ; tries++) {
       const failure = await this.#send(channel, notification, hold.lost)
-      if (failure === undefined) return true
+      if (failure === undefined) return 'sent'
       const reason = failureShown(failure)
       if (failure instanceof NotificationRefused) return this.#lost(name, reason)
       if (isEnd && tries >= triesMax) return this.#lost(name, reason)
       lines.warn({ channel: name, reason }, 'alerts could not be sent; another try follows')
-      if (tries >= triesMax || cut.aborted) return false
+      // At once: whoever sends it may be killed before its next try.
+      await hold.change((notes, atMs) => [
+        withFailure(notes, name, { reason, atMs, isLost: false }),
+        undefined,
+      ])
+      if (tries >= triesMax || cut.aborted) return 'later'
       await sleep(firstPauseMs * 2 ** (tries - 1), undefined, { signal: cut }).catch(() => {})
-      if (cut.aborted) return false
+      if (cut.aborted) return 'later'
     }
   }
 
@@ -109,10 +127,10 @@ export class Notifier {
     }
   }
 
-  #lost(channel: string, reason: string): true {
+  #lost(channel: string, reason: string): Lost {
     const { stats, lines } = this.#options
     stats.inc('monitors/notification_count/lost')
     lines.error({ channel, reason }, 'alerts could not be sent; they are in the log and in webloom runs')
-    return true
+    return { lost: reason }
   }
 }

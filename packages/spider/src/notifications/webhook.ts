@@ -62,8 +62,8 @@ export class Webhook implements NotificationChannel {
       throw new Error(withoutPath((error as Error).message, url))
     })
     if (status >= 200 && status < 300) return `${status}`
-    const passes = status >= 500 || status === TOO_MANY
-    throw passes ? new Error(`it answers ${status}`) : new NotificationRefused(`it answers ${status}`)
+    const answer = `it answers ${status}${status >= 300 && status < 400 ? '; redirects are not followed' : ''}`
+    throw status >= 500 || status === TOO_MANY ? new Error(answer) : new NotificationRefused(answer)
   }
 
   async close(): Promise<void> {}
@@ -121,7 +121,7 @@ export function signature(secret: string, seconds: string, body: string): string
 function withoutPath(message: string, url: string): string {
   const { host, origin, pathname, search } = new URL(url)
   const address = new RegExp(
-    `[a-z]+://(?:[^\\s/]*@)?${host.replaceAll(/[.[\]]/g, '\\$&')}(?:[/?#]\\S*?)?(?=[:;,.)'"]*(?:\\s|$))`,
+    `[a-z]+://(?:[^\\s/]*@)?${host.replaceAll(/[.[\]]/g, '\\$&')}(?:[/?#]\\S*?)?(?=[:;,.)>'"]*(?:\\s|$))`,
     'gi',
   )
   const keys = [pathname + search, pathname].filter((key) => key.length > 1)

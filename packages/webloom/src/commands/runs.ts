@@ -77,7 +77,7 @@ export async function latestRuns(
         if (flags.json) continue
         // The one before is needed to tell how it differs.
         const [line, ...below] = runLines({ ...kept, runs: kept.runs.slice(0, 2) })
-        const alerts = below.slice(0, run?.alerts?.length ?? 0)
+        const alerts = below.slice(0, (run?.alerts?.length ?? 0) + (run?.unsent?.length ?? 0))
         console.log(visible(`${crawlTitle(crawl.spider, crawl.crawlId)}: ${more}`))
         for (const text of [line!, ...alerts]) console.log(visible(`  ${text}`))
       }

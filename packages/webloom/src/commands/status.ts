@@ -1,7 +1,16 @@
 /** `webloom status`: a crawl on Redis as it is at this moment. */
 
-import { type CrawlStatus, type HostLists, type ServerSeen, type SlotView, totalsOf } from '@webloom/core'
-import { crawlShown, readHostLists, readSlots } from '@webloom/queue'
+import {
+  type AlertSeen,
+  type CrawlStatus,
+  type HostLists,
+  type ServerSeen,
+  type SlotView,
+  totalsOf,
+  type UnsentSeen,
+  unsentWords,
+} from '@webloom/core'
+import { crawlShown, readHostLists, readRun, readSlots } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
@@ -13,7 +22,8 @@ import { readStatus } from '../desk/read-status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type BudgetSeen, budgetLines, readBudgets } from '../status/status-budgets.ts'
 import { hostLines, hostListLines } from '../status/status-hosts.ts'
-import { byteSize, duration, durationInWords, grouped, row } from '../terminal/figures.ts'
+import { byteSize, counted, duration, durationInWords, grouped, row } from '../terminal/figures.ts'
+import { commandName } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
 export interface StatusFlags extends OutsideFlags {
@@ -24,6 +34,10 @@ export interface StatusFlags extends OutsideFlags {
 interface Status extends CrawlStatus {
   /** What is spent of each of BUDGETS. */
   readonly budgets: readonly BudgetSeen[]
+  /** What monitors have found in the run, in order. */
+  readonly alerts: readonly AlertSeen[]
+  /** Of whom it is known that messages about that did not reach them. */
+  readonly unsent: readonly UnsentSeen[]
   readonly hosts: readonly SlotView[]
   /** What stands out among the hosts, as the workers that are present have told within the last ten seconds or so. */
   readonly hostLists: HostLists
@@ -47,7 +61,9 @@ async function statusOf(crawl: CrawlFromOutside, host: string | null): Promise<S
   const hosts = seen.mode === 'turns' ? await hostsOf(crawl, host) : []
   const present = seen.workers.filter(({ lost }) => !lost).map(({ id }) => id)
   const hostLists = await readHostLists(crawl.redis, crawl.keys, present)
-  return { ...seen, budgets: await readBudgets(crawl), hosts, hostLists, host }
+  const run = seen.run === null ? undefined : await readRun(crawl.redis, crawl.keys, seen.run)
+  const { alerts = [], unsent = [] } = run ?? {}
+  return { ...seen, budgets: await readBudgets(crawl), alerts, unsent, hosts, hostLists, host }
 }
 
 async function hostsOf(crawl: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
@@ -67,6 +83,7 @@ export function statusLines(seen: Status, now: number): string[] {
     ...limitLines(seen),
     ...workerLines(seen, now),
     ...totalLines(seen),
+    ...alertLines(seen),
     ...budgetLines(seen),
     ...seedLines(seen),
     ...hostLines(seen),
@@ -125,6 +142,19 @@ function totalLines({ done, stats, statsLack }: Status): string[] {
           `    a worker was lost: these may lack what it had counted since its last heartbeat${done === null ? '' : ', but for what is done'}`,
         ]
       : []),
+  ]
+}
+
+function alertLines({ alerts, unsent }: Status): string[] {
+  if (alerts.length + unsent.length === 0) return []
+  const standing = alerts.filter(({ resolvedAt }) => resolvedAt === undefined).length
+  const over = alerts.length > standing ? `, and ${grouped(alerts.length - standing)} that are over` : ''
+  return [
+    row(
+      'alerts',
+      `${counted(standing, 'alert')} of monitors${over}. What they found:  ${commandName()} runs`,
+    ),
+    ...unsent.map((one) => `    ! not told: ${unsentWords(one)}`),
   ]
 }
 

@@ -1,6 +1,6 @@
 /** Runs as `webloom runs` prints them: a line each, or two of them side by side. */
 
-import { fieldsOfRuns, type RunSeen } from '@webloom/core'
+import { fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
 import { changeOf, coverageOf, durationInWords, grouped, secondShown } from '../terminal/figures.ts'
 import type { KeptRuns } from './kept-runs.ts'
 
@@ -27,6 +27,7 @@ export function runLines({ runs, crawl, place }: Pick<KeptRuns, 'runs' | 'crawl'
       .join('   ')
       .trimEnd(),
     ...(runs[n]!.alerts ?? []).map(({ words }) => `  ! ${words}`),
+    ...(runs[n]!.unsent ?? []).map((unsent) => `  ! not told: ${unsentWords(unsent)}`),
   ])
 }
 

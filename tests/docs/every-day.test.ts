@@ -87,6 +87,9 @@ test('each line of the page does what it says, and the message of a layout that 
 
   await vi.waitFor(async () => expect(await type(runs)).toMatch(RUN_OF_ALL), 30_000)
   expect(hook.texts).toEqual([])
+  expect(await type(['schedule', 'list'])).toMatch(
+    /: finished after .*: 3 pages, 6 items, no alert\n {4}webloom runs quotes\n/,
+  )
 
   const [, now, before] = /say `(.+?)` for `(.+?)`/.exec(page)!
   const spider = readFileSync(folder.join('spider.ts'), 'utf8')

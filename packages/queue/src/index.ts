@@ -173,6 +173,7 @@ export {
 
 export {
   type BeginRunOptions,
+  type BegunRun,
   beginRun,
   type CrawlWanted,
   crawlWanted,

@@ -32,18 +32,24 @@ export interface BeginRunOptions {
   readonly shards: number
 }
 
+/** What became of a fire, and the run that the crawl is in since. */
+export interface BegunRun {
+  readonly outcome: Exclude<FireOutcome, 'failed'>
+  readonly run: string
+}
+
 /** Begins a run, or goes on with one that was stopped; no run is begun while one goes on. Rejects with WL_CRAWL_FORMAT. */
-export async function beginRun(options: BeginRunOptions): Promise<Exclude<FireOutcome, 'failed'>> {
+export async function beginRun(options: BeginRunOptions): Promise<BegunRun> {
   const { redis, keys, fire, schedule, flags, persists, flushes, shards } = options
   await refuseOtherFormat({ redis, keys })
   const ofShards = shards > 1 ? { shards: String(shards) } : {}
   const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, ...ofShards, fire }
-  const [outcome] = (await beginScript.run(
+  const [outcome, run] = (await beginScript.run(
     redis,
     [keys.record, keys.hostOrders, keys.failures],
     [JSON.stringify(asked), JSON.stringify({ schedule, flags } satisfies Scheduled)],
-  )) as [Exclude<FireOutcome, 'failed'>, string]
-  return outcome
+  )) as [BegunRun['outcome'], string]
+  return { outcome, run }
 }
 
 /** What workers must know who join the run. */

@@ -1,10 +1,11 @@
 /** What commands do with schedules: `webloom schedule` and what stands below it. */
 
 import { randomUUID } from 'node:crypto'
-import { didYouMean, type KeyPrefixes, UsageError } from '@webloom/core'
+import { didYouMean, type KeyPrefixes, type RunSeen, UsageError } from '@webloom/core'
 import type { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { type CrawlRedisKeys, scheduledSpidersKey } from '../redis/crawl-redis-keys.ts'
+import { readRun } from '../history/run-records.ts'
+import { type CrawlRedisKeys, crawlRedisKeys, scheduledSpidersKey } from '../redis/crawl-redis-keys.ts'
 import { checkCron, nextTime } from './cron-times.ts'
 import {
   JOB_OPTIONS,
@@ -25,6 +26,8 @@ export interface ScheduleSeen extends Schedule {
   readonly nextAt: Date
   /** The latest time at which a run was due that was seen to. */
   readonly last?: LastFire
+  /** The run that was begun or resumed then, as it stands; absent when it is no longer kept. */
+  readonly lastRun?: RunSeen
   /** A process is there that will begin it. */
   readonly isServed: boolean
 }
@@ -99,7 +102,7 @@ export class CrawlSchedules {
   /** A run of it is due now, besides those at its times. Throws `UsageError` where there is none of that name. */
   async runNow(name: string): Promise<ScheduleSeen> {
     const { schedule } = await this.#named(name)
-    const { nextAt, last, isServed, ...kept } = schedule
+    const { nextAt, last, lastRun, isServed, ...kept } = schedule
     await this.#with(schedule.spider, (queue) =>
       queue.add('run', storedSchedule(kept), { ...JOB_OPTIONS, jobId: `now-${randomUUID()}` }),
     )
@@ -128,21 +131,30 @@ export class CrawlSchedules {
         this.#redis.hgetall(lastKey(keys)),
         this.#redis.exists(servedKey(keys)),
       ])
-      return kept.flatMap(({ template, next }) => {
+      const seen = kept.map(async ({ template, next }) => {
         const schedule = scheduleOf(template?.data)
         if (!schedule || next === undefined) return []
         // A schedule may be called `constructor`.
-        const last = Object.hasOwn(lasts, schedule.name) ? lasts[schedule.name] : undefined
+        const text = Object.hasOwn(lasts, schedule.name) ? lasts[schedule.name] : undefined
+        const last = text === undefined ? undefined : (JSON.parse(text) as LastFire)
+        const lastRun = await this.#runOf(schedule, last)
         return [
           {
             ...schedule,
             nextAt: new Date(next),
-            ...(last !== undefined && { last: JSON.parse(last) as LastFire }),
+            ...(last && { last }),
+            ...(lastRun && { lastRun }),
             isServed: served === 1,
           },
         ]
       })
+      return (await Promise.all(seen)).flat()
     })
+  }
+
+  async #runOf({ spider, crawlId }: Schedule, last: LastFire | undefined): Promise<RunSeen | undefined> {
+    if (last?.run === undefined) return undefined
+    return readRun(this.#redis, crawlRedisKeys({ spider, crawlId, ...this.#prefixes }), last.run)
   }
 
   async #with<T>(spider: string, act: (queue: Queue, keys: CrawlRedisKeys) => Promise<T>): Promise<T> {

@@ -1,5 +1,7 @@
+import { silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { CrawlHistory } from '../history/crawl-history.ts'
 import { clearCrawl } from '../outside/crawl-control.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { beginRun, crawlWanted } from './begin-run.ts'
@@ -43,11 +45,13 @@ function ofOneSpider() {
     await job!.changeDelay(0)
     await queue.close()
   }
-  const begin = (fire: string, shards = 1) =>
-    beginRun({
+  const begin = async (fire: string, shards = 1) => {
+    const { outcome } = await beginRun({
       ...{ redis: bench.redis, keys, fire, schedule: spider, flags: schedule.flags },
       ...{ persists: false, flushes: false, shards },
     })
+    return outcome
+  }
   return { spider, schedule, schedules, keys, waiting, itsHourComes, begin }
 }
 
@@ -173,6 +177,35 @@ test('runs that were missed as nobody was there are made up once', async () => {
   await due.close()
 })
 
+test('the list tells how the run stands that a schedule has begun last, and how it ended, also when another was begun since', async () => {
+  const { spider, schedule, schedules, keys, waiting, begin } = ofOneSpider()
+  await schedules.set(schedule)
+  await schedules.runNow(spider)
+  const due = await waiting()
+  const fire = await taken(due)
+  await begin(fire.fire)
+  const run = (await bench.redis.hget(keys.record, 'run'))!
+  await fire.settled('begun', { run })
+  const lastRun = async () => (await schedules.all()).find(({ name }) => name === spider)!.lastRun
+  // No worker has joined it: nothing is written down.
+  expect(await lastRun()).toMatchObject({ run, state: 'running', items: 0 })
+  const worker = await bench.join(keys)
+  await worker.record.takeStart(new AbortController().signal)
+  await worker.record.startEnded(0)
+  await worker.record.finish()
+  await worker.heartbeat.close()
+  await worker.record.leave()
+  const history = { redis: bench.redis, keys, statsKey: bench.statsKey(keys), hours: 0, logger: silentLogger }
+  await new CrawlHistory(history).ended()
+  const finished = { run, state: 'finished', finishReason: 'finished' }
+  expect(await lastRun()).toMatchObject(finished)
+  await begin('another')
+  expect(await lastRun()).toMatchObject(finished)
+  await bench.redis.hdel(keys.runs, run)
+  expect(await lastRun()).toBe(undefined)
+  await due.close()
+})
+
 test('a run that is asked for is due at once; a schedule that is gone has none; clearing the crawl leaves it', async () => {
   const { spider, schedule, schedules, keys, waiting } = ofOneSpider()
   await expect(schedules.runNow(spider)).rejects.toThrow(`there is no schedule "${spider}"`)
@@ -181,7 +214,7 @@ test('a run that is asked for is due at once; a schedule that is gone has none; 
   const due = await waiting()
   const run = await taken(due)
   expect(run.fire).toMatch(/^now-/)
-  await run.settled('going', 'the run before had not ended')
+  await run.settled('going', { why: 'the run before had not ended' })
   await clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear: async () => {} })
   expect((await schedules.all()).find((one) => one.name === spider)).toMatchObject({
     last: { outcome: 'going', why: 'the run before had not ended' },

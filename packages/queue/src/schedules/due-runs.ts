@@ -44,7 +44,7 @@ export interface DueRun {
   readonly fire: string
   readonly dueAt: Date
   /** It has been seen to: nobody takes it again. */
-  settled(outcome: FireOutcome, why?: string): Promise<void>
+  settled(outcome: FireOutcome, noted?: Pick<LastFire, 'why' | 'run'>): Promise<void>
 }
 
 export interface DueRunsOptions {
@@ -132,9 +132,9 @@ export class DueRuns {
       schedule,
       fire: job.id!,
       dueAt: new Date(dueAt),
-      settled: async (outcome, why) => {
+      settled: async (outcome, noted) => {
         if (outcome !== 'done') {
-          const last: LastFire = { dueAt, at: Date.now(), outcome, ...(why !== undefined && { why }) }
+          const last: LastFire = { dueAt, at: Date.now(), outcome, ...noted }
           await this.#redis.hset(lastKey(this.#keys), schedule.name, JSON.stringify(last))
         }
         await job.moveToCompleted(undefined, token, false)

@@ -49,6 +49,8 @@ export interface LastFire {
   readonly outcome: Exclude<FireOutcome, 'done'>
   /** Why none was begun. */
   readonly why?: string
+  /** Id of the run that was begun or resumed. An earlier release did not note it. */
+  readonly run?: string
 }
 
 /** Whoever begins runs says so again and again; one that is silent for so long is gone. */

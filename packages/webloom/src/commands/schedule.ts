@@ -71,10 +71,11 @@ export async function listSchedules(flags: SchedulesFlags): Promise<void> {
     const all: (ScheduleSeen & { readonly isHere: boolean })[] = []
     for (const { schedules, spiders } of each)
       for (const one of await schedules.all()) all.push({ ...one, isHere: spiders.includes(one.spider) })
-    if (flags.json) return console.log(visibleJson(JSON.stringify(all.map(scheduleJson))))
+    if (flags.json)
+      return console.log(visibleJson(JSON.stringify(all.map((seen) => scheduleJson(seen, flags)))))
     if (all.length === 0)
       return console.log(`there is no schedule. Make one:  ${commandName()} schedule <spider> '0 6 * * *'`)
-    for (const line of all.flatMap(scheduleLines)) console.log(visible(line))
+    for (const line of all.flatMap((seen) => scheduleLines(seen, flags))) console.log(visible(line))
     const waiting = all.filter(({ isServed }) => !isServed)
     if (waiting.length > 0) console.log(visible(unservedWords(waiting, flags)))
   })

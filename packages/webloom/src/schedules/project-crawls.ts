@@ -15,13 +15,13 @@ import {
   waitAtMost,
 } from '@webloom/core'
 import {
+  type BegunRun,
   beginRun,
   crawlRedisKeys,
   crawlShown,
   crawlWanted,
   type DueRun,
   DueRuns,
-  type FireOutcome,
   readCrawls,
   readSeedCounts,
   refuseRun,
@@ -235,40 +235,42 @@ class SpiderCrawls {
   async #begin(due: DueRun): Promise<void> {
     const { name } = due.schedule
     const logger = this.#logger
-    let outcome: FireOutcome
+    let begun: BegunRun
     try {
-      outcome = await this.#begun(due)
+      begun = await this.#begun(due)
     } catch (error) {
       // It is taken again, by whoever asks when its lock has ended.
       if (storeTrouble(redisError(error))) throw error
       logger.error({ schedule: name, err: error }, `a run of ${this.#name} was due, and could not be begun`)
-      await due.settled('failed', (error as Error).message)
+      await due.settled('failed', { why: (error as Error).message })
       return this.#tell((error as Error).message)
     }
     // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
-    await due.settled(outcome, outcome === 'going' ? 'the run before had not ended' : undefined)
+    const { outcome, run } = begun
+    await due.settled(outcome, outcome === 'going' ? { why: 'the run before had not ended' } : { run })
   }
 
-  async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<FireOutcome> {
+  async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<BegunRun> {
     const logger = this.#logger
     const { settings, base } = this.#with(flags)
     const keys = crawlRedisKeys(crawlNameOf(settings, this.#name))
     // A run that all its workers refuse would go on for ever, and nobody be told.
     await tryWorker(this.#Class, base)
-    const outcome = await beginRun({
+    const begun = await beginRun({
       ...{ redis: this.#place.redis, keys, fire, schedule: name, flags },
       persists: persistsOf(settings),
       flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
       shards: shardsAsked(settings),
     })
     this.#readAt = Number.NEGATIVE_INFINITY
+    const { outcome } = begun
     if (outcome === 'going')
       logger.warn(
         { schedule: name },
         `a run of ${crawlShown(keys)} was due, and none is begun: the one before has not ended`,
       )
     else if (outcome !== 'done') logger.info({ schedule: name }, `${OUTCOMES[outcome]} ${crawlShown(keys)}`)
-    return outcome
+    return begun
   }
 
   async #readSchedules(): Promise<void> {

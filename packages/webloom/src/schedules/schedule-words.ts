@@ -1,9 +1,11 @@
 /** A schedule in words: in a list, as JSON, and what to type where nobody serves it. */
 
 import { environmentVariable } from '@webloom/core'
-import { crawlRedisKeys, crawlShown, type ScheduleSeen } from '@webloom/queue'
+import { crawlRedisKeys, crawlShown, type LastFire, type ScheduleSeen } from '@webloom/queue'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
+import { counted, durationInWords } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { atShown } from './at-shown.ts'
 import { flagWords, shownFlags, shownPair } from './flag-words.ts'
@@ -12,7 +14,10 @@ import { flagWords, shownFlags, shownPair } from './flag-words.ts'
 const SPIDERS_SHOWN = 5
 
 /** Returns the lines of a schedule in a list. */
-export function scheduleLines(seen: ScheduleSeen & { readonly isHere: boolean }): string[] {
+export function scheduleLines(
+  seen: ScheduleSeen & { readonly isHere: boolean },
+  flags: Pick<OutsideFlags, 'set'>,
+): string[] {
   const { name, cron, tz, nextAt, last, isHere } = seen
   const how = typedFlags(seen)
   return [
@@ -20,15 +25,46 @@ export function scheduleLines(seen: ScheduleSeen & { readonly isHere: boolean })
     ...(how === '' ? [] : [`  ${how}`]),
     ...(last
       ? [
-          `  last due ${atShown(new Date(last.dueAt), tz)}: ${last.outcome === 'going' ? 'not begun' : last.outcome}${last.why === undefined ? '' : ` (${last.why})`}`,
+          `  last due ${atShown(new Date(last.dueAt), tz)}: ${outcomeWords(seen, last)}`,
+          ...(seen.lastRun ? [`    ${runsLine(seen, flags)}`] : []),
         ]
       : []),
     ...(isHere ? [] : [`  ! spider ${seen.spider} is not in this project: it is begun where it is`]),
   ]
 }
 
+/** What became of it, and of its run. */
+function outcomeWords({ lastRun }: ScheduleSeen, { outcome, why }: LastFire): string {
+  if (outcome === 'going' || outcome === 'failed')
+    return `${outcome === 'going' ? 'not begun' : outcome}${why === undefined ? '' : ` (${why})`}`
+  if (!lastRun) return outcome
+  const { state, finishReason, begunAt, endedAt, pages, items, alerts = [] } = lastRun
+  const end = {
+    running: `${outcome}, and goes on`,
+    lost: 'lost, as all its workers were killed',
+    stopped: `stopped (${finishReason ?? 'by somebody'})`,
+    finished: 'finished',
+  }[state]
+  const took = endedAt ? ` after ${durationInWords((Date.parse(endedAt) - Date.parse(begunAt)) / 1000)}` : ''
+  return `${end}${took}: ${counted(pages, 'page')}, ${counted(items, 'item')}, ${alerts.length === 0 ? 'no alert' : counted(alerts.length, 'alert')}`
+}
+
+/** Returns the line that shows the runs of its crawl, with the words that named this Redis. */
+function runsLine({ spider, crawlId }: ScheduleSeen, { set = [] }: Pick<OutsideFlags, 'set'>): string {
+  const place = flagWords({ set: shownPlace(set) }).map(shellQuoted)
+  return [commandName(), 'runs', typedCrawl({ name: spider }, crawlId), ...place].join(' ')
+}
+
+/** Returns those words that name a Redis, without those that have a password. */
+function shownPlace(set: readonly string[]): string[] {
+  return set.filter((pair) => namesRedis(nameOf(pair)) && shownPair(pair) === pair)
+}
+
 /** Returns a schedule as `--json` prints it, without secrets. */
-export function scheduleJson({ flags, nextAt, last, ...rest }: ScheduleSeen) {
+export function scheduleJson(
+  { flags, nextAt, last, lastRun, ...rest }: ScheduleSeen,
+  typed: Pick<OutsideFlags, 'set'> = {},
+) {
   return {
     ...rest,
     nextAt: nextAt.toISOString(),
@@ -36,6 +72,7 @@ export function scheduleJson({ flags, nextAt, last, ...rest }: ScheduleSeen) {
     ...(last && {
       last: { ...last, dueAt: new Date(last.dueAt).toISOString(), at: new Date(last.at).toISOString() },
     }),
+    ...(lastRun && { lastRun: { ...lastRun, more: runsLine({ ...rest, nextAt, flags }, typed) } }),
   }
 }
 
@@ -60,7 +97,7 @@ export function unservedWords(
   const shown = spiders.slice(0, SPIDERS_SHOWN).join(', ')
   const more = spiders.length > SPIDERS_SHOWN ? ` and ${spiders.length - SPIDERS_SHOWN} more` : ''
   const place = set.filter((pair) => namesRedis(nameOf(pair)))
-  const typed = place.filter((pair) => shownPair(pair) === pair)
+  const typed = shownPlace(set)
   const secret = place
     .filter((pair) => !typed.includes(pair))
     .map((pair) => environmentVariable(nameOf(pair)))

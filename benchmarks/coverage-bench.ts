@@ -97,19 +97,21 @@ async function compare(): Promise<void> {
   try {
     const url = await lineOf(site)
     const seconds = new Map(Object.keys(KINDS).map((kind) => [kind, [] as number[]]))
-    for (let round = 0; round < Number(values.rounds); round++)
-      for (const kind of round % 2 === 0 ? [...seconds.keys()] : [...seconds.keys()].reverse()) {
+    for (let round = 0; round < Number(values.rounds); round++) {
+      const kinds = round % 2 === 0 ? [...seconds.keys()] : [...seconds.keys()].reverse()
+      for (const kind of kinds) {
         const args = ['--crawl', kind, '--site', url, '--items', values.items, '--per-page', String(PER_PAGE)]
         const answer = JSON.parse(await lineOf(started(args))) as { seconds: number; items: number }
         if (answer.items !== PAGES * PER_PAGE) throw new Error(`${kind}: ${answer.items} items`)
         seconds.get(kind)!.push(answer.seconds)
+        console.log(`round ${round + 1}  ${kind.padEnd(10)} ${answer.seconds.toFixed(2)} s of processor time`)
       }
-    const best = (kind: string) => Math.min(...seconds.get(kind)!)
-    for (const [kind, all] of seconds) {
-      const shown = all.map((one) => one.toFixed(2)).join(' ')
-      const share = ((best(kind) / best('uncounted') - 1) * 100).toFixed(1)
+    }
+    const least = (kind: string) => Math.min(...seconds.get(kind)!)
+    for (const kind of seconds.keys()) {
+      const more = ((least(kind) / least('uncounted') - 1) * 100).toFixed(1)
       console.log(
-        `${kind.padEnd(10)} ${shown}  s of processor time; the least is ${share} % more than uncounted`,
+        `${kind.padEnd(10)} ${least(kind).toFixed(2)} s at the least: ${more} % more than uncounted`,
       )
     }
   } finally {

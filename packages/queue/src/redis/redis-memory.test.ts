@@ -19,6 +19,12 @@ function connect(url: string): Redis & AsyncDisposable {
   return Object.assign(redis, { [Symbol.asyncDispose]: async () => redis.disconnect() })
 }
 
+function connectBy(sentinel: { readonly port: number }): Redis & AsyncDisposable {
+  const redis = new Redis({ sentinels: [{ host: '127.0.0.1', port: sentinel.port }], name: 'crawls' })
+  redis.on('error', () => {})
+  return Object.assign(redis, { [Symbol.asyncDispose]: async () => redis.disconnect() })
+}
+
 async function fill(server: RedisServer, megabytes: number): Promise<void> {
   for (let n = 0; n < megabytes; n++) await server.command('SET', `filler${n}`, 'x'.repeat(1_000_000))
 }
@@ -138,6 +144,20 @@ describe('redisHealth', () => {
     await vi.waitFor(async () =>
       expect((await redisHealth(redis)).warnings).toEqual([expect.stringContaining('takes no writes')]),
     )
+  })
+
+  test('one with a single replica that Sentinels would put in its place has one, and one whose replica is a copy only has none', async () => {
+    await using trio = await startSentinels({ replicas: 1, sentinels: 1 })
+    const [master] = trio.servers
+    await using redis = connect(master!.url)
+    await using watched = connectBy(trio.sentinels[0]!)
+    expect((await redisHealth(watched)).warnings).toEqual([])
+    await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+    expect(await redisHealth(watched)).toMatchObject({
+      replication: expect.stringMatching(/only replica.* Start a second one.* Set min-replicas-to-write 1/),
+      warnings: [expect.stringMatching(/min-replicas-max-lag 1$/)],
+    })
+    expect((await redisHealth(redis)).warnings).toEqual([])
   })
 
   test('one of a cluster with a replica is told when it may be cut off for longer than a crawl bridges', async () => {

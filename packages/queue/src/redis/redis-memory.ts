@@ -100,7 +100,7 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
     cpuSeconds: Number(fields.get('used_cpu_user') ?? 0) + Number(fields.get('used_cpu_sys') ?? 0),
   }
   const eviction = evictionOf(health.maxmemoryPolicy)
-  const replication = replicationOf(fields, lossMs)
+  const replication = replicationOf(fields, { lossMs, hasSentinels: Boolean(redis.options.sentinels) })
   const failed = diskFailureIn(fields)
   const disk =
     failed &&
@@ -123,8 +123,16 @@ function evictionOf(policy: string): string | undefined {
   return `maxmemory-policy is ${policy}: when it is full, this Redis deletes queued requests or the right to them. Set maxmemory-policy noeviction`
 }
 
-/** With one replica alone min-replicas is not asked for: after a fail-over the new master has none, and would take no writes. */
-function replicationOf(fields: ReadonlyMap<string, string>, lossMs?: number): string | undefined {
+interface FailOver {
+  readonly lossMs: number | undefined
+  readonly hasSentinels: boolean
+}
+
+/** One replica alone may be a copy that nobody puts in the master's place, but not where Sentinels do. */
+function replicationOf(
+  fields: ReadonlyMap<string, string>,
+  { lossMs, hasSentinels }: FailOver,
+): string | undefined {
   // There only with min-replicas-to-write.
   const good = fields.get('min_slaves_good_slaves')
   if (good === '0')
@@ -137,7 +145,10 @@ function replicationOf(fields: ReadonlyMap<string, string>, lossMs?: number): st
     return `this Redis has replicas, and its user may not ask how old they may be (CONFIG GET): if that is more than 3 s, a fail-over may lose links. ${cure}`
   if (isClusterWithReplicas(fields))
     return `this Redis has replicas, and its user may not ask how soon one takes its place (CONFIG GET cluster-node-timeout): if that is more than 3.3 s, a fail-over may lose links. ${cure}`
-  if (Number(fields.get('connected_slaves') ?? 0) < 2) return undefined
+  const replicas = Number(fields.get('connected_slaves') ?? 0)
+  if (replicas === 1 && hasSentinels)
+    return 'this Redis takes writes also when it is cut off from its only replica, and what it took then is lost when the Sentinels put that in its place. Start a second one (with one alone the crawl would wait after a fail-over until the old master is back). Set min-replicas-to-write 1 and min-replicas-max-lag 1'
+  if (replicas < 2) return undefined
   return 'this Redis takes writes also when it is cut off from all its replicas, and what it took then is lost when one takes its place. Set min-replicas-to-write 1 and min-replicas-max-lag 1'
 }
 

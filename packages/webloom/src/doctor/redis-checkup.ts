@@ -5,7 +5,6 @@
 
 import { connect } from 'node:net'
 import {
-  environmentVariable,
   keyPrefixesOf,
   mastersOf,
   REDIS_ROLES,
@@ -28,10 +27,12 @@ import { RedisLink } from '../redis/redis-connection.ts'
 import { IsNotReady, oldVersionIn } from '../redis/redis-readiness.ts'
 import { IsReplica, missingRightOf } from '../redis/redis-refusal.ts'
 import { aclLine, type RightsFor } from '../redis/redis-rights.ts'
+import { IsRefused } from '../redis/refusal.ts'
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
 import { cliOf } from './redis-cli-line.ts'
+import { urlLine } from './redis-url-line.ts'
 
 /** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
 const ANSWER_MS_MAX = 3000
@@ -187,8 +188,11 @@ function unusable(error: Error & { code?: string }, server: Server, whose: Right
   if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, whose))
   if (error instanceof IsNotReady)
     return fail(`${error.message} (${roles.join(', ')})`, `${cliOf(target.options)} INFO persistence`)
-  if (error.code === 'WL_REDIS_REFUSED')
-    return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
+  if (error instanceof IsRefused) {
+    const { refusal, message } = error
+    const line = refusal.question ? `${cliOf(target.options)} ${refusal.question}` : urlLine(target, refusal)
+    return fail(`${message} (${roles.join(', ')})`, line)
+  }
   if (error instanceof IsReplica) {
     const { setting, options } = target
     const shown = redisUrlText({
@@ -342,12 +346,6 @@ function rightsLine({ target, roles, isCluster }: Server, whose: RightsFor): str
   const { username, ...others } = target.options
   const line = aclLine(roles, { ...whose, isCluster }).replace('<user>', username ?? '<user>')
   return [cliOf({ ...others, password: '' }), ...line.split(' ').map(shellQuoted)].join(' ')
-}
-
-function urlLine({ setting, shown }: Pick<RedisTarget, 'setting' | 'shown'>): string {
-  const url = shown.replace('://', '://user:password@')
-  // In quotation marks in any case, as passwords need them.
-  return `export ${environmentVariable(setting)}='${url.replaceAll("'", "'\\''")}'`
 }
 
 function explainLine({ shown, setting }: RedisTarget): string {

@@ -1,15 +1,18 @@
 import type { RedisOptions, RedisTls } from '@webloom/core'
 import { shellQuoted } from '../terminal/resume-line.ts'
 
-/** `redis-cli` for that server. It asks for the password, which is not among what is printed. */
-export function cliOf({ host, port, username, password, tls, db, sentinels, nodes }: RedisOptions): string {
+/** `redis-cli` for that server, or the first of its Sentinels. It asks for the password, which is not among what is printed. */
+export function cliOf({ host, port, tls: ofServer, db, sentinels, nodes, ...login }: RedisOptions): string {
   const [at = { host, port }] = sentinels ?? nodes ?? []
+  const username = sentinels ? login.sentinelUsername : login.username
+  const password = sentinels ? login.sentinelPassword : login.password
+  const tls = sentinels ? login.sentinelTLS : ofServer
   return [
     'redis-cli',
     ...(at.host !== undefined ? [`-h ${shellQuoted(at.host)}`] : []),
     ...(at.port !== undefined ? [`-p ${at.port}`] : []),
-    ...(username && !sentinels ? [`--user ${shellQuoted(username)}`] : []),
-    ...(password && !sentinels ? ['--askpass'] : []),
+    ...(username ? [`--user ${shellQuoted(username)}`] : []),
+    ...(password ? ['--askpass'] : []),
     ...(tls ? ['--tls', ...tlsArguments(tls)] : []),
     ...(db && !sentinels ? [`-n ${db}`] : []),
   ].join(' ')

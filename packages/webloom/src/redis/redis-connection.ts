@@ -29,12 +29,13 @@ import {
   outageInWords,
   outageNotes,
   RIGHTS_CURE,
-  refusalInWords,
-  sentinelRefusalInWords,
+  sentinelRefusal,
+  serverRefusal,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
+import { IsRefused, type Refusal } from './refusal.ts'
 import { SharedClient } from './shared-client.ts'
-import { isTlsRefusal, tlsRefusalAt, tlsRefusalInWords } from './tls-refusal.ts'
+import { isTlsRefusal, tlsRefusal, tlsRefusalAt } from './tls-refusal.ts'
 
 /** As ioredis makes it; `command` is absent when it was not a command that failed. */
 type ReplyError = Error & {
@@ -71,8 +72,8 @@ export class RedisLink {
   #master: MasterPlace | undefined
   /** Why what has answered `open` cannot be used, and what to do. */
   #notReady: NotReady | undefined
-  /** Why no Sentinel tells the master, in words. */
-  #sentinelRefusal: string | undefined
+  /** Why no Sentinel tells the master. */
+  #sentinelRefusal: Refusal | undefined
   /** Why Redis is away, as far as it is told; empty when it is not, or nothing of it is told. */
   readonly #toldAway = new Set<string>()
   /** Trouble is told as it comes. */
@@ -131,7 +132,7 @@ export class RedisLink {
     this.shared = new SharedClient(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
     this.client.on('sentinelError', ({ message }: Error) => {
-      this.#sentinelRefusal = sentinelRefusalInWords(message, target.options, target.setting)
+      this.#sentinelRefusal = sentinelRefusal(message, target.options, target.setting)
     })
     this.client.on('ready', () => this.#onReady())
     // Of interest to `open` alone.
@@ -192,9 +193,9 @@ export class RedisLink {
     const isQueue = this.#usedFor.has('queue')
     const missing = await missingRights(this.client, [...this.#usedFor], isQueue ? places : {})
     if (missing.length > 0)
-      throw this.#refusal(
-        `its user may not run ${missing.join(', ')} (no right to it, or its name is another there). Nothing was written. ${RIGHTS_CURE}: ${this.#aclLine} (docs/deploy.md says more)`,
-      )
+      throw new IsRefused(this.#target.shown, {
+        why: `its user may not run ${missing.join(', ')} (no right to it, or its name is another there). Nothing was written. ${RIGHTS_CURE}: ${this.#aclLine} (docs/deploy.md says more)`,
+      })
   }
 
   async #askForTls(): Promise<void> {
@@ -298,12 +299,6 @@ export class RedisLink {
     ])
   }
 
-  #refusal(why: string, cause?: unknown): WebloomError {
-    return new WebloomError('WL_REDIS_REFUSED', `Redis at ${this.#target.shown} cannot be used: ${why}`, {
-      cause,
-    })
-  }
-
   #unreachable(error: unknown = this.#lastError): WebloomError {
     const { shown, setting, options } = this.#target
     if (this.#master) return new IsReplica(shown, setting, this.#master)
@@ -315,10 +310,10 @@ export class RedisLink {
         ? outageInWords(error) || String((error as NodeJS.ErrnoException).code)
         : 'no answer'
     const refused = missingRightOf(error)
-      ? cause
-      : (this.#sentinelRefusal ?? refusalInWords(cause, setting) ?? tlsRefusalInWords(cause, setting))
+      ? { why: cause }
+      : (this.#sentinelRefusal ?? serverRefusal(cause, setting) ?? tlsRefusal(cause, setting))
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
-    if (refused !== undefined) return this.#refusal(refused, error)
+    if (refused) return new IsRefused(shown, refused, error)
     return new WebloomError(
       'WL_REDIS_UNREACHABLE',
       `Redis at ${shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; ${options.tls ? 'rediss:// needs a port where TLS is spoken' : 'TLS needs rediss://'})`,

@@ -1,9 +1,14 @@
 /** What a Redis says that will not have us, in words. */
 
 import { type RedisOptions, WebloomError } from '@webloom/core'
-import { tlsRefusalInWords } from './tls-refusal.ts'
+import type { Refusal } from './refusal.ts'
+import { tlsRefusal } from './tls-refusal.ts'
 
-const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: string) => string }[] = [
+const REFUSALS: readonly {
+  readonly pattern: RegExp
+  readonly words: (setting: string) => string
+  readonly isSingle?: boolean
+}[] = [
   {
     pattern: /^NOAUTH/,
     words: (setting) =>
@@ -12,6 +17,7 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
   {
     pattern: /cluster support disabled/,
     words: (setting) => `it is a single server and no Redis Cluster. Write redis:// in ${setting}`,
+    isSingle: true,
   },
   {
     pattern: /^(?:WRONGPASS|ERR invalid password)/,
@@ -24,9 +30,11 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: s
  *
  * @param setting the one that names the server
  */
-export function refusalInWords(message: string, setting: string): string | undefined {
-  const words = REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
-  return words && `${words} (Redis says: ${message})`
+export function serverRefusal(message: string, setting: string): Refusal | undefined {
+  const found = REFUSALS.find(({ pattern }) => pattern.test(message))
+  if (!found) return undefined
+  const { words, isSingle = false } = found
+  return { why: `${words(setting)} (Redis says: ${message})`, isSingle }
 }
 
 /**
@@ -67,24 +75,34 @@ export function outageNotes({ nodes, sentinels }: Pick<RedisOptions, 'nodes' | '
  *
  * @param message of ioredis: `failed to connect to sentinel <place> because <reply>`, for one
  */
-export function sentinelRefusalInWords(
+export function sentinelRefusal(
   message: string,
   { sentinels, name }: Pick<RedisOptions, 'sentinels' | 'name'>,
   setting: string,
-): string | undefined {
+): Refusal | undefined {
   const { host, port } = sentinels![0]!
   if (/invalid reply: null|No such master/.test(message))
-    return `the Sentinels know no master of the name ${name}, which stands behind the hosts in ${setting}. What they know is told by: redis-cli -h ${host} -p ${port} SENTINEL MASTERS`
+    return {
+      why: `the Sentinels know no master of the name ${name}, which stands behind the hosts in ${setting}. What they know is told by: redis-cli -h ${host} -p ${port} SENTINEL MASTERS`,
+      question: 'SENTINEL MASTERS',
+    }
   if (IS_NO_SENTINEL.test(message))
-    return `${host}:${port} is a Redis, and no Sentinel (it does not know the command SENTINEL). Sentinels have ports of their own, 26379 unless that is changed; for one server write redis:// in ${setting}`
-  const ofTls = tlsRefusalInWords(message.replace(/^.*? because /s, ''), setting)
-  if (ofTls !== undefined) return `of a Sentinel: ${ofTls}`
+    return {
+      why: `${host}:${port} is a Redis, and no Sentinel (it does not know the command SENTINEL). Sentinels have ports of their own, 26379 unless that is changed; for one server write redis:// in ${setting}`,
+      isSingle: true,
+    }
+  const ofTls = tlsRefusal(message.replace(/^.*? because /s, ''), setting)
+  if (ofTls) return { ...ofTls, why: `of a Sentinel: ${ofTls.why}` }
   const [, reply] = /because ((?:NOAUTH|WRONGPASS|ERR invalid password|NOPERM)\b.*)/s.exec(message) ?? []
-  return (
-    reply &&
-    `the Sentinels do not let us in (they say: ${reply}). They have users of their own: add ?sentinel_username=user&sentinel_password=password to ${setting}, or set sentinel_kwargs in REDIS_PARAMS`
-  )
+  return reply === undefined
+    ? undefined
+    : {
+        why: `the Sentinels do not let us in (they say: ${reply}). They have users of their own: add ?${SENTINEL_LOGIN.join('&')} to ${setting}, or set sentinel_kwargs in REDIS_PARAMS`,
+        params: SENTINEL_LOGIN,
+      }
 }
+
+const SENTINEL_LOGIN = ['sentinel_username=user', 'sentinel_password=password']
 
 /** Redis says it otherwise from release to release, and otherwise again of a command that a script runs. */
 const NO_RIGHT = /^NOPERM|ACL failure in script|executing the script can't (?:run|access)/i

@@ -85,6 +85,36 @@ test('doctor looks at the master, and its lines to type are for that server', as
   })
 })
 
+test.each([
+  ['', '/crawls/0?sentinel_username=user&sentinel_password=password'],
+  ['?sentinel_password=watch', '/crawls/0?sentinel_password=password'],
+])(
+  'where they or their server refuse us (%s), the line to type has all that the URL needs',
+  async (query, end) => {
+    const url = redis.url.replace(/:[^:@/]*@/, ':wrong@')
+    const [found] = await checkRedisServers(settingsOf(`${url}${query}`))
+    expect(found).toMatchObject({
+      state: 'fail',
+      type: `export REDIS_URL='${url.replace(':wrong', 'user:password').replace(/\/crawls$/, end)}'`,
+    })
+  },
+)
+
+test('where it is the name that is wrong, the line asks for it, and where they are none, it names one server', async () => {
+  const unknown = `${redis.url.replace(/crawls$/, 'crowls')}?sentinel_password=watch`
+  expect(await checkRedisServers(settingsOf(unknown))).toMatchObject([
+    { type: `redis-cli -h 127.0.0.1 -p ${redis.sentinels[0]!.port} --askpass SENTINEL MASTERS` },
+  ])
+  await using plain = await startRedis()
+  for (const url of [
+    `redis+sentinel://127.0.0.1:${plain.port}/crawls`,
+    `redis+cluster://127.0.0.1:${plain.port}`,
+  ])
+    expect(await checkRedisServers(settingsOf(url))).toMatchObject([
+      { type: `export REDIS_URL='redis://user:password@127.0.0.1:${plain.port}/0'` },
+    ])
+})
+
 test('and at what replicas are for: a master that takes writes without them, or none', async () => {
   const [master, ...replicas] = redis.servers
   const look = async () =>

@@ -107,6 +107,16 @@ test('doctor: lines for redis-cli name the files', async () => {
   )
 })
 
+test('doctor: where the server asks for a certificate of ours, the line to type has its parameters, and those that are there', async () => {
+  const REDIS_URL = `rediss://127.0.0.1:${port}?${TRUSTED()}`
+  expect(await checkRedisServers(Settings.fromLayers({ command: { REDIS_URL } }))).toMatchObject([
+    {
+      state: 'fail',
+      type: `export REDIS_URL='rediss://user:password@127.0.0.1:${port}/0?ssl_ca_certs=${folder.join('ca.pem')}&ssl_certfile=/path/own.pem&ssl_keyfile=/path/own.key'`,
+    },
+  ])
+})
+
 test('without the file, or with that of another, it is refused with the parameter to set', async () => {
   const nameFile =
     /signed by nobody whom this machine trusts.*\?ssl_ca_certs=\/path\/ca\.pem behind REDIS_URL/

@@ -7,13 +7,19 @@
 
 import { connect } from 'node:tls'
 import { type RedisAddress, type RedisOptions, type RedisTls, redisTlsOptions } from '@webloom/core'
+import type { Refusal } from './refusal.ts'
 
 /** As OpenSSL and Node write it. Before a handshake is over nothing else is told. */
-const TLS_REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: string) => string }[] = [
+const TLS_REFUSALS: readonly {
+  readonly pattern: RegExp
+  readonly words: (setting: string) => string
+  readonly params?: readonly string[]
+}[] = [
   {
     pattern: /self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate/i,
     words: (setting) =>
       `its certificate is signed by nobody whom this machine trusts. Name the file of who signed it: ?ssl_ca_certs=/path/ca.pem behind ${setting}, or ssl_ca_certs in REDIS_PARAMS`,
+    params: ['ssl_ca_certs=/path/ca.pem'],
   },
   {
     pattern: /does not match certificate's altnames/,
@@ -29,6 +35,7 @@ const TLS_REFUSALS: readonly { readonly pattern: RegExp; readonly words: (settin
     pattern: /alert (?:number 116|certificate required)|peer did not return a certificate/i,
     words: (setting) =>
       `it asks for a certificate of ours. Name it with its key: ?ssl_certfile=/path/own.pem&ssl_keyfile=/path/own.key behind ${setting}, or by these names in REDIS_PARAMS`,
+    params: ['ssl_certfile=/path/own.pem', 'ssl_keyfile=/path/own.key'],
   },
   {
     pattern: /alert (?:unknown ca|bad certificate|certificate (?:unknown|expired|revoked))/i,
@@ -51,9 +58,11 @@ export function isTlsRefusal({ message }: Error): boolean {
 }
 
 /** Returns why TLS failed, and the parameter to set; undefined for what is no matter of certificates. */
-export function tlsRefusalInWords(message: string, setting: string): string | undefined {
-  const words = TLS_REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
-  return words && `${words} (TLS says: ${message.trim()})`
+export function tlsRefusal(message: string, setting: string): Refusal | undefined {
+  const found = TLS_REFUSALS.find(({ pattern }) => pattern.test(message))
+  if (!found) return undefined
+  const { words, params = [] } = found
+  return { why: `${words(setting)} (TLS says: ${message.trim()})`, params }
 }
 
 /**

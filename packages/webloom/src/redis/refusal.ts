@@ -1,0 +1,24 @@
+/** A Redis, or its Sentinels, that will not have us. */
+
+import { WebloomError } from '@webloom/core'
+
+export interface Refusal {
+  /** In words, with what to do. */
+  readonly why: string
+  /** True: it is a server by itself, and neither a cluster nor watched over by what is named. */
+  readonly isSingle?: boolean
+  /** What the URL lacks behind its question mark: `ssl_ca_certs=/path/ca.pem`. */
+  readonly params?: readonly string[]
+  /** The command that tells what to write. */
+  readonly question?: string
+}
+
+/** What was refused will be refused again. */
+export class IsRefused extends WebloomError {
+  readonly refusal: Refusal
+
+  constructor(shown: string, refusal: Refusal, cause?: unknown) {
+    super('WL_REDIS_REFUSED', `Redis at ${shown} cannot be used: ${refusal.why}`, { cause })
+    this.refusal = refusal
+  }
+}

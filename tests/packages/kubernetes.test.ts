@@ -1,8 +1,10 @@
 /** deploy/kubernetes and deploy/systemd, as far as they can be judged without a cluster. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSettingName } from '@webloom/core'
+import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { commandLine } from '../../packages/webloom/src/cli.ts'
@@ -109,6 +111,19 @@ test('the autoscalers want one worker for each that would help', () => {
   expect(read('keda.yaml')).toContain('/api/crawls/quotes/scale\n')
   expect(read('keda.yaml')).toMatch(/valueLocation: desired\n[\s\S]*targetValue: '1'\n/)
   expect(read('hpa.yaml')).toMatch(/name: webloom_workers_wanted\n[\s\S]*averageValue: '1'\n/)
+})
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+
+test.skipIf(!hasSystemd).each(readdirSync(SYSTEMD))('%s is a unit to systemd', async (name) => {
+  await using dir = await tempDir()
+  // Of a template systemd reads a copy with a name of its own.
+  const copy = dir.join(name.replace('@', '@quotes'))
+  const unit = readFileSync(join(SYSTEMD, name), 'utf8')
+  writeFileSync(copy, unit.replaceAll('/srv/crawler/node_modules/.bin/webloom', '/bin/true'))
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' })
+  // Warnings, of options that systemd does not know, leave the status 0.
+  expect(`${status} ${stderr}`).toBe('0 ')
 })
 
 test.each(readdirSync(SYSTEMD))('%s starts a command that there is, with options that it has', (name) => {

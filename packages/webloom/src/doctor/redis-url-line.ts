@@ -20,7 +20,7 @@ export function urlLine(
 /** Of those that it has, and those that it lacks. */
 function queryOf(options: RedisOptions = {}, lacked: readonly string[]): string {
   const { tls, sentinels = [], sentinelUsername, sentinelPassword } = options
-  const texts = {
+  const texts: Readonly<Record<string, string>> = {
     ...tls?.files,
     ...(sentinels.length > 0 && sentinelUsername !== undefined && { sentinel_username: 'user' }),
     ...(sentinels.length > 0 && sentinelPassword !== undefined && { sentinel_password: 'password' }),

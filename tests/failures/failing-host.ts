@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, type StartedProcess, startRedis } from '@webloom/testkit'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ClusterFolder, freshCrawlId, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 
 /** The tests, on a host with so many pages: all of them, or the most telling one. */
@@ -127,7 +127,7 @@ export default class Pages extends Spider {
     void exited.then(() => {
       isOver = true
     })
-    while (!isOver && (await redis.command('HLEN', key)) === before);
+    await vi.waitUntil(async () => isOver || (await redis.command('HLEN', key)) !== before, { interval: 2 })
   }
 
   describe.each([...modes])('on Redis, QUEUE_MODE=%s', (mode) => {

@@ -29,7 +29,8 @@ test('a worker that is killed (-9) in the middle of a split: another goes on, no
   void worker.exited.then(() => {
     hasEnded = true
   })
-  while ((await doneOf()) === 0) expect(hasEnded, worker.stderr).toBe(false)
+  await vi.waitUntil(async () => hasEnded || (await doneOf()) > 0, { interval: 2 })
+  expect(hasEnded, worker.stderr).toBe(false)
   worker.kill('SIGKILL')
   await worker.exited
   const done = await doneOf()

@@ -36,6 +36,9 @@ const BRIEF = new Set(
   'budgets clear export failed host import pause quarantine resume runs seed status stop'.split(' '),
 )
 
+/** Those of them to which it is the same how soon a worker counts as lost. */
+const TIMELESS = new Set(['budgets', 'failed'])
+
 /** The settings that belong to the protocol's times. */
 const timedSettings = (factor: number) => ({
   DUPEFILTER_PENDING_STALE: 10 * factor,
@@ -127,7 +130,8 @@ export class ClusterFolder implements AsyncDisposable {
 
   /** The same to its end. A command that only looks or tells starts no process; it knows the config of the folder's first such one. */
   run(...words: string[]): Promise<ProcessResult> {
-    if (this.#factor === 1 && this.#isOwnRelease && BRIEF.has(words[0]!))
+    const [name = ''] = words
+    if (this.#isOwnRelease && (TIMELESS.has(name) || (BRIEF.has(name) && this.#factor === 1)))
       return commands.run(words, { cwd: this.#dir.path })
     return this.start(...words).exited
   }

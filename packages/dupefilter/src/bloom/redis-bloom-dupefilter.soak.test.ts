@@ -13,6 +13,8 @@ const deviations = withoutForget('a bit may stand for other requests too: cleare
 for (const [name, layout] of Object.entries({
   'RedisBloomDupeFilter by bits': { bit: 24, hashNumber: 6 },
   'RedisBloomDupeFilter in four blocks': { bit: 22, blockNum: 4 },
+  'RedisBloomDupeFilter germey': { compat: 'germey', bit: 24 },
+  'RedisBloomDupeFilter liuxingming': { compat: 'liuxingming', bit: 22, blockNum: 3 },
   'RedisBloomDupeFilter liuxingming-demo': { compat: 'liuxingming-demo', bit: 22 },
 } as const)) {
   dupeFilterContract(

@@ -23,8 +23,6 @@ const deviations = withoutForget('a bit may stand for other requests too: cleare
 for (const [name, options] of Object.entries({
   'RedisBloomDupeFilter by capacity': { capacity: 100_000, errorRate: 1e-9 },
   'RedisBloomDupeFilter that grows': { capacity: 400, errorRate: 1e-7, onFull: 'grow' },
-  'RedisBloomDupeFilter germey': { compat: 'germey', bit: 24 },
-  'RedisBloomDupeFilter liuxingming': { compat: 'liuxingming', bit: 22, blockNum: 3 },
 } as const)) {
   dupeFilterContract({ describe, test }, { name, deviations, ...bench.contract(maker(options)) })
 }

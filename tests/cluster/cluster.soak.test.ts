@@ -1,4 +1,4 @@
-/** What several workers share with QUEUE_MODE=job, as cluster.test.ts shows it for turns. */
+/** What several workers share with QUEUE_MODE=job, as cluster.test.ts shows it for turns; and two crawls at once. */
 
 import { startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, test } from 'vitest'
@@ -18,14 +18,17 @@ beforeAll(async () => {
 })
 afterAll(() => servers[Symbol.asyncDispose]())
 
+test.each(['turns', 'job'] as const)(
+  'QUEUE_MODE=%s: two crawls under different CRAWL_IDs at once share nothing',
+  (mode) => twoCrawls(mode, servers),
+)
+
 describe('QUEUE_MODE=job', () => {
   test('a worker that starts after the end fetches nothing; crawl and worker --new begin anew', () =>
     afterTheEnd('job', servers))
 
   test('a worker killed with -9 in mid-crawl is noticed, and what it held is crawled by another', () =>
     killedInMidCrawl('job', servers))
-
-  test('two crawls under different CRAWL_IDs at once share nothing', () => twoCrawls('job', servers))
 
   test('what one Redis holds is of its role alone', () => eachRoleAlone('job'))
 

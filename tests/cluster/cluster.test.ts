@@ -1,6 +1,6 @@
 /**
  * Crawls that several worker processes share, on real Redis servers, judged by what the fake web saw. What is left out of
- * QUEUE_MODE=job here is in cluster.soak.test.ts.
+ * QUEUE_MODE=job here is in cluster.soak.test.ts, and so are two crawls at once, which all of these are to one another.
  */
 
 import { afterAll, beforeAll, describe, test } from 'vitest'
@@ -11,7 +11,6 @@ import {
   pausedAndStopped,
   sharedByThree,
   TwoServers,
-  twoCrawls,
 } from './cluster-rounds.ts'
 
 let servers: TwoServers
@@ -35,8 +34,6 @@ describe.concurrent('QUEUE_MODE=turns', LONG, () => {
 
   test('a worker killed with -9 in mid-crawl is noticed, and what it held is crawled by another', () =>
     killedInMidCrawl('turns', servers))
-
-  test('two crawls under different CRAWL_IDs at once share nothing', () => twoCrawls('turns', servers))
 })
 
 // Alone: it measures how soon.

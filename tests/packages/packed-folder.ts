@@ -4,8 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProcessOptions, runProcess, type TempDir, tempDir } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { packInto } from '../../scripts/release/pack.ts'
-import { publicPackages } from '../../scripts/release/public-packages.ts'
+import { packedOnce } from './packed-once.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -18,8 +17,7 @@ export async function packedFolder(
   ours?: readonly string[],
 ): Promise<TempDir> {
   const folder = await tempDir()
-  const packages = publicPackages(ROOT).filter(({ name }) => ours?.includes(name) ?? true)
-  const tarballs = packInto(folder.path, ROOT, packages)
+  const tarballs = (await packedOnce()).filter(({ name }) => ours?.includes(name) ?? true)
   writeFileSync(folder.join('package.json'), '{}')
   const wanted = [
     ...tarballs.map(({ path }) => path),

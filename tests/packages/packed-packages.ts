@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core'
-import { tempDir } from '@webloom/testkit'
-import { packInto, type Tarball } from '../../scripts/release/pack.ts'
+import type { Tarball } from '../../scripts/release/pack.ts'
+import { packedOnce } from './packed-once.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
@@ -19,8 +19,7 @@ export interface PackedPackage extends Tarball {
 
 /** Packs them; they must be built. */
 export async function packedPackages(): Promise<PackedPackage[]> {
-  await using folder = await tempDir()
-  return packInto(folder.path, ROOT).map(unpacked)
+  return (await packedOnce()).map(unpacked)
 }
 
 function unpacked(one: Tarball): PackedPackage {

@@ -9,9 +9,9 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
-import { type TempDir, tempDir } from '@webloom/testkit'
 import { npmOrThrow } from '../../scripts/release/npm.ts'
-import { packInto, type Tarball } from '../../scripts/release/pack.ts'
+import type { Tarball } from '../../scripts/release/pack.ts'
+import { packedOnce } from './packed-once.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -20,22 +20,19 @@ const FRESH = { 'cache-control': 'no-store' }
 
 /** Serves our packed packages: `await using registry = await startPackedRegistry()`. */
 export async function startPackedRegistry(): Promise<PackedRegistry> {
-  const folder = await tempDir()
-  const tarballs = packInto(folder.path, ROOT)
+  const tarballs = await packedOnce()
   const upstream = npmOrThrow(['config', 'get', 'registry'], ROOT).trim().replace(/\/$/, '')
-  const registry = new PackedRegistry(folder, tarballs, upstream)
+  const registry = new PackedRegistry(tarballs, upstream)
   await registry.listen()
   return registry
 }
 
 export class PackedRegistry implements AsyncDisposable {
-  readonly #folder: TempDir
   readonly #tarballs: readonly Tarball[]
   readonly #upstream: string
   readonly #server = createServer((request, response) => this.#answer(request, response))
 
-  constructor(folder: TempDir, tarballs: readonly Tarball[], upstream: string) {
-    this.#folder = folder
+  constructor(tarballs: readonly Tarball[], upstream: string) {
     this.#tarballs = tarballs
     this.#upstream = upstream
   }
@@ -53,7 +50,6 @@ export class PackedRegistry implements AsyncDisposable {
     this.#server.closeAllConnections()
     this.#server.close()
     await once(this.#server, 'close')
-    await this.#folder.remove()
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

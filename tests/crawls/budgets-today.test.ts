@@ -30,25 +30,29 @@ test('in a JOBDIR: stopped, and begun again by the same line with a larger budge
 test('on Redis: workers that are there go on by webloom budgets renew, and spend as much again and no more', async () => {
   await using server = await startRedis()
   await using web = await startFakeWebProcess(WEB)
-  const settings = settingsOf(server, 'renew it', { BUDGETS: { day: { pages: 8 }, hostDay: { pages: 50 } } })
+  const { REDIS_URL, ...settings } = settingsOf(server, 'renew it')
   await using folder = await ClusterFolder.of(web, settings, undefined, SHORT_TIMES)
-  const worker = folder.worker('a')
-  await worker.waitForOutput(/To go on today: {2}webloom budgets renew pages -s CRAWL_ID='renew it-/, 30_000)
-  expect((await folder.run('status', 'pages')).stdout).toMatch(
-    /pages 8 of 8 · pages spent.*to go on today: {2}webloom budgets renew pages -s CRAWL_ID='renew it-/s,
-  )
+  // As a schedule gives them: nobody else knows of the budgets, nor of their Redis.
+  const BUDGETS = JSON.stringify({ day: { pages: 8 }, hostDay: { pages: 50 }, tz: 'Asia/Tokyo' })
+  const place = ['-s', `REDIS_URL=${REDIS_URL}`]
+  const worker = folder.worker('a', '-s', `BUDGETS=${BUDGETS}`, ...place)
+  const [, line] = await worker.waitForOutput(/To go on today: {2}webloom (budgets renew [^"]+)"/, 30_000)
+  const { stdout: status } = await folder.run('status', 'pages', ...place)
+  expect(status).toMatch(/pages 8 of 8 · pages spent: requests wait until .* Asia\/Tokyo/)
+  expect(status).toContain(`to go on today:  webloom ${line}\n`)
   const refused = await Promise.all([
-    folder.run('budgets', 'renew', 'pages', '-s', 'CRAWL_ID=misspelt'),
-    folder.run('budgets', 'renew', 'pages', '--host', 'no.example'),
+    folder.run('budgets', 'renew', 'pages', '-s', 'CRAWL_ID=misspelt', ...place),
+    folder.run('budgets', 'renew', 'pages', '--host', 'no.example', ...place),
   ])
   expect(refused.map(({ code }) => code)).toEqual([2, 2])
   expect(refused[0].stderr).toContain('there is no crawl "pages" (CRAWL_ID misspelt) at ')
   expect(refused[1].stderr).toContain('nothing is known of what no.example has spent on ')
-  const { stdout } = await folder.run('budgets', 'renew', 'pages')
+  const words = line!.match(/(?:'[^']*'|\S)+/g)!.map((word) => word.replaceAll("'", ''))
+  const { stdout } = await folder.run(...words)
   expect(stdout).toMatch(/^renewed: 8 pages of \d{4}-\d\d-\d\d no longer count for /)
   expect(stdout).toContain('Hosts that wait go on within five minutes')
   await web.waitForHits(16, 30_000)
-  expect((await folder.run('stop', 'pages')).code).toBe(0)
+  expect((await folder.run('stop', 'pages', ...place)).code).toBe(0)
   await worker.exited
   expect(await web.hits()).toHaveLength(16)
 })

@@ -55,7 +55,7 @@ export type { ProxyAddress } from './proxies/proxy-address.ts'
 
 // Middlewares
 
-export { type BudgetEnd, type BudgetPlan, budgetPlanOf } from './budgets/budget-plan.ts'
+export { budgetPlanOf } from './budgets/budget-plan.ts'
 export { budgetDay } from './budgets/days.ts'
 export { AutoThrottle, type AutoThrottleOptions } from './middlewares/auto-throttle.ts'
 export { BinaryPageMiddleware, type BinaryPageMiddlewareOptions } from './middlewares/binary-page.ts'

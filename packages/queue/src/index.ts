@@ -148,6 +148,7 @@ export { PresentWorkers } from './outside/present-workers.ts'
 export {
   type HostSpent,
   lastDaySpent,
+  notedBudgets,
   readSpentBudgets,
   renewDay,
   type WindowSpent,

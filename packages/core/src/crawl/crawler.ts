@@ -1,4 +1,4 @@
-import type { BudgetBook, BudgetLimits } from '../ports/budget-book.ts'
+import type { BudgetBook, BudgetLimits, BudgetTerms } from '../ports/budget-book.ts'
 import type { DownloadOptions, DownloadResult, FetchOptions } from '../ports/downloader.ts'
 import type { OpenEgress } from '../ports/egress.ts'
 import type { StartHosts } from '../ports/start-hosts.ts'
@@ -61,8 +61,12 @@ export interface Crawler {
    * `add()` takes what a component knows beside that. Absent where there is no crawl, as in tests.
    */
   readonly hostLists?: HostListSources
-  /** Opens the crawl's book of what it may still spend, which all its processes share. Absent where there is no crawl, as in tests. */
-  readonly budgetBook?: (limits: BudgetLimits) => BudgetBook
+  /**
+   * Opens the crawl's book of what it may still spend, which all its processes share. Absent where there is no crawl, as in tests.
+   *
+   * @param terms told to whoever looks at the crawl from outside; default: nothing is
+   */
+  readonly budgetBook?: (limits: BudgetLimits, terms?: BudgetTerms) => BudgetBook
   /** The crawl as it is written on a command line, for lines to type in messages: `quotes -s CRAWL_ID=monday`. */
   readonly typed?: string
   /** How long the crawl's parts wait for each other. Absent: PROTOCOL_TIMES. */

@@ -25,6 +25,20 @@ export type BudgetLimits = Readonly<
   Partial<Record<BudgetWindow, Readonly<Partial<Record<BudgetKind, number>>>>>
 >
 
+/** What happens when a budget is spent: the crawl ends; a request waits until the next day; or is dropped. */
+export type BudgetEnd = 'stop' | 'wait' | 'drop'
+
+/** What is said of budgets beside their limits. */
+export interface BudgetTerms {
+  readonly after: Readonly<Record<BudgetWindow, BudgetEnd>>
+  /** By whose clock days begin. */
+  readonly tz: string
+}
+
+export interface BudgetPlan extends BudgetTerms {
+  readonly limits: BudgetLimits
+}
+
 /** A request that is about to leave, or bytes that have come. */
 export interface BudgetAsk {
   /** The name of its host, without a port. */

@@ -3,22 +3,13 @@
 import {
   BUDGET_KINDS,
   BUDGET_WINDOWS,
-  type BudgetLimits,
+  type BudgetEnd,
+  type BudgetPlan,
   type BudgetWindow,
   didYouMean,
   type Settings,
   SettingsError,
 } from '@webloom/core'
-
-/** The crawl ends; a request waits until the next day; or is dropped. */
-export type BudgetEnd = 'stop' | 'wait' | 'drop'
-
-export interface BudgetPlan {
-  readonly limits: BudgetLimits
-  readonly after: Readonly<Record<BudgetWindow, BudgetEnd>>
-  /** By whose clock days begin. */
-  readonly tz: string
-}
 
 /** What may be said of each; the first is what happens unless another is. */
 const ENDS: Readonly<Record<BudgetWindow, readonly BudgetEnd[]>> = {

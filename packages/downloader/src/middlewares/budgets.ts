@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BudgetAsk,
   type BudgetBook,
+  type BudgetPlan,
   type BudgetSpent,
   type BudgetWindow,
   type Crawler,
@@ -16,7 +17,7 @@ import {
   type StatsCollector,
   storeTrouble,
 } from '@webloom/core'
-import { type BudgetPlan, budgetPlanOf } from '../budgets/budget-plan.ts'
+import { budgetPlanOf } from '../budgets/budget-plan.ts'
 import { BudgetRefusal } from '../budgets/budget-refusal.ts'
 import { type Day, Days } from '../budgets/days.ts'
 import { takeReceivedBytes } from '../http/received-bytes.ts'
@@ -93,7 +94,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (!plan) throw new NotConfigured('BUDGETS sets none')
     if (!budgetBook) throw new NotConfigured('there is no crawl whose budgets these could be')
     const made = new this({
-      ...{ plan, book: budgetBook(plan.limits), hostOf: hostOfCrawler(crawler), stats, logger },
+      ...{ plan, book: budgetBook(plan.limits, plan), hostOf: hostOfCrawler(crawler), stats, logger },
       isKept: settings.get('JOBDIR') !== null || crawler.others !== undefined,
       goOnToday: goOnToday(crawler),
       ...(times && { lookAgainMs: times.members.lostAfterMs }),

@@ -3,7 +3,7 @@
 -- Input    KEYS[1] record, KEYS[2] spent by the run, KEYS[3 …] spent in days
 --          ARGV[1] most that may be spent, as JSON: {crawl, day, host, hostDay: {pages, bytes, minutes}}
 --          ARGV[2] asks as JSON: {{host, its day's KEYS, pages: 1 or 0, bytes that have come, 1 when a request for no page is to leave}, …}
---          ARGV[3] minute, counted from 1970; ARGV[4] for how long a day's are kept (s)
+--          ARGV[3] minute, counted from 1970; ARGV[4] for how long a day's are kept (s); ARGV[5] what the run's budgets are, as JSON, or ""
 -- Output   of each ask: "" when its request may leave, else "<window> <kind>" that is spent
 local limits, minute = cjson.decode(ARGV[1]), tonumber(ARGV[3])
 local run, resumed = unpack(redis.call('HMGET', KEYS[1], 'run', 'resumed'))
@@ -61,14 +61,18 @@ local function answer(windows, bytes, pages, besides)
   return ''
 end
 
--- For whoever renews it from outside, and does not know which day it is by the crawl's clock.
+-- For whoever looks from outside, and knows neither which day it is by the crawl's clock nor what its workers were given.
 local day = ''
 for n = 3, #KEYS do
   local asked = string.match(KEYS[n], '[^:]*$')
   day = asked > day and asked or day
 end
-if day ~= '' and redis.call('HGET', KEYS[2], 'day') ~= day then
+local noted = redis.call('HMGET', KEYS[2], 'day', 'plan')
+if day ~= '' and noted[1] ~= day then
   redis.call('HSET', KEYS[2], 'day', day)
+end
+if ARGV[5] ~= '' and noted[2] ~= ARGV[5] then
+  redis.call('HSET', KEYS[2], 'plan', ARGV[5])
 end
 local answers = {}
 for n, ask in ipairs(cjson.decode(ARGV[2])) do

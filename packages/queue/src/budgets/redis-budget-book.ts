@@ -3,7 +3,9 @@ import type {
   BudgetBook,
   BudgetKind,
   BudgetLimits,
+  BudgetPlan,
   BudgetSpent,
+  BudgetTerms,
   BudgetWindow,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
@@ -24,6 +26,8 @@ export interface RedisBudgetBookOptions {
   readonly redis: Redis
   readonly keys: Pick<CrawlRedisKeys, 'record' | 'budgets'>
   readonly limits: BudgetLimits
+  /** Noted with the limits, for whoever looks at the crawl from outside. Absent: nothing is noted. */
+  readonly terms?: BudgetTerms | undefined
   /** Default: this machine's clock. Of the clocks of several the one that is ahead counts. */
   readonly nowMs?: () => number
 }
@@ -36,12 +40,15 @@ export class RedisBudgetBook implements BudgetBook {
   readonly #redis: Redis
   readonly #keys: RedisBudgetBookOptions['keys']
   readonly #limits: string
+  /** Empty: it is not noted. */
+  readonly #plan: string
   readonly #nowMs: () => number
 
-  constructor({ redis, keys, limits, nowMs = Date.now }: RedisBudgetBookOptions) {
+  constructor({ redis, keys, limits, terms, nowMs = Date.now }: RedisBudgetBookOptions) {
     this.#redis = redis
     this.#keys = keys
     this.#limits = JSON.stringify(limits)
+    this.#plan = terms ? JSON.stringify({ limits, after: terms.after, tz: terms.tz } satisfies BudgetPlan) : ''
     this.#nowMs = nowMs
   }
 
@@ -58,7 +65,7 @@ export class RedisBudgetBook implements BudgetBook {
     const answers = (await spendScript.run(
       this.#redis,
       [record, `${budgets}:run`, ...days.map((day) => `${budgets}:day:${day}`)],
-      [this.#limits, JSON.stringify(told), Math.floor(this.#nowMs() / 60_000), DAY_KEPT_S],
+      [this.#limits, JSON.stringify(told), Math.floor(this.#nowMs() / 60_000), DAY_KEPT_S, this.#plan],
     )) as string[]
     return answers.map(spentOf)
   }

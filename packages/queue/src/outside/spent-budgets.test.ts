@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import { RedisBudgetBook } from '../budgets/redis-budget-book.ts'
-import { lastDaySpent, readSpentBudgets, renewDay } from './spent-budgets.ts'
+import { lastDaySpent, notedBudgets, readSpentBudgets, renewDay } from './spent-budgets.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -76,6 +76,22 @@ test('what one host has spent of a day is forgotten, or what all have; what the 
   expect((await Promise.all(renewed)).toSorted()).toEqual([4, undefined])
   expect(await read()).toEqual([4, 0, []])
   expect(await book.spend([ask('b')])).toEqual([undefined])
+})
+
+test('what workers of this run were given is known from outside: what they ask with last, and nothing of an earlier run', async () => {
+  const [redis, keys] = [bench.connect(), bench.nextKeys()]
+  const terms = { after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' }, tz: 'Asia/Tokyo' } as const
+  const spendOf = (pages: number) =>
+    new RedisBudgetBook({ redis, keys, limits: { day: { pages } }, terms }).spend([
+      { host: 'a', day: NOW.day, pages: 1, bytes: 0 },
+    ])
+  expect(await notedBudgets(redis, keys)).toBe(undefined)
+  await spendOf(3)
+  expect(await notedBudgets(redis, keys)).toEqual({ limits: { day: { pages: 3 } }, ...terms })
+  await spendOf(5)
+  expect(await notedBudgets(redis, keys)).toMatchObject({ limits: { day: { pages: 5 } } })
+  await redis.hset(keys.record, 'run', 'another')
+  expect(await notedBudgets(redis, keys)).toBe(undefined)
 })
 
 test('the day that is to be renewed is the last one on which the crawl has spent, by its own clock', async () => {

@@ -1,6 +1,13 @@
 /** What a crawl on Redis has spent of its budgets, for whoever looks at it from outside. Reads what `budgets/spend.lua` writes. */
 
-import { type BudgetKind, type BudgetLimits, type BudgetWindow, type Spent, spentKind } from '@webloom/core'
+import {
+  type BudgetKind,
+  type BudgetLimits,
+  type BudgetPlan,
+  type BudgetWindow,
+  type Spent,
+  spentKind,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -92,6 +99,16 @@ export async function lastDaySpent(
   { budgets }: Pick<CrawlRedisKeys, 'budgets'>,
 ): Promise<string | undefined> {
   return (await redis.hget(`${budgets}:run`, 'day')) ?? undefined
+}
+
+/** Resolves to the budgets that workers of the present run were given, by whichever setting; undefined before they have asked. */
+export async function notedBudgets(
+  redis: Redis,
+  { record, budgets }: Pick<CrawlRedisKeys, 'record' | 'budgets'>,
+): Promise<BudgetPlan | undefined> {
+  if (!(await isOfThisRun(redis, record, `${budgets}:run`))) return undefined
+  const text = await redis.hget(`${budgets}:run`, 'plan')
+  return text === null ? undefined : (JSON.parse(text) as BudgetPlan)
 }
 
 async function isOfThisRun(redis: Redis, record: string, place: string): Promise<boolean> {

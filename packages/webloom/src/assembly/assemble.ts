@@ -38,6 +38,7 @@ import {
 } from '@webloom/spider'
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedPlace } from '../redis/typed-place.ts'
 import { comparesRuns, crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
@@ -112,11 +113,11 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const pages = pageFetching(base, { slots: store.slots, urls, folder })
   const crawler: Crawler = {
     ...base,
-    typed: typedCrawl(spider, base.settings.get('CRAWL_ID')),
+    typed: [typedCrawl(spider, base.settings.get('CRAWL_ID')), ...typedPlace(base.settings)].join(' '),
     startHosts,
     ...(others && { others }),
     ...(store.run && { run: store.run }),
-    budgetBook: (limits) => store.budgetBook(limits),
+    budgetBook: (limits, terms) => store.budgetBook(limits, terms),
     fetch: pages.fetch,
   }
   Spider.attach(spider, { crawler, logger })

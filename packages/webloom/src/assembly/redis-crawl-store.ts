@@ -189,7 +189,7 @@ export async function redisStore(
     outlivesRun: true,
     startHosts,
     pageForms,
-    budgetBook: (limits) => new RedisBudgetBook({ redis: queueRedis, keys, limits }),
+    budgetBook: (limits, terms) => new RedisBudgetBook({ redis: queueRedis, keys, limits, terms }),
     others: heartbeat,
     runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey, logger }),
     totalsAtEnd: () => totalsAtEnd,

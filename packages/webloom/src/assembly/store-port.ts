@@ -3,6 +3,7 @@
 import type {
   BudgetBook,
   BudgetLimits,
+  BudgetTerms,
   CrawlPast,
   CrawlRecord,
   CrawlRun,
@@ -49,7 +50,7 @@ export interface CrawlStore {
   readonly outlivesRun: boolean
   readonly startHosts: StartHosts
   /** The book of what the crawl may spend. */
-  budgetBook(limits: BudgetLimits): BudgetBook
+  budgetBook(limits: BudgetLimits, terms?: BudgetTerms): BudgetBook
   /** What workers have learned of pages that may need a browser. */
   readonly pageForms: PageForms
   readonly seeds?: SeedSource

@@ -1,7 +1,7 @@
 /** `webloom budgets renew`: a crawl that waits for the next day, as its budget is spent, goes on today. */
 
 import { UsageError } from '@webloom/core'
-import { budgetDay, budgetPlanOf } from '@webloom/downloader'
+import { budgetDay } from '@webloom/downloader'
 import { crawlShown, lastDaySpent, renewDay } from '@webloom/queue'
 import {
   crawlerFromOutside,
@@ -11,7 +11,7 @@ import {
 } from '../assembly/crawl-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
-import { readBudgets } from '../status/status-budgets.ts'
+import { budgetsOf, readBudgets } from '../status/status-budgets.ts'
 import { counted } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
@@ -30,14 +30,14 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
       'WL_USAGE',
       `a crawl in a JOBDIR goes on today with larger budgets: stop it, and type  ${commandName()} crawl ${typedCrawl(spider, settings.get('CRAWL_ID'))} -s JOBDIR=${shellQuoted(jobDir)} -s 'BUDGETS={"day":{"pages":…}}'`,
     )
-  const plan = budgetPlanOf(settings)
   const crawl = crawlFromOutside(crawler, config.folder)
   const { redis, keys, servers } = crawl
   try {
     await servers.open()
     await refuseUnknownCrawl(crawl)
+    const plan = await budgetsOf(crawl)
     const waits = plan === undefined || (await readBudgets(crawl)).some(({ renew }) => renew !== null)
-    // Workers may have been given their BUDGETS, and with them the time zone, by `-s`. Days after the last one have nothing to renew.
+    // Days after the last one have nothing to renew.
     const day = (await lastDaySpent(redis, keys)) ?? budgetDay(plan?.tz ?? 'UTC', Date.now()).day
     const pages = await renewDay(redis, keys, { day, host: flags.host?.toLowerCase() })
     if (pages === undefined && flags.host !== undefined)

@@ -1,10 +1,11 @@
 /** What `webloom status` tells of budgets: what is spent of what may be, and what waits until when. */
 
-import { BUDGET_KINDS, type BudgetKind, type BudgetLimits, type Moment, type Spent } from '@webloom/core'
-import { type BudgetEnd, budgetDay, budgetPlanOf } from '@webloom/downloader'
-import { readSpentBudgets, type WindowSpent } from '@webloom/queue'
+import { BUDGET_KINDS, type BudgetEnd, type BudgetKind, type BudgetLimits, type BudgetPlan, type Moment, type Spent } from '@webloom/core'
+import { budgetDay, budgetPlanOf } from '@webloom/downloader'
+import { notedBudgets, readSpentBudgets, type WindowSpent } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedPlace } from '../redis/typed-place.ts'
 import { byteSize, grouped, row } from '../terminal/figures.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
@@ -23,9 +24,15 @@ export interface BudgetSeen extends WindowSpent {
 /** How many hosts at their limit are printed; `--json` has more. */
 const LISTED_MAX = 10
 
+/** Resolves to what the crawl's workers were given, perhaps by `-s` or a schedule; before they have asked, to what the project has. */
+export async function budgetsOf(crawl: CrawlFromOutside): Promise<BudgetPlan | undefined> {
+  return (await notedBudgets(crawl.redis, crawl.keys)) ?? budgetPlanOf(crawl.crawler.settings)
+}
+
 /** Reads budgets in the order in which a request is refused by them; empty where BUDGETS sets none. */
 export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): Promise<BudgetSeen[]> {
-  const plan = budgetPlanOf(crawl.crawler.settings)
+  const { settings, spider } = crawl.crawler
+  const plan = await budgetsOf(crawl)
   if (!plan) return []
   const { day, endsAtMs } = budgetDay(plan.tz, nowMs)
   const all = await readSpentBudgets(crawl.redis, crawl.keys, plan.limits, { day, nowMs })
@@ -37,7 +44,10 @@ export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): 
       after: plan.after[seen.window],
       until: waits ? new Date(endsAtMs).toISOString() : null,
       renew: waits
-        ? `${commandName()} budgets renew ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)}`
+        ? [
+            ...[commandName(), 'budgets renew', typedCrawl(spider, crawl.name.crawlId)],
+            ...typedPlace(settings),
+          ].join(' ')
         : null,
       tz: plan.tz,
     }

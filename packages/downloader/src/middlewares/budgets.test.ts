@@ -91,6 +91,33 @@ test('hosts that wait for the next day are looked at again: one after five minut
   expect(pauses.at(-1)).toBe(300_000 + 4999 * 100)
 })
 
+test('requests of one host that were under way together are looked at once: they put off no other host', async () => {
+  let nowMs = Date.parse('2026-11-27T06:00:00Z')
+  const pauses: number[] = []
+  const budgets = new BudgetsMiddleware({
+    plan: {
+      limits: { day: { pages: 1 } },
+      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+      tz: 'UTC',
+    },
+    book: { spend: (some) => some.map(() => ({ window: 'day', kind: 'pages' })) },
+    hostOf: () => ({ onHostNews: ({ pauseMs = 0 }) => void pauses.push(pauseMs) }) as never,
+    close: () => {},
+    stats: new MemoryStatsCollector(),
+    logger: silentLogger,
+    now: () => nowMs,
+  })
+  const refused = (host: string) => budgets.processRequest(new Request(`http://${host}.example/`))
+  for (let n = 0; n < 8; n++) await refused('a')
+  await refused('b')
+  nowMs += 60_000
+  await refused('a')
+  // Its look is over: it waits for another one.
+  nowMs += 240_000
+  await refused('a')
+  expect(pauses).toEqual([...Array(8).fill(300_000), 300_100, 240_000, 300_000])
+})
+
 test.each([
   [false, 'what waits is lost, as the crawl is in memory'],
   [true, 'what waits is kept where the crawl is kept'],

@@ -56,6 +56,8 @@ const AFTER_MIDNIGHT_MS = 1000
 const LOOK_AGAIN_MS = 5 * 60_000
 /** Of very many hosts that wait no more are looked at again than ten a second. */
 const LOOKS_APART_MS = 100
+/** Of so many hosts it is known when they are looked at: of more, requests that were under way together are looked at one by one. */
+const LOOKS_MAX = 10_000
 
 /** Bytes of so many hosts are gathered before they are told. */
 const HOSTS_UNTOLD_MAX = 1000
@@ -82,6 +84,8 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
   readonly #left = new WeakSet<Request>()
   readonly #told = new Set<string>()
   #lastLook: { readonly day: string; readonly atMs: number } | undefined
+  /** Host that waits → when the book is asked again for it; the latest at the end. */
+  readonly #looks = new Map<string, number>()
 
   constructor(options: BudgetsOptions) {
     this.#options = options
@@ -222,7 +226,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       return new RetryLater(request, 'first')
     }
     const { day, endsAtMs } = asked
-    const pauseMs = Math.max(0, Math.min(this.#nextLookMs(day), endsAtMs - this.#now() + AFTER_MIDNIGHT_MS))
+    const pauseMs = Math.max(0, Math.min(this.#nextLookMs(host, day), endsAtMs - this.#now() + AFTER_MIDNIGHT_MS))
     this.#tell(
       waitKey(window, day, host),
       `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})${goOnToday}`,
@@ -232,14 +236,26 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     return new RetryLater(request, 'first')
   }
 
-  /** In how many milliseconds the book is asked again for one more host. */
-  #nextLookMs(day: string): number {
+  /** In how many milliseconds the book is asked again for that host. Requests of it that were under way together wait for the same look. */
+  #nextLookMs(host: string, day: string): number {
     const { lookAgainMs = LOOK_AGAIN_MS } = this.#options
-    const soonestMs = this.#now() + lookAgainMs
-    const before = this.#lastLook?.day === day ? this.#lastLook.atMs + LOOKS_APART_MS : 0
-    const atMs = Math.max(soonestMs, before)
+    const now = this.#now()
+    const isSameDay = this.#lastLook?.day === day
+    const known = isSameDay ? this.#looks.get(host) : undefined
+    if (known !== undefined && known > now) return known - now
+    const atMs = Math.max(now + lookAgainMs, isSameDay ? this.#lastLook!.atMs + LOOKS_APART_MS : 0)
     this.#lastLook = { day, atMs }
-    return atMs - this.#now()
+    this.#looks.delete(host)
+    this.#looks.set(host, atMs)
+    this.#forgetLooks(now)
+    return atMs - now
+  }
+
+  #forgetLooks(now: number): void {
+    for (const [host, atMs] of this.#looks) {
+      if (atMs > now && this.#looks.size <= LOOKS_MAX) return
+      this.#looks.delete(host)
+    }
   }
 
   /** Somebody has renewed what was spent: when it is spent once more that is told again. */

@@ -17,8 +17,13 @@ interface KeptOrder {
   readonly at: number
   readonly delayMs?: number
   readonly pausedUntilMs?: number
+  /** Somebody ended a pause that nobody had ordered. */
+  readonly resumedAtMs?: number
   readonly isBoosted?: boolean
 }
+
+/** Workers know of an order within two seconds. One that comes later must not end a pause that the host has asked for since. */
+const RESUME_HOLDS_MS = 10_000
 
 /** What is to be changed of a host's order; null takes that part back, and what is absent stays. */
 export interface HostOrderChange {
@@ -36,6 +41,7 @@ export const HOST_ORDERS_MAX = 1000
 const ORDER_TRIES_MAX = 100
 /** What the script answers. */
 const CHANGED_MEANWHILE = 2
+const FULL = -1
 const RESULTS: Readonly<Record<string, HostOrderResult>> = { '1': 'ordered', '0': 'no crawl', '-1': 'full' }
 
 const orderScript = new OomSafeScript('redis/now.lua', 'members/order-host.lua')
@@ -60,9 +66,10 @@ export async function orderHost(
     const before = await redis.hget(keys.hostOrders, host)
     const nowMs = await redisNowMs(redis)
     const { at: _, ...order } = changed(keptOf(before) ?? { at: 0 }, change, nowMs)
-    const text = Object.keys(order).length === 0 ? '' : JSON.stringify(order)
+    const text = hasMore({ at: 0, ...order }) ? JSON.stringify(order) : ''
     const args = [host, text, HOST_ORDERS_MAX, before ?? '']
     const answer = await orderScript.run(redis, [keys.record, keys.hostOrders], args)
+    if (answer === FULL && times === 0 && (await takeBackOver({ redis, keys }))) continue
     if (answer !== CHANGED_MEANWHILE) return RESULTS[String(answer)]!
   }
   throw new Error(`the order for ${host} is changed by others all the time; try again`)
@@ -73,13 +80,37 @@ export async function readHostOrders({ redis, keys }: CrawlOnRedis): Promise<Hos
   const [texts, nowMs] = await Promise.all([redis.hgetall(keys.hostOrders), redisNowMs(redis)])
   const orders = Object.entries(texts).flatMap(([host, text]) => {
     const kept = keptOf(text)
-    return kept ? [[host, asOrder(kept, nowMs)] as const] : []
+    const order = kept && asOrder(kept, nowMs)
+    return order && hasMore(order) ? [[host, order] as const] : []
   })
   return new Map(orders)
 }
 
+/** Resolves to whether there were orders of which nothing holds any more. */
+async function takeBackOver({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  const [texts, nowMs] = await Promise.all([redis.hgetall(keys.hostOrders), redisNowMs(redis)])
+  const over = Object.entries(texts).filter(([, text]) => {
+    const kept = keptOf(text)
+    return kept && !hasMore(asOrder(kept, nowMs))
+  })
+  await Promise.all(
+    over.map(([host, text]) =>
+      orderScript.run(redis, [keys.record, keys.hostOrders], [host, '', HOST_ORDERS_MAX, text]),
+    ),
+  )
+  return over.length > 0
+}
+
+/** Something is ordered, besides when. */
+function hasMore({ at: _, ...order }: HostOrder): boolean {
+  return Object.keys(order).length > 0
+}
+
 function changed(before: KeptOrder, { delayMs, pauseMs, boost }: HostOrderChange, nowMs: number): KeptOrder {
   const { delayMs: delayBefore, pausedUntilMs: untilBefore, isBoosted: boostBefore, at } = before
+  // To take a pause back that was ordered ends whatever pause there is.
+  const isEnded = pauseMs !== undefined && !pauseMs && !(untilBefore !== undefined && untilBefore > nowMs)
+  const resumedAtMs = isEnded ? nowMs : pauseMs ? undefined : before.resumedAtMs
   const delay = delayMs === undefined ? delayBefore : (delayMs ?? undefined)
   const until = pauseMs === undefined ? untilBefore : pauseMs ? nowMs + pauseMs : undefined
   const isBoosted = boost ?? boostBefore
@@ -87,11 +118,17 @@ function changed(before: KeptOrder, { delayMs, pauseMs, boost }: HostOrderChange
     at,
     ...(delay !== undefined && { delayMs: delay }),
     ...(until !== undefined && until > nowMs && { pausedUntilMs: until }),
+    ...(resumedAtMs !== undefined && isResumed(resumedAtMs, nowMs) && { resumedAtMs }),
     ...(isBoosted && { isBoosted }),
   }
 }
 
-function asOrder({ pausedUntilMs, ...order }: KeptOrder, nowMs: number): HostOrder {
+function isResumed(resumedAtMs: number, nowMs: number): boolean {
+  return nowMs - resumedAtMs < RESUME_HOLDS_MS
+}
+
+function asOrder({ pausedUntilMs, resumedAtMs, ...order }: KeptOrder, nowMs: number): HostOrder {
+  if (resumedAtMs !== undefined && isResumed(resumedAtMs, nowMs)) return { ...order, pauseMs: 0 }
   if (pausedUntilMs === undefined || pausedUntilMs <= nowMs) return order
   return { ...order, pauseMs: pausedUntilMs - nowMs }
 }

@@ -89,7 +89,9 @@ function orderLines(name: string, order: HostOrder | undefined): string[] {
   const { delayMs, pauseMs, isBoosted } = order
   const parts = [
     ...(delayMs === undefined ? [] : [`delay ${durationInWords(delayMs / 1000)}`]),
-    ...(pauseMs === undefined ? [] : [`paused for ${durationInWords(pauseMs / 1000)}`]),
+    ...(pauseMs === undefined
+      ? []
+      : [pauseMs === 0 ? 'its pause ends' : `paused for ${durationInWords(pauseMs / 1000)}`]),
     ...(isBoosted ? ['boosted'] : []),
   ]
   return [`${name}   ordered: ${parts.join(' · ')}, since ${new Date(order.at).toISOString()}`]

@@ -67,6 +67,23 @@ test('a schedule is kept with its settings, listed with when it is due, changed,
   expect(left).not.toContain('news')
 })
 
+test('of a schedule whose spider does not load it is told that it does not, and why', async () => {
+  await webloom(['schedule', 'quotes', '@yearly', '--name', 'broken'])
+  await using broken = await projectFolder({
+    'webloom.config.ts': `export default { spiders: 'spiders' }`,
+    'spiders/quotes.ts': `export class Quotes extends Gone {}`,
+    'spiders/other.ts': `import { Spider } from 'webloom'
+export class Other extends Spider {
+  override name = 'other'
+}`,
+  })
+  const listed = await line.run(['schedule', 'list'], { cwd: broken.path, env: { REDIS_URL: redis.url } })
+  expect(listed.stdout).toMatch(
+    /! spider quotes is not among those of this project that load. Not loaded here:\n.*quotes\.ts.*Gone is not defined/s,
+  )
+  await webloom(['schedule', 'rm', 'broken'])
+})
+
 test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
   ['a bad expression', ['schedule', 'quotes', '61 6 * * *'], "'0 6 * * *' is each day at six"],
   [

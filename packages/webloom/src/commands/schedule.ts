@@ -67,7 +67,7 @@ export async function setSchedule(
 }
 
 export async function listSchedules(flags: SchedulesFlags): Promise<void> {
-  await withSchedules(flags, async (each) => {
+  await withSchedules(flags, async (each, problems) => {
     const all: (ScheduleSeen & { readonly isHere: boolean })[] = []
     for (const { schedules, spiders } of each)
       for (const one of await schedules.all()) all.push({ ...one, isHere: spiders.includes(one.spider) })
@@ -75,7 +75,7 @@ export async function listSchedules(flags: SchedulesFlags): Promise<void> {
       return console.log(visibleJson(JSON.stringify(all.map((seen) => scheduleJson(seen, flags)))))
     if (all.length === 0)
       return console.log(`there is no schedule. Make one:  ${commandName()} schedule <spider> '0 6 * * *'`)
-    for (const line of all.flatMap((seen) => scheduleLines(seen, flags))) console.log(visible(line))
+    for (const line of all.flatMap((seen) => scheduleLines(seen, flags, problems))) console.log(visible(line))
     const waiting = all.filter(({ isServed }) => !isServed)
     if (waiting.length > 0) console.log(visible(unservedWords(waiting, flags)))
   })
@@ -113,10 +113,10 @@ interface Schedules {
 /** Opens the schedules of each Redis on which the project's spiders are, and closes them after the act. */
 async function withSchedules(
   flags: SchedulesFlags,
-  act: (each: readonly Schedules[]) => Promise<void>,
+  act: (each: readonly Schedules[], problems: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const config = await projectConfig(process.cwd(), undefined, givenSettings(flags))
-  const { places } = await schedulePlaces(flags, config, silentLogger)
+  const { places, problems } = await schedulePlaces(flags, config, silentLogger)
   try {
     await Promise.all(places.map(({ servers }) => servers.open()))
     await act(
@@ -124,6 +124,7 @@ async function withSchedules(
         schedules: new CrawlSchedules(redis, prefixes),
         spiders: spiders.map(({ name }) => name),
       })),
+      problems,
     )
   } finally {
     for (const { servers } of places) servers.close()

@@ -12,11 +12,14 @@ import { flagWords, shownFlags, shownPair } from './flag-words.ts'
 
 /** Of those whose runs nobody begins. */
 const SPIDERS_SHOWN = 5
+/** Of what does not load. */
+const PROBLEMS_SHOWN = 3
 
 /** Returns the lines of a schedule in a list. */
 export function scheduleLines(
   seen: ScheduleSeen & { readonly isHere: boolean },
   flags: Pick<OutsideFlags, 'set'>,
+  problems: readonly string[] = [],
 ): string[] {
   const { name, cron, tz, nextAt, last, isHere } = seen
   const how = typedFlags(seen)
@@ -29,7 +32,19 @@ export function scheduleLines(
           ...(seen.lastRun ? [`    ${runsLine(seen, flags)}`] : []),
         ]
       : []),
-    ...(isHere ? [] : [`  ! spider ${seen.spider} is not in this project: it is begun where it is`]),
+    ...(isHere ? [] : missingLines(seen.spider, problems)),
+  ]
+}
+
+/** Of what does not load nobody knows which spider it would be. */
+function missingLines(spider: string, problems: readonly string[]): string[] {
+  if (problems.length === 0) return [`  ! spider ${spider} is not in this project: it is begun where it is`]
+  const shown = problems.slice(0, PROBLEMS_SHOWN).map((problem) => `    ${problem.replaceAll('\n', '\n    ')}`)
+  const more = problems.length - shown.length
+  return [
+    `  ! spider ${spider} is not among those of this project that load. Not loaded here:`,
+    ...shown.flatMap((problem) => problem.split('\n')),
+    ...(more > 0 ? [`    and ${more} more:  ${commandName()} list`] : []),
   ]
 }
 

@@ -1,6 +1,10 @@
 /** Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. */
 
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -83,6 +87,39 @@ test('two machines serve a project: a run that is due is begun once, and both ta
   }
   expect(await runsOf(folder)).toHaveLength(2)
   await expectEachPage((count, url) => expect(count, url).toBe(2))
+})
+
+test('a run that its worker refuses is a failed one: its schedule says why, and people are told', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const told: string[] = []
+  const hook = createServer(async (request, response) => {
+    told.push(await text(request))
+    response.end('ok')
+  }).listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  const host = `127.0.0.1:${(hook.address() as AddressInfo).port}`
+  await using folder = await projectOf({ MONITOR_WEBHOOKS: [`http://${host}/`] })
+  // Its pages are to be visited again: a run without RECRAWL is refused by what it finds on Redis, and by no setting.
+  await folder.run('crawl', 'pages', '-s', 'RECRAWL=fixed')
+  const machine = serve(folder)
+  await machine.waitForOutput(IS_THERE, 30_000)
+  await folder.run('schedule', 'pages', '0 6 * * *')
+  await folder.run('schedule', 'run', 'pages')
+  await vi.waitFor(
+    async () => {
+      const { stdout } = await folder.run('schedule', 'list', '--json')
+      expect(JSON.parse(stdout)[0].last).toMatchObject({
+        outcome: 'failed',
+        why: expect.stringContaining('RECRAWL is off, and the crawl that goes on here comes back to its pages'),
+      })
+    },
+    { timeout: 60_000, interval: 1000 },
+  )
+  await vi.waitFor(() => expect(told.join()).toContain('RECRAWL is off'))
+  machine.kill('SIGTERM')
+  await machine.exited
+  hook.close().closeAllConnections()
 })
 
 test('secrets of a schedule reach its run, and no list of processes shows them', {

@@ -10,6 +10,8 @@ import { type LastFire, lastKey, scheduleKeys } from './schedule-queue.ts'
 
 /** The finish reason of such a run. */
 export const REFUSED = 'refused'
+/** That of a run whose last worker has left before it was open: so does one that refuses what the run finds there. */
+const NOT_OPENED = 'not_opened'
 
 /**
  * Ends the run and notes for its schedule why; its next hour tries it again. Does nothing, and resolves to false, for a run that no schedule has
@@ -20,13 +22,17 @@ export async function refuseRun(
   why: string,
 ): Promise<boolean> {
   const keys = crawlRedisKeys(name)
-  const [state, run, scheduled] = await redis.hmget(keys.record, 'state', 'run', 'scheduled')
-  if (state !== 'running' || run == null || scheduled == null) return false
+  const [state, run, scheduled, reason] = await redis.hmget(
+    keys.record,
+    ...['state', 'run', 'scheduled', 'finishReason'],
+  )
+  const isRefused = state === 'running' || (state === 'stopped' && reason === NOT_OPENED)
+  if (!isRefused || run == null || scheduled == null) return false
   const { present } = await readPresence({ redis, keys })
   if (present.length > 0) return false
   // Whoever is killed behind this does it again: the run goes on until its end.
   await noteFailed(redis, lastKey(scheduleKeys(name)), (JSON.parse(scheduled) as Scheduled).schedule, why)
-  return stopCrawl({ redis, keys }, REFUSED, run)
+  return state === 'stopped' || stopCrawl({ redis, keys }, REFUSED, run)
 }
 
 /** A schedule that is gone by now has nothing to be noted. */

@@ -248,3 +248,15 @@ test('a run that has begun and is refused by its worker is ended when no other w
   expect(await crawls.look()).toEqual([])
   expect(await hook.told).toContain('RECRAWL is off')
 })
+
+test('a run that its worker has joined, and left as it refuses it, is a failed one, too', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const { crawls, lastFire, lookedUntil, redis, keys } = await dueOf(used, server, {})
+  await lookedUntil('begun by its schedule')
+  const [wanted] = await crawls.look()
+  await redis.hset(keys.record, 'state', 'stopped', 'finishReason', 'not_opened')
+  crawls.refused(wanted!, 'RECRAWL is off')
+  await lookedUntil('is ended, as its worker refuses it')
+  expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'RECRAWL is off' })
+})

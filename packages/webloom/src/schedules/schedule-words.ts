@@ -51,7 +51,7 @@ function missingLines(spider: string, problems: readonly string[]): string[] {
 /** What became of it, and of its run. */
 function outcomeWords({ lastRun }: ScheduleSeen, { outcome, why }: LastFire): string {
   if (outcome === 'going' || outcome === 'failed')
-    return `${outcome === 'going' ? 'not begun' : outcome}${why === undefined ? '' : ` (${why})`}`
+    return `${outcome === 'going' ? 'not begun' : outcome}${why === undefined ? '' : ` (${why.replaceAll(/\s*\n\s*/g, ' ')})`}`
   if (!lastRun) return outcome
   const { state, finishReason, begunAt, endedAt, pages, items, alerts = [] } = lastRun
   const end = {

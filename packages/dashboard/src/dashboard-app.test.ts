@@ -103,8 +103,15 @@ test('figures are those of the status', async () => {
 })
 
 test('runs are shown beside those before: what fell, which field with it, and what monitors found', async () => {
-  const html = (await textOf('/c/bookshops/runs')).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  const page = await textOf('/c/bookshops/runs')
+  const html = page.replace(/<wbr[^>]*>/g, '').replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
   expect(html).toContain('4 runs')
+  // A name breaks between its parts, and hours say whose they are.
+  expect(page).toMatch(/coverage\/<wbr ?\/?>price/)
+  expect(page).toMatch(/<time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC<\/time>/)
+  expect(html).toContain(
+    'Not told: webhook of hooks.example has not taken 1 message, 1 message still to be sent: it answers 404',
+  )
   expect(html).toContain('finished 3 h 38 min 400,918 ±0 % 330,120 ±0 % 226 −6 %')
   expect(html).toContain('coverage/price price: 0 % of the last 412 items have it; at least 95 % must')
   expect(html).toMatch(/price 58\.5 % \d+\.\d %/)

@@ -35,7 +35,22 @@ export function WebLink({ url, max = 100 }: { url: string; max?: number }) {
 }
 
 export function When({ at }: { at: string | null }) {
-  return at === null ? <>–</> : <time datetime={at}>{moment(at)}</time>
+  return at === null ? <>–</> : <time datetime={at}>{moment(at)} UTC</time>
+}
+
+/** A name of the spider's, such as `author.birth_date`: it breaks between its parts, and not within one. */
+export function Name({ text, max = 80 }: { text: string; max?: number }) {
+  const parts = shown(text, max).split(/(?<=[/._-])/)
+  return (
+    <code class="name">
+      {parts.map((part, n) => (
+        <>
+          {n > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+    </code>
+  )
 }
 
 /** One figure with its name. */

@@ -5,7 +5,7 @@ import type { Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { Card, Nothing, Pill, type Tone, When } from '../parts/values.tsx'
+import { Card, Name, Nothing, Pill, type Tone, When } from '../parts/values.tsx'
 import { byteSize, counted, durationOf, grouped, percent } from '../text/figures.ts'
 import { shown } from '../text/shown.ts'
 import type { CrawlView } from './crawl-view.ts'
@@ -126,7 +126,7 @@ interface AlertRow {
 const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
   { name: 'Told', cell: ({ alert }) => <When at={alert.at} /> },
   { name: 'Run begun', cell: ({ run }) => <When at={run.begunAt} /> },
-  { name: 'Monitor', cell: ({ alert }) => <code>{shown(alert.id, 80)}</code> },
+  { name: 'Monitor', cell: ({ alert }) => <Name text={alert.id} /> },
   {
     name: 'What it found',
     cell: ({ alert }) => (
@@ -175,7 +175,7 @@ function Fields({ runs }: { readonly runs: readonly RunSeen[] }) {
     of && of.items > 0 ? (of.fields[field] ?? 0) / of.items : undefined
   const names = fieldsOfRuns(runs).slice(0, FIELDS_MAX).sort()
   const columns: readonly Column<string>[] = [
-    { name: 'Field', cell: (field) => <code>{shown(field, 80)}</code> },
+    { name: 'Field', cell: (field) => <Name text={field} /> },
     {
       name: 'This run',
       cell: (field) => {

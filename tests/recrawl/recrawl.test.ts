@@ -280,11 +280,11 @@ test('an HTTP cache beside it, which would hide changes, is warned of', async ()
 
 test('monitors that take unchanged items for missing ones are warned of, once and only where items are not written again', async () => {
   await using days = await Days.of({ pages: 1 })
-  const MONITORS = { items: { min: 1, drop: 0.3 }, coverage: { price: 0.5 } }
+  const MONITORS = { items: { min: 1, drop: 0.3, everyMinutes: 9 }, coverage: { price: 0.5 } }
   const said = () => days.said.filter((line) => line.includes('will seem to be missing'))
   await days.run(0, { MONITORS })
   expect(said()).toEqual([
-    expect.stringMatching(/^the monitor items\.min and the monitor items\.drop count the items/),
+    expect.stringMatching(/^the monitor items\.min and the monitor items\.everyMinutes count the items/),
   ])
   await days.run(24, { MONITORS, RECRAWL_UNCHANGED_ITEMS: true })
   expect(said()).toEqual([])

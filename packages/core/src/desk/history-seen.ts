@@ -36,6 +36,8 @@ export interface RunSeen {
   readonly pages: number
   /** Items that were written. */
   readonly items: number
+  /** Of a run that came back to known pages (RECRAWL): those whose items are written, as they are new or have changed. Absent: of all pages they are. */
+  readonly itemPages?: number
   /** Lines of the log at level ERROR, without those that tell of alerts. */
   readonly errors: number
   /** Lines at level CRITICAL. This, and those below that may be absent, an earlier release did not keep. */

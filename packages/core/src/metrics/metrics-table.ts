@@ -249,6 +249,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events(
         'recrawl/',
         'due_count',
+        'item_page_count',
         'first_count',
         'changed_count',
         'unchanged_count',

@@ -16,6 +16,18 @@ test('lines of the log that tell of alerts are no errors of the crawl: in its to
   expect(runFigures(stats)).toMatchObject({ errors: 3, warnings: 3 })
 })
 
+test('a run that comes back to known pages says of how many it writes the items, and of none where it waits for all', () => {
+  const itemPages = (stats: Record<string, number>) =>
+    runFigures(Object.fromEntries(Object.entries(stats).map(([key, value]) => [`recrawl/${key}`, value]))).itemPages
+  expect(itemPages({})).toBe(undefined)
+  expect(itemPages({ first_count: 9, item_page_count: 9 })).toBe(undefined)
+  expect(itemPages({ changed_count: 2, first_count: 1, unchanged_count: 5, item_page_count: 3 })).toBe(3)
+  expect(itemPages({ unchanged_count: 5, item_page_count: 0 })).toBe(0)
+  expect(itemPages({ start_known_count: 1 })).toBe(0)
+  // RECRAWL_UNCHANGED_ITEMS
+  expect(itemPages({ changed_count: 2, unchanged_count: 5, start_known_count: 1 })).toBe(undefined)
+})
+
 test('the record of a run has how long its downloads and callbacks took, those of both parts of one that was resumed', () => {
   const part = (downloadsMs: readonly number[]) => {
     const stats = new MemoryStatsCollector()

@@ -20,6 +20,7 @@ export function runFigures(stats: Readonly<Record<string, StatValue>>): RunFigur
     requests: count('downloader/request_count'),
     pages: count('response_received_count'),
     items: count('item_scraped_count'),
+    ...(comesBack(stats) && { itemPages: count('recrawl/item_page_count') }),
     errors: linesAt('ERROR', count),
     criticals: count('log_count/CRITICAL'),
     warnings: linesAt('WARNING', count),
@@ -35,6 +36,14 @@ export function runFigures(stats: Readonly<Record<string, StatValue>>): RunFigur
     fields: countsUnder('item_field_count/', stats),
     ...timesOf(stats),
   }
+}
+
+/** Pages were known, and it writes the items of some alone; or none of them was due. */
+function comesBack(stats: Readonly<Record<string, StatValue>>): boolean {
+  const counted = (...names: string[]) => names.some((name) => Number(stats[`recrawl/${name}`] ?? 0) > 0)
+  const isOfKnown = counted('changed_count', 'unchanged_count', 'start_known_count')
+  const isAnyVisited = counted('changed_count', 'unchanged_count', 'first_count')
+  return isOfKnown && (!isAnyVisited || stats['recrawl/item_page_count'] !== undefined)
 }
 
 /** Adds up two parts of one run, such as those before and after it was resumed. */

@@ -122,6 +122,7 @@ export const RUN = object<RunSeen>(
     requests: count(),
     pages: count(),
     items: count(),
+    itemPages: count('with RECRAWL, pages whose items are written'),
     errors: count(),
     criticals: count(),
     warnings: count(),
@@ -155,6 +156,7 @@ export const RUN = object<RunSeen>(
   [
     'endedAt',
     'finishReason',
+    'itemPages',
     'criticals',
     'warnings',
     'retries',

@@ -41,6 +41,22 @@ const atEnd = (monitors: Monitors, ...given: Parameters<typeof look>) =>
 const now = (monitors: Monitors, seen: RunLook, clock = clockOf(seen)) =>
   judgeNow(monitors, seen, { checkpoints: [], clock, alerts: [] }).findings.map(({ id }) => id)
 
+test('of a recrawl the items of each page that is new or has changed are compared, with those of runs that came back, too', () => {
+  const drop = { items: { drop: 0.3 } }
+  const first = { pages: 1000, items: 3000 }
+  const back = (items: number, itemPages = 50) => ({ pages: 1000, items, itemPages })
+  // Fewer pages have changed, and each brings as much.
+  expect(atEnd(drop, back(20, 25), [back(40), back(42), first])).toEqual([])
+  expect(atEnd(drop, back(10), [back(40), back(42), first])).toEqual(['items/drop'])
+  // With the first run nothing is compared, and of a few pages nothing follows.
+  expect(atEnd(drop, back(10), [first])).toEqual([])
+  expect(atEnd(drop, back(0, 19), [back(40)])).toEqual([])
+  // `min` is for a run whose items are all written.
+  const min = { items: { min: 100 } }
+  expect(atEnd(min, back(10), [])).toEqual([])
+  expect(atEnd(min, { pages: 20, items: 10 }, [])).toEqual(['items/min'])
+})
+
 test.each<[string, Monitors, Partial<RunSeen>, string[]]>([
   ['too few items', { items: { min: 100 } }, { items: 99 }, ['items/min']],
   ['enough items', { items: { min: 100 } }, { items: 100 }, []],

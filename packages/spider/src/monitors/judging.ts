@@ -5,7 +5,7 @@
  * (coverage.ts). At the end the whole run is judged by its shares as they are.
  */
 
-import type { AlertSeen, RunCheckpoint, RunClock, RunLook } from '@webloom/core'
+import type { AlertSeen, PastRun, RunCheckpoint, RunClock, RunLook, RunSeen } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import { chanceOf } from './chance.ts'
 import { latestCoverage, watchedFields, wholeCoverage } from './coverage.ts'
@@ -30,6 +30,8 @@ export interface Judgement {
 const CHANCE = 1e-9
 /** A share of statuses is judged before the end when there are so many responses. */
 const RESPONSES_MIN = 100
+/** Items a page are compared where there are so many pages that are new or have changed. */
+const ITEM_PAGES_MIN = 20
 
 /** Returns what fails while the run goes on. */
 export function judgeNow(
@@ -124,7 +126,7 @@ function noItems({ items }: Monitors, { quietMs }: RunClock): Finding[] {
 
 function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding[] {
   const found: Finding[] = []
-  if (items?.min !== undefined && run.items < items.min)
+  if (items?.min !== undefined && run.itemPages === undefined && run.items < items.min)
     found.push({
       id: 'items/min',
       words: `${grouped(run.items)} items; at least ${grouped(items.min)} are expected`,
@@ -135,8 +137,11 @@ function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding
       id: 'successes',
       words: `${grouped(good)} responses with status 200; at least ${grouped(successes)} are expected`,
     })
-  const before = comparable(past, 'items/drop', 'items/min').map((one) => one.items)
-  if (items?.drop === undefined || before.length === 0) return found
+  if (items?.drop === undefined) return found
+  if (run.itemPages !== undefined) return [...found, ...fewerPerPage(items.drop, run, past)]
+  const whole = past.filter(({ itemPages }) => itemPages === undefined)
+  const before = comparable(whole, 'items/drop', 'items/min').map((one) => one.items)
+  if (before.length === 0) return found
   const usual = median(before)
   const least = Math.min(...before)
   if (run.items < usual * (1 - items.drop) && run.items < least)
@@ -145,6 +150,29 @@ function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding
       words: `${grouped(run.items)} items, ${percent(1 - run.items / usual)} fewer than usual (${grouped(usual)}); a drop of ${percent(items.drop)} is allowed, and the fewest of the last ${before.length} runs were ${grouped(least)}`,
     })
   return found
+}
+
+/**
+ * The items of each page that is new or has changed. A first run is another mix of pages: it is compared with no other. Of few pages
+ * nothing follows.
+ */
+function fewerPerPage(drop: number, run: RunSeen, past: readonly PastRun[]): Finding[] {
+  if (!isJudgedPerPage(run)) return []
+  const perPage = ({ items, itemPages }: RunSeen) => items / itemPages!
+  const before = comparable(past.filter(isJudgedPerPage), 'items/drop', 'items/min').map(perPage)
+  if (before.length === 0) return []
+  const [now, usual, least] = [perPage(run), median(before), Math.min(...before)]
+  if (now >= usual * (1 - drop) || now >= least) return []
+  return [
+    {
+      id: 'items/drop',
+      words: `${rounded(now)} items a page that is new or has changed, ${percent(1 - now / usual)} fewer than usual (${rounded(usual)}); a drop of ${percent(drop)} is allowed, and the fewest of the last ${before.length} runs were ${rounded(least)}`,
+    },
+  ]
+}
+
+function isJudgedPerPage({ itemPages = 0 }: RunSeen): boolean {
+  return itemPages >= ITEM_PAGES_MIN
 }
 
 function badEnd({ finishReasons }: Monitors, { run }: RunLook): Finding[] {

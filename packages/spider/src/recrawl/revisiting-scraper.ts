@@ -3,6 +3,9 @@ import { CallbackOutput, type Failure, type HandOn } from '../scraping/callback-
 import { Scraper, type ScraperOptions } from '../scraping/scraper.ts'
 import type { PageVisits } from './page-visits.ts'
 
+/** Of statuses. */
+const FIRST_ERROR = 400
+
 /**
  * Runs callbacks on pages that have changed, and on unchanged ones that were sent whole: their links are followed, and their items are
  * not written again. A page that was not sent (304) has no callback.
@@ -19,6 +22,9 @@ export class RevisitingScraper extends Scraper {
 
   override async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
     const arrival = await this.#visits.arrived(response)
+    const isForItems = arrival !== 'unchanged' && arrival !== 'not modified' && response.status < FIRST_ERROR
+    // That there is a count says that not all items are written.
+    if (!this.#visits.writesUnchanged) this.#stats.inc('recrawl/item_page_count', Number(isForItems))
     if (arrival === 'not modified') return new CallbackOutput()
     const isKnown = arrival === 'unchanged' && !this.#visits.writesUnchanged
     const output = await super.scrape(

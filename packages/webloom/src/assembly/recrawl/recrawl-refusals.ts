@@ -75,13 +75,15 @@ export function warnOfRecrawl(
   const counting = settings.getBool('RECRAWL_UNCHANGED_ITEMS') ? [] : countingItems(monitors)
   if (counting.length > 0)
     logger.warn(
-      `${counting.join(' and ')} count${counting.length === 1 ? 's' : ''} the items that are written, and RECRAWL is ${kind}: those of pages that have not changed are not written again, so from the second run on nearly all will seem to be missing. Watch coverage, statuses and errors in their place, or set RECRAWL_UNCHANGED_ITEMS=true`,
+      `${counting.join(' and ')} count${counting.length === 1 ? 's' : ''} the items that are written, and RECRAWL is ${kind}: those of pages that have not changed are not written again, so from the second run on ${counting.includes(EVERY_MINUTES) ? 'nearly all will seem to be missing' : 'it is not judged'}. Watch items.drop (items of each changed page), coverage, statuses and errors in their place, or set RECRAWL_UNCHANGED_ITEMS=true`,
     )
 }
 
-/** The monitors that take items which are not written for such as are missing. */
+const EVERY_MINUTES = 'the monitor items.everyMinutes'
+
+/** The monitors that count items which are not written; `items.drop` is judged by the page. */
 function countingItems({ items }: Monitors = {}): string[] {
-  return (['min', 'drop', 'everyMinutes'] as const).flatMap((name) =>
+  return (['min', 'everyMinutes'] as const).flatMap((name) =>
     items?.[name] ? [`the monitor items.${name}`] : [],
   )
 }

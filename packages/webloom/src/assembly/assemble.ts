@@ -40,6 +40,7 @@ import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { typedPlace } from '../redis/typed-place.ts'
 import { comparesRuns, crawlMonitors } from '../outcome/crawl-monitors.ts'
+import { closeExtension, closeUnused, ToClose } from '../outcome/to-close.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { Crawl } from './crawl.ts'
@@ -60,9 +61,13 @@ export interface AssembleOptions extends CrawlBaseOptions {
   readonly times?: ProtocolTimes
 }
 
-/** A crawl of that spider, ready to run. Throws `SettingsError` with every problem, before anything is opened. */
+/**
+ * A crawl of that spider, ready to run. Throws `SettingsError` with every problem, before anything is opened, and closes the components that are
+ * made by then.
+ */
 export async function assemble(Class: SpiderClass, options: AssembleOptions): Promise<Crawl> {
   const { spider, settings, stats, signals, ...made } = await crawlBase(Class, options)
+  await using toClose = new ToClose()
   const workerId = newWorkerId()
   const logger = made.logger.child(lineFields(spider.name, settings, workerId))
   for (const warning of settings.warnings()) logger.warn(warning)
@@ -80,6 +85,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const times = options.times && { times: options.times }
   const { folder, project, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger, { spider: spider.name, times: options.times })
+  toClose.add(() => servers.close())
   const addresses = HostAddresses.fromCrawler({ settings })
   const hostLists = new HostListSources()
   const base: Crawler = {
@@ -107,6 +113,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     resolve,
     workerId,
   })
+  toClose.add(() => store.disconnect())
   const { others } = store
   hostLists.add(() => ({ mostQueued: store.queue.mostQueued(HOST_LIST_MAX) }))
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
@@ -131,8 +138,16 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     onGone: (page) => items.gone(page),
   })
   const [extensions, { downloader, scraper }, pipelines] = await inOneError(
-    () => placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder),
-    () => pages.open(crawler, spider, recrawl?.pages),
+    async () => {
+      const made = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
+      for (const { component } of made) toClose.add(() => closeExtension(component, { settings, logger }))
+      return made
+    },
+    async () => {
+      const made = await pages.open(crawler, spider, recrawl?.pages)
+      toClose.add(() => closeUnused(made.downloader, { settings, logger }))
+      return made
+    },
     () => placedComponents<ItemPipeline>('ITEM_PIPELINES', ITEM_PIPELINES, crawler, folder),
   )
   const parts: SchedulerParts = {
@@ -192,6 +207,18 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     ...times,
   })
 
+  const judging =
+    monitors &&
+    (await crawlMonitors(base, {
+      monitors,
+      runLog: store.runLog,
+      worker: store.workerId,
+      folder,
+      connect: () => besidesPages(base),
+      isPaused: () => engine.isPaused,
+      onFields: (fields) => counted.watched?.watch(fields),
+    }))
+  if (judging) toClose.add(() => judging.close())
   return new Crawl({
     engine,
     spider,
@@ -202,19 +229,10 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     scheduler,
     store,
     hostLists,
-    ...(monitors && {
-      monitors: await crawlMonitors(base, {
-        monitors,
-        runLog: store.runLog,
-        worker: store.workerId,
-        folder,
-        connect: () => besidesPages(base),
-        isPaused: () => engine.isPaused,
-        onFields: (fields) => counted.watched?.watch(fields),
-      }),
-    }),
+    ...(judging && { monitors: judging }),
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
     extensions: extensions.map(({ component }) => component),
+    toClose: toClose.move(),
   })
 }
 

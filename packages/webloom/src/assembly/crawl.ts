@@ -11,7 +11,7 @@ import {
   type StatsCollector,
   type StatValue,
 } from '@webloom/core'
-import { type CrawlMonitors, type Engine, inTime, type Response, type Spider } from '@webloom/spider'
+import type { CrawlMonitors, Engine, Response, Spider } from '@webloom/spider'
 import {
   emptyText,
   hasComeBack,
@@ -20,6 +20,7 @@ import {
   NOTHING_LEFT,
   nothingDueText,
 } from '../outcome/empty-crawl.ts'
+import { closeExtension, type ToClose } from '../outcome/to-close.ts'
 import { refuseVisitedPages } from './recrawl/recrawl-refusals.ts'
 import type { CrawlStore } from './store-port.ts'
 
@@ -75,6 +76,8 @@ interface CrawlOptions extends CrawlInside {
   /** What is written, as the user named it. */
   readonly outputs: readonly string[]
   readonly extensions: readonly Extension[]
+  /** Closes all that it is made of, the last part first. For a crawl that never ran: one that runs closes its parts as it ends. */
+  readonly toClose: ToClose
   /** Absent: nothing is expected of a run. */
   readonly monitors?: CrawlMonitors | undefined
 }
@@ -159,31 +162,14 @@ export class Crawl {
       await store.ended?.(String(stats.get('finish_reason') ?? 'internal_error'))
       if (monitors) this.#alerts = await monitors.ended(this.#leaving.signal)
       await store.record.close()
-      for (const extension of extensions) await this.#closeExtension(extension)
+      for (const extension of extensions) await closeExtension(extension, this.#options)
       store.disconnect()
     }
   }
 
   /** Called in place of `run`, for a crawl that was only tried. */
   async letGo(): Promise<void> {
-    const { monitors, store } = this.#options
-    await monitors?.close()
-    store.disconnect()
-  }
-
-  /** One that fails or never ends must not take the result of a good crawl with it. */
-  async #closeExtension(extension: Extension): Promise<void> {
-    const { settings, logger } = this.#options
-    const { name } = extension.constructor
-    try {
-      await inTime(
-        `closing extension ${name}`,
-        () => extension.close?.(),
-        settings.getMs('COMPONENT_TIMEOUT'),
-      )
-    } catch (error) {
-      logger.error({ extension: name, err: error }, 'an extension could not be closed')
-    }
+    await this.#options.toClose[Symbol.asyncDispose]()
   }
 
   /** Each worker tells its own: the lines that say more are in its log. */

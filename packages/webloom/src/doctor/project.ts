@@ -86,7 +86,8 @@ async function putTogether(
   flags: CrawlFlags,
   config: LoadedConfig | undefined,
 ): Promise<void> {
-  await assemble(Class, { ...crawlBaseOf(flags, config), createLogger: () => silentLogger })
+  const crawl = await assemble(Class, { ...crawlBaseOf(flags, config), createLogger: () => silentLogger })
+  await crawl.letGo()
 }
 
 /** Loads all spiders of the project, as `webloom list` does, and reads their own settings. */

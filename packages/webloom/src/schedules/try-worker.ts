@@ -4,7 +4,7 @@ import { assemble } from '../assembly/assemble.ts'
 import type { CrawlBaseOptions } from '../assembly/crawl-base.ts'
 
 /**
- * Throws what a worker of that crawl would refuse before it fetches anything. Components are made, and neither opened nor closed; the log has
+ * Throws what a worker of that crawl would refuse before it fetches anything. Components are made and closed, and not opened; the log has
  * nothing of it.
  */
 export async function tryWorker(Class: SpiderClass, options: CrawlBaseOptions): Promise<void> {

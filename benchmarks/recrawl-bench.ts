@@ -19,36 +19,9 @@ import {
   type ScheduleOptions,
   uniform,
 } from './recrawl/schedules.ts'
+import { ratesOf, WEBS } from './recrawl/webs.ts'
 
 const DAY = 24
-
-/** Kinds of pages: hours between two changes, and how many parts of the pages are of that kind. */
-const WEBS: Readonly<Record<string, readonly (readonly [hours: number, parts: number])[]>> = {
-  'as many of each': pagesOf(
-    [1, 1],
-    [6, 1],
-    [DAY, 1],
-    [7 * DAY, 1],
-    [30 * DAY, 1],
-    [Number.POSITIVE_INFINITY, 1],
-  ),
-  'lists and articles': pagesOf([1, 5], [4 * DAY, 5]),
-  'mostly fast': pagesOf([1, 3], [6, 3], [DAY, 2], [7 * DAY, 1], [30 * DAY, 1]),
-  'mostly still': pagesOf(
-    [1, 2],
-    [6, 3],
-    [DAY, 10],
-    [7 * DAY, 20],
-    [30 * DAY, 30],
-    [Number.POSITIVE_INFINITY, 35],
-  ),
-  'half a day to a week': pagesOf([DAY / 2, 1], [DAY, 1], [2 * DAY, 1], [4 * DAY, 1], [8 * DAY, 1]),
-  'all alike': pagesOf([3 * DAY, 1]),
-}
-
-function pagesOf(...kinds: (readonly [number, number])[]): readonly (readonly [number, number])[] {
-  return kinds
-}
 
 const { values } = parseArgs({
   options: {
@@ -70,10 +43,7 @@ const options: ScheduleOptions = {
 
 for (const [web, kinds] of Object.entries(WEBS)) {
   if (!web.includes(values.only)) continue
-  const parts = kinds.reduce((sum, [, part]) => sum + part, 0)
-  const rates = kinds.flatMap(([hours, part]) =>
-    Array<number>(Math.round((pages * part) / parts)).fill(1 / hours),
-  )
+  const rates = ratesOf(kinds, pages)
   const visited = {
     rates,
     meanHours: options.meanHours,

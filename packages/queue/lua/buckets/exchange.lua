@@ -5,7 +5,8 @@
 --          ARGV[3…6] see buckets/steps/command.lua, [7] starts, see buckets/steps/take.lua; [8] turns; of each: unit, lane, generation, holder; bare, tokens of these: requests
 --          that are done for good, and of which nothing else is to be said; ended; of each ended: token, id or "" when it has no history,
 --          why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end",
---          "again", "head", "quarantine", "doubt", "failed", "visit", or ms), bucket, slot, priority, requests, these; told; of each, see
+--          "again", "head", "quarantine", "doubt", "failed", "visit", or ms), bucket, slot, priority, requests, these, or ">", shard, entries,
+--          these, see outbox/send.lua; told; of each, see
 --          buckets/steps/return-slot.lua; returned, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
 --          take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
 -- Output   replies: {status, unitStatus, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why

@@ -3,8 +3,10 @@
 -- Input    KEYS[1] <frontier>:applied  hash  sender → "<epoch> <number> <numbers beyond it, or -> <epoch> …"
 --          appliedOf(sender): read once; dropOldest(sender): of too many epochs; keepApplied(): writes all that was read
 --          epochOf(all, epoch): what is known of it
---          isApplied(known, number), noteApplied(known, number), forgive(known, from): the sender has nothing before that number
--- Output   forgive → how many it was, of those that are not applied
+--          isApplied(known, number), noteApplied(known, number); follow(known, from, count): notes them all, if they are what comes next
+--          forgive(known, from): the sender has nothing before that number
+-- Output   follow → whether they are, as they are where nothing was lost or overtaken
+--          forgive → how many it was, of those that are not applied
 local EPOCHS_MAX = 8
 local appliedBy = {}
 
@@ -45,6 +47,14 @@ local function noteApplied(known, number)
     known.upTo = known.upTo + 1
     known.beyond[known.upTo] = nil
   end
+end
+
+local function follow(known, from, count)
+  local areNext = from == known.upTo + 1 and next(known.beyond) == nil
+  if areNext then
+    known.upTo = from + count - 1
+  end
+  return areNext
 end
 
 local function forgive(known, from)

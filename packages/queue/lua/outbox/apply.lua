@@ -3,35 +3,29 @@
 --
 -- Input    KEYS[1] <frontier>:ids:<n>  set  "<asker>\n<request id>" of what was applied in the n-th minute
 --          KEYS[7] record; ARGV[2] worker that delivers, [3] its run, or ""; [4] deliveries; of each: sender, epoch, number of the first entry
---          in the sender's list or "" when that is not known, entries; of each entry what the list has, see outbox/send.lua
--- Output   {added, how many are lost, woken, raised}; -2 for another run. Lost: the sender has no longer what was to come before
+--          in the sender's list or "" when that is not known, number of the first of these, entries, whose numbers follow one another; of each
+--          entry "<bucket>\n<slot>\n<priority>", "<asker>\n<request id>", request
+-- Output   {added, how many are lost, woken, raised, nudged}; -2 for another run. Lost: the sender has no longer what was to come before.
+--          nudged: unit, priority, …: what the worker is told itself, see slots/wake.lua
 local IDS_KEPT_MS, AHEAD_MAX, MAX_MEMBERS_PER_QUESTION = 60000, 10000, 1000
-local run, added, lost, groups, byLine, fresh, members
-caller, run = arg(), arg()
+local run, added, lost, groups, byLine, lines, members, texts
+caller, run, toCaller = arg(), arg(), {}
 if run ~= '' and redis.call('HGET', KEYS[7], 'run') ~= run then
   return -2
 end
-added, lost, groups, byLine, fresh, members = 0, 0, {}, {}, {}, {}
+added, lost, groups, byLine, lines, members, texts = 0, 0, {}, {}, {}, {}, {}
 local minute = math.floor(now / IDS_KEPT_MS)
 local ids, before = key('ids', whole(minute)), key('ids', whole(minute - 1))
 
-local function read(entry)
-  local asker, bucket, slot, priority, from = string.match(entry, '^%d+\n([^\n]*)\n([^\n]*)\n([^\n]*)\n([^\n]*)\n()')
-  local text = string.sub(entry, from)
-  fresh[#fresh + 1] = { bucket = bucket, slot = slot, priority = priority, text = text }
-  members[#members + 1] = asker .. '\n' .. string.match(text, '^[^\n]*')
-end
-
-local function take(one)
-  local line = one.slot .. '\n' .. one.priority
+local function take(i)
+  local line = lines[i]
   local group = byLine[line]
   if group then
-    group.texts[#group.texts + 1] = one.text
+    group[#group + 1] = texts[i]
   else
-    byLine[line] = { bucket = one.bucket, slot = one.slot, priority = one.priority, texts = { one.text } }
-    groups[#groups + 1] = byLine[line]
+    group = { texts[i] }
+    byLine[line], groups[#groups + 1] = group, line
   end
-  added = added + 1
 end
 
 -- One of these may come twice: under two numbers.
@@ -43,27 +37,36 @@ local function takeNew(from, to)
     local member = members[i]
     if old[i - from + 1] == 0 and known[i - from + 1] == 0 and not seen[member] then
       seen[member], new[#new + 1] = true, member
-      take(fresh[i])
+      take(i)
     end
   end
   if #new > 0 then
+    added = added + #new
     redis.call('SADD', ids, unpack(new))
   end
 end
 
-for _ = 1, number() do
-  local sender, epoch, from = arg(), arg(), arg()
-  local known = epochOf(appliedOf(sender), epoch)
-  if from ~= '' then
-    lost = lost + forgive(known, tonumber(from))
+local function read(isNew)
+  local line, member, text = arg(), arg(), arg()
+  if isNew then
+    local n = #texts + 1
+    lines[n], members[n], texts[n] = line, member, text
   end
-  for _ = 1, number() do
-    local entry = arg()
-    local n = tonumber(string.match(entry, '^%d+'))
-    if not isApplied(known, n) and n <= known.upTo + AHEAD_MAX then
+end
+
+for _ = 1, number() do
+  local sender, epoch, listFrom, from, count = arg(), arg(), arg(), number(), number()
+  local known = epochOf(appliedOf(sender), epoch)
+  if listFrom ~= '' then
+    lost = lost + forgive(known, tonumber(listFrom))
+  end
+  local areNext = follow(known, from, count)
+  for n = from, from + count - 1 do
+    local isNew = areNext or not isApplied(known, n) and n <= known.upTo + AHEAD_MAX
+    if isNew and not areNext then
       noteApplied(known, n)
-      read(entry)
     end
+    read(isNew)
   end
   dropOldest(sender)
 end
@@ -71,11 +74,12 @@ keepApplied()
 for from = 1, #members, MAX_MEMBERS_PER_QUESTION do
   takeNew(from, math.min(#members, from + MAX_MEMBERS_PER_QUESTION - 1))
 end
-for _, group in ipairs(groups) do
-  append(group.bucket, group.slot, group.priority, group.texts)
+for _, line in ipairs(groups) do
+  local bucket, slot, priority = string.match(line, '^([^\n]*)\n([^\n]*)\n([^\n]*)$')
+  append(bucket, slot, priority, byLine[line])
 end
 if added > 0 then
   redis.call('PEXPIRE', ids, 2 * IDS_KEPT_MS)
 end
 tally()
-return { added, lost, woken, raised }
+return { added, lost, woken, raised, toCaller }

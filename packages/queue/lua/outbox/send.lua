@@ -6,6 +6,7 @@
 --                  <frontier>:sent            hash  shard → "<number of the first in its list> <epoch> <its last number> <epoch> …"
 --          KEYS[2] outbox: bytes in all lists
 --          send(shard, asker, bucket, slot, priority, texts): gathers
+--          sendReady(shard, entries): the same of entries that lack but their numbers: to join them here would copy each request once more
 --          sendAll(): writes what has gathered, as the last thing that a script does. Returns of each receiver: shard, epoch, number of the
 --          first entry, how many, …
 --          sentOf(shard), tidy(spans): the field, split at its spaces; without epochs of which nothing is in the list
@@ -47,12 +48,22 @@ local function tidy(spans)
   return table.concat(spans, ' ')
 end
 
-local function send(shard, asker, bucket, slot, priority, texts)
-  local entries = entriesTo[shard]
-  if not entries then
-    entries = {}
-    entriesTo[shard], receivers[#receivers + 1] = entries, shard
+local function entriesFor(shard)
+  if not entriesTo[shard] then
+    entriesTo[shard], receivers[#receivers + 1] = {}, shard
   end
+  return entriesTo[shard]
+end
+
+local function sendReady(shard, ready)
+  local entries = entriesFor(shard)
+  for _, entry in ipairs(ready) do
+    entries[#entries + 1] = entry
+  end
+end
+
+local function send(shard, asker, bucket, slot, priority, texts)
+  local entries = entriesFor(shard)
   local head = '\n' .. asker .. '\n' .. bucket .. '\n' .. slot .. '\n' .. priority .. '\n'
   for _, text in ipairs(texts) do
     entries[#entries + 1] = head .. text

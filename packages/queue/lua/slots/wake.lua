@@ -4,12 +4,12 @@
 --          another generation: the old job will find that it is over. A lane that a worker has keeps its own
 --          arrived(unit, priority): something of that priority may be taken now
 --          arrivedLater(unit, dueMs): something may be taken then
---          caller: the worker that runs this script, nil for one that is not named
+--          caller: the worker that runs this script, nil for one that is not named; toCaller: nil, or a list for what it is told itself
 -- Output   woken: job, priority, …: jobs that are owed to BullMQ
 --          raised: job, priority, …: jobs that wait there and have become more urgent
---          Whoever holds a unit and rests is told that something has come, unless that is the caller.
+--          Whoever holds a unit and rests is told that something has come. The caller hears nothing of it, or by toCaller: unit, priority, …
 
-local caller
+local caller, toCaller
 
 local function jobOf(unit, lane)
   return unit.name .. '~' .. lane .. '~' .. unit['g' .. lane]
@@ -52,8 +52,13 @@ end
 
 local function nudge(unit, priority)
   local holder = holderOf(unit)
-  if holder and holder ~= caller then
-    set(unit, 'rests', nil)
+  if not holder or (holder == caller and not toCaller) then
+    return
+  end
+  set(unit, 'rests', nil)
+  if holder == caller then
+    toCaller[#toCaller + 1], toCaller[#toCaller + 2] = unit.name, priority
+  else
     redis.call('PUBLISH', KEYS[1] .. ':nudges', holder .. '\n' .. priority .. '\n' .. unit.name)
   end
 end

@@ -40,7 +40,7 @@ import type { RedisFailures } from '../failures/redis-failures.ts'
 import type { Effect } from '../frontier/frontier-effects.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
-import type { JobChanges } from '../frontier/turn-protocol.ts'
+import type { Nudge, ShardChanges } from '../frontier/turn-protocol.ts'
 import type { Doubts } from '../leasing/doubts.ts'
 import { withTries } from '../leasing/packed-request.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
@@ -149,9 +149,10 @@ export class BucketQueue implements RequestQueue {
     this.#parts.queued.listen(listener)
   }
 
-  /** A script that was run for another shard has changed what waits here. */
-  changeJobs(jobChanges: JobChanges): void {
+  /** What was written for this shard in others has come to it. */
+  changed({ nudged, ...jobChanges }: ShardChanges): void {
     this.#parts.jobs.changeJobs(jobChanges)
+    if (nudged.length > 0) this.#nudged(nudged)
   }
 
   /** Where documents wait that pages in browsers open at hosts of this queue. */
@@ -265,11 +266,15 @@ export class BucketQueue implements RequestQueue {
         if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS)
       },
       onNudged: (worker, unit, priority) => {
-        if (worker !== workerId) return
-        machine.states.nudged(unit, priority, performance.now())
-        this.#serve()
+        if (worker === workerId) this.#nudged([{ unit, priority }])
       },
     })
+  }
+
+  #nudged(nudges: readonly Nudge[]): void {
+    for (const { unit, priority } of nudges)
+      this.#parts.machine.states.nudged(unit, priority, performance.now())
+    this.#serve()
   }
 
   /** Hands out what may go, and looks for more. */

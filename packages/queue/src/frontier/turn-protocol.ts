@@ -16,6 +16,18 @@ export interface JobChanges {
   readonly raised: readonly Wake[]
 }
 
+/** A unit has got requests when it had none, or more urgent ones than before. */
+export interface Nudge {
+  readonly unit: string
+  readonly priority: number
+}
+
+/** What has changed in a shard as entries came to it. */
+export interface ShardChanges extends JobChanges {
+  /** Of units of the worker that has brought them; other holders hear that of a channel. */
+  readonly nudged: readonly Nudge[]
+}
+
 /** A turn: a lane of a unit. The unit is a bucket, `#17`, or a hot slot by its name. */
 export interface TurnName {
   readonly unit: string

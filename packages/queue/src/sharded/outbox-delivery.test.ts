@@ -12,7 +12,7 @@ test('for a shard that does not answer a few megabytes are kept, however large i
       kept.set(shard, (kept.get(shard) ?? 0) + deliveries.length)
       return away.promise
     },
-    onJobChanges: () => {},
+    onChanges: () => {},
   })
   const entries = ['x'.repeat(1_000_000)]
   for (let n = 0; n < 20; n++) delivery.gather(new Map([['00', [{ sender: '01', epoch: 'e.1', entries }]]]))
@@ -38,9 +38,9 @@ test('links gather for 100 ms while all have enough to do, and go soon when a wo
     isShort: () => isShort,
     apply: async (_shard, deliveries) => {
       applied.push(deliveries.length)
-      return { woken: [], raised: [], lost: 0 }
+      return { woken: [], raised: [], nudged: [], lost: 0 }
     },
-    onJobChanges: () => {},
+    onChanges: () => {},
   })
   const gather = () => delivery.gather(new Map([['00', [{ sender: '01', epoch: 'e.1', entries: ['x'] }]]]))
   gather()

@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from '@webloom/core'
-import type { JobChanges } from '../frontier/turn-protocol.ts'
+import type { ShardChanges } from '../frontier/turn-protocol.ts'
 import type { Delivery } from '../shards/outbox-entry.ts'
 
 /** How long entries for one shard gather: while a worker waits for requests, and while all have enough to do. */
@@ -25,9 +25,9 @@ export interface OutboxDeliveryOptions {
   readonly apply: (
     shard: string,
     deliveries: readonly Delivery[],
-  ) => Promise<JobChanges & { readonly lost: number }>
+  ) => Promise<ShardChanges & { readonly lost: number }>
   /** Called when a shard has got requests. */
-  readonly onJobChanges: (shard: string, jobChanges: JobChanges) => void
+  readonly onChanges: (shard: string, changes: ShardChanges) => void
 }
 
 export class OutboxDelivery {
@@ -87,12 +87,12 @@ export class OutboxDelivery {
   }
 
   async #deliver(shard: string, deliveries: readonly Delivery[]): Promise<void> {
-    const { apply, onJobChanges, logger } = this.#options
+    const { apply, onChanges, logger } = this.#options
     try {
       for (const part of partsOf(deliveries)) {
-        const { lost, ...jobChanges } = await apply(shard, part)
+        const { lost, ...changes } = await apply(shard, part)
         if (lost > 0) logger.warn({ shard, links: lost }, LOST)
-        onJobChanges(shard, jobChanges)
+        onChanges(shard, changes)
       }
     } catch (error) {
       logger.debug(

@@ -38,7 +38,7 @@ import { type BucketQueueOptions, queueOptionsOf } from '../buckets/queue-option
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
 import { ShardedFailures } from '../failures/sharded-failures.ts'
-import type { JobChanges } from '../frontier/turn-protocol.ts'
+import type { ShardChanges } from '../frontier/turn-protocol.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
@@ -101,9 +101,8 @@ export class ShardedQueue implements RequestQueue {
     this.#delivery = new OutboxDelivery({
       logger,
       isShort: () => this.#dispatcher.isShort || this.#all((queue) => queue.othersAreHungry).includes(true),
-      // Nobody is the caller: whoever holds a bucket is told, this worker too.
-      apply: (shard, deliveries) => this.#scripts.get(shard)!.apply('', this.#home.run, deliveries),
-      onJobChanges: (shard, jobChanges) => this.#changeJobs(shard, jobChanges),
+      apply: (shard, deliveries) => this.#scripts.get(shard)!.apply(workerId, this.#home.run, deliveries),
+      onChanges: (shard, changes) => this.#changed(shard, changes),
     })
     const onSent =
       (shard: string): NonNullable<BucketQueueOptions['shard']>['onSent'] =>
@@ -340,8 +339,8 @@ export class ShardedQueue implements RequestQueue {
     return [...this.#queues.values()].map(act)
   }
 
-  #changeJobs(shard: string, jobChanges: JobChanges): void {
-    this.#queues.get(shard)!.changeJobs(jobChanges)
+  #changed(shard: string, changes: ShardChanges): void {
+    this.#queues.get(shard)!.changed(changes)
   }
 
   /** A replica that took its master's place with an older state would bring back what was there before. */

@@ -41,7 +41,7 @@ function endingCrawl() {
         logger: silentLogger,
         isShort: () => false,
         apply: () => Promise.reject(new Error('nothing is to be delivered')),
-        onJobChanges: () => {},
+        onChanges: () => {},
       }),
       times: TIMES,
       logger: silentLogger,

@@ -36,8 +36,9 @@ export function addressIn(shard: string, asker: string, bucket: string): string 
 
 /** Returns what an address says; undefined for a bucket of the same shard. */
 export function addressOf(text: string): { shard: string; asker: string; bucket: string } | undefined {
+  if (!text.startsWith('>')) return undefined
   const [first, last] = [text.indexOf('\n'), text.lastIndexOf('\n')]
-  if (!text.startsWith('>') || last <= first) return undefined
+  if (last <= first) return undefined
   return { shard: text.slice(1, first), asker: text.slice(first + 1, last), bucket: text.slice(last + 1) }
 }
 
@@ -48,7 +49,60 @@ export function entryText(
   { bucket, slot, priority }: Omit<Placed, 'place' | 'texts'>,
   text: string,
 ): string {
-  return [number, asker, bucket, slot, priority, text].join('\n')
+  return `${number}${readyEntry(asker, { bucket, slot, priority }, text)}`
+}
+
+/** Returns an entry that lacks but its number. */
+export function readyEntry(
+  asker: string,
+  { bucket, slot, priority }: Omit<Placed, 'place' | 'texts'>,
+  text: string,
+): string {
+  return `\n${asker}\n${bucket}\n${slot}\n${priority}\n${text}`
+}
+
+/** An entry as its receiver's script gets it. */
+interface OpenedEntry {
+  readonly number: number
+  /** `<bucket>\n<slot>\n<priority>` */
+  readonly line: string
+  /** `<asker>\n<request id>`, by which it is known for a while. */
+  readonly member: string
+  readonly text: string
+}
+
+/** Entries with numbers that follow one another. */
+export interface EntryRun extends Omit<Delivery, 'entries'> {
+  readonly from: number
+  readonly entries: readonly OpenedEntry[]
+}
+
+/** Returns what deliveries have, opened: as text an entry would be copied three times in its receiver's script. */
+export function runsOf(deliveries: readonly Delivery[]): EntryRun[] {
+  const runs: (EntryRun & { entries: OpenedEntry[] })[] = []
+  for (const { entries, ...of } of deliveries) {
+    let next: number | undefined
+    for (const one of entries.map(openedEntry)) {
+      if (one.number !== next) runs.push({ ...of, from: one.number, entries: [] })
+      runs.at(-1)!.entries.push(one)
+      next = one.number + 1
+    }
+  }
+  return runs
+}
+
+function openedEntry(entry: string): OpenedEntry {
+  const number = entry.indexOf('\n')
+  const asker = entry.indexOf('\n', number + 1)
+  const slot = entry.indexOf('\n', entry.indexOf('\n', asker + 1) + 1)
+  const priority = entry.indexOf('\n', slot + 1)
+  const id = entry.indexOf('\n', priority + 1)
+  return {
+    number: Number(entry.slice(0, number)),
+    line: entry.slice(asker + 1, priority),
+    member: `${entry.slice(number + 1, asker)}\n${entry.slice(priority + 1, id)}`,
+    text: entry.slice(priority + 1),
+  }
 }
 
 /**

@@ -22,6 +22,7 @@ import type {
   HoldingTurn,
   JobChanges,
   Renewed,
+  ShardChanges,
   TurnAnswer,
   TurnUpdate,
   UnitStatus,
@@ -148,13 +149,13 @@ export class FrontierModel {
     worker: string,
     _run: string,
     deliveries: readonly Delivery[],
-  ): JobChanges & { added: number; lost: number } {
-    const step = this.#step(worker)
+  ): ShardChanges & { added: number; lost: number } {
+    const step = this.#step(worker, true)
     const { outbox } = this.state
     const done = apply(outbox, this.#nowMs, deliveries, ({ bucket, slot, priority, texts }) =>
       step.append(bucket, slot, priority, texts),
     )
-    return { ...done, ...step.jobChanges }
+    return { ...done, nudged: step.nudged, ...step.jobChanges }
   }
 
   shardState(): ShardState {
@@ -349,7 +350,7 @@ export class FrontierModel {
     return noted.size < noted.add(id).size
   }
 
-  #step(caller?: string): ScriptStep {
+  #step(caller?: string, tellsCaller = false): ScriptStep {
     const { order, onPublished = () => {} } = this.#options
     const { state } = this
     const { replid } = this
@@ -359,6 +360,7 @@ export class FrontierModel {
       nowMs: this.#nowMs,
       onPublished,
       replid,
+      tellsCaller,
       ...(caller && { caller }),
     })
   }

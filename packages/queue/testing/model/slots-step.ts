@@ -4,7 +4,7 @@
  */
 
 import type { HostNews, QueueOrder } from '@webloom/core'
-import type { JobChanges, SlotTold, Wake } from '../../src/frontier/turn-protocol.ts'
+import type { JobChanges, Nudge, SlotTold, Wake } from '../../src/frontier/turn-protocol.ts'
 import {
   dropFrom,
   type Entry,
@@ -32,6 +32,8 @@ export interface StepOptions {
   /** Called with what is published, and on which channel. */
   readonly onPublished: (channel: string, text: string) => void
   readonly caller?: string
+  /** The caller is told by the answer of what it holds. */
+  readonly tellsCaller?: boolean
   /** What the server's INFO says of its history. */
   readonly replid?: string
 }
@@ -46,11 +48,13 @@ export class SlotsStep {
   readonly #order: QueueOrder
   readonly #lineOrder: LineOrder
   readonly #caller: string | undefined
+  readonly #tellsCaller: boolean
   readonly #records = new Map<string, KeptRecord>()
   readonly #woken: Wake[] = []
   readonly #raised: Wake[] = []
+  readonly nudged: Nudge[] = []
 
-  constructor({ state, order, nowMs, onPublished, caller, replid = '' }: StepOptions) {
+  constructor({ state, order, nowMs, onPublished, caller, tellsCaller = false, replid = '' }: StepOptions) {
     this.state = state
     this.nowMs = nowMs
     this.publish = onPublished
@@ -58,6 +62,7 @@ export class SlotsStep {
     this.#order = order
     this.#lineOrder = new LineOrder(order)
     this.#caller = caller
+    this.#tellsCaller = tellsCaller
   }
 
   get jobChanges(): JobChanges {
@@ -118,9 +123,10 @@ export class SlotsStep {
 
   #nudge(unit: Unit, priority: number): void {
     const holder = unit.holders.find((one) => one !== undefined)?.replace(/\/\d+$/, '')
-    if (holder === undefined || holder === this.#caller) return
+    if (holder === undefined || (holder === this.#caller && !this.#tellsCaller)) return
     unit.rests = false
-    this.publish('nudges', `${holder}\n${priority}\n${unit.name}`)
+    if (holder === this.#caller) this.nudged.push({ unit: unit.name, priority })
+    else this.publish('nudges', `${holder}\n${priority}\n${unit.name}`)
   }
 
   #raise(unit: Unit, priority: number): void {

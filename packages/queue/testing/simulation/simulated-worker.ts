@@ -119,9 +119,11 @@ export class SimulatedWorker implements SimulatedHub {
     const { redis, name } = this.#process
     this.#process.send(
       () => redis.model.apply(name, '', deliveries),
-      ({ lost, ...jobChanges }) => {
+      ({ lost, nudged, ...jobChanges }) => {
         if (lost > 0) redis.wrong ??= `${lost} entries are lost: their sender has them no longer`
         this.changeJobs(jobChanges)
+        for (const { unit, priority } of nudged)
+          this.machine.states.nudged(unit, priority, this.#process.nowMs)
         this.serve()
       },
     )

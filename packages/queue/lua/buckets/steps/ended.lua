@@ -4,11 +4,12 @@
 --          keepName, keepVisit: where the crawl comes back to its pages
 --          finishAll(turn, tokens): those that are done for good, and of which nothing else is to be said
 --          finish(turn, ended)
+--          sendReady: of groups whose place is ">": their bucket is another shard, their requests are entries for it, see outbox/send.lua
 --          Both do nothing with what was over before; the command may be sent twice
 -- Output   trimmed: how many failures were removed from the ledger, as it is full; done: how many requests are done for good, with what
 --          they brought in its place: what stays in the queue or goes to quarantine is not
 local trimmed, done = 0, 0
-local BRINGS = { ['end'] = true, doubt = true, failed = true, visit = true }
+local BRINGS = { ['end'] = true, ['>'] = true, doubt = true, failed = true, visit = true }
 
 local function readTokens()
   local tokens = {}
@@ -21,7 +22,10 @@ end
 local function readEnded()
   local ended = { token = arg(), id = arg(), refusal = arg(), hot = arg(), groups = {} }
   for g = 1, number() do
-    local group = { place = arg(), bucket = arg(), slot = arg(), priority = arg(), texts = {} }
+    local group = { place = arg(), bucket = arg(), texts = {} }
+    if group.place ~= '>' then
+      group.slot, group.priority = arg(), arg()
+    end
     for n = 1, number() do
       group.texts[n] = arg()
     end
@@ -35,6 +39,8 @@ local function place(group, unique, refusal)
     quarantine(KEYS[4], KEYS[5], group.texts[1], refusal, whole(now))
   elseif group.place == 'end' or group.place == 'again' then
     append(group.bucket, group.slot, group.priority, group.texts)
+  elseif group.place == '>' then
+    sendReady(group.bucket, group.texts)
   elseif group.place == 'doubt' then
     moved.delayed = moved.delayed + setAside(KEYS[6], group.texts)
   elseif group.place == 'head' then

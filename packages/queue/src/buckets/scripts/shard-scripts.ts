@@ -3,15 +3,15 @@
 import type { QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { RunOver } from '../../crawl/run-over.ts'
-import type { JobChanges } from '../../frontier/turn-protocol.ts'
+import type { ShardChanges } from '../../frontier/turn-protocol.ts'
 import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
 import { luaScript } from '../../redis/lua.ts'
-import type { Delivery } from '../../shards/outbox-entry.ts'
+import { type Delivery, runsOf } from '../../shards/outbox-entry.ts'
 import { appliedEpochsOf, firstOf, sentSpansOf } from '../../shards/outbox-numbers.ts'
 import type { Trim } from '../../shards/outbox-tender.ts'
 import type { ShardState } from '../../shards/shard-state.ts'
 import { keyListOf } from './key-list.ts'
-import { type Argument, type JobChangesReply, jobChangesOf } from './turn-wire.ts'
+import { type Argument, type JobChangesReply, jobChangesOf, nudgesOf } from './turn-wire.ts'
 
 const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
 
@@ -58,14 +58,19 @@ export class ShardScripts {
     worker: string,
     run: string,
     deliveries: readonly Delivery[],
-  ): Promise<JobChanges & { added: number; lost: number }> {
-    const args: Argument[] = [worker, run, deliveries.length]
-    for (const { sender, epoch, listFrom = '', entries } of deliveries)
-      args.push(sender, epoch, listFrom, entries.length, ...entries)
-    const reply = (await this.#run(applyScript, args)) as [number, number, ...JobChangesReply] | number
+  ): Promise<ShardChanges & { added: number; lost: number }> {
+    const runs = runsOf(deliveries)
+    const args: Argument[] = [worker, run, runs.length]
+    for (const { sender, epoch, listFrom = '', from, entries } of runs) {
+      args.push(sender, epoch, listFrom, from, entries.length)
+      for (const { line, member, text } of entries) args.push(line, member, text)
+    }
+    const reply = (await this.#run(applyScript, args)) as
+      | [number, number, ...JobChangesReply, nudged: string[]]
+      | number
     if (typeof reply === 'number') throw new RunOver()
-    const [added, lost, ...jobChanges] = reply
-    return { added, lost, ...jobChangesOf(jobChanges) }
+    const [added, lost, woken, raised, nudged] = reply
+    return { added, lost, nudged: nudgesOf(nudged), ...jobChangesOf([woken, raised]) }
   }
 
   async shardState(): Promise<ShardState> {

@@ -7,6 +7,8 @@ import {
   type HoldingTurn,
   type JobChanges,
   type LockedTurn,
+  type Nudge,
+  type Placed,
   type SlotKnown,
   type SlotTold,
   type Taken,
@@ -15,6 +17,7 @@ import {
   type UnitStatus,
   type Wake,
 } from '../../frontier/turn-protocol.ts'
+import { addressOf, readyEntry } from '../../shards/outbox-entry.ts'
 
 export type Argument = string | number | Buffer
 
@@ -55,8 +58,17 @@ function addEnded(args: Argument[], ended: readonly Ended[]): void {
     if (isBare(one)) continue
     const { token, id = '', refusal = '', hot = '', placed } = one
     args.push(token, id, refusal, hot, placed.length)
-    for (const { place, bucket, slot, priority, texts, bytes = texts } of placed)
-      args.push(place, bucket, slot, priority, bytes.length, ...bytes)
+    for (const group of placed) addPlaced(args, group)
+  }
+}
+
+/** What a page has led to in another shard goes as entries of the outbox, which lack but their numbers. */
+function addPlaced(args: Argument[], { place, bucket, slot, priority, texts, bytes = texts }: Placed): void {
+  const to = place === 'end' ? addressOf(bucket) : undefined
+  if (!to) args.push(place, bucket, slot, priority, bytes.length, ...bytes)
+  else {
+    args.push('>', to.shard, texts.length)
+    for (const text of texts) args.push(readyEntry(to.asker, { bucket: to.bucket, slot, priority }, text))
   }
 }
 
@@ -132,6 +144,12 @@ export function wakesOf(flat: readonly string[]): Wake[] {
   const wakes: Wake[] = []
   for (let at = 0; at < flat.length; at += 2) wakes.push({ job: flat[at]!, priority: Number(flat[at + 1]) })
   return wakes
+}
+
+export function nudgesOf(flat: readonly string[]): Nudge[] {
+  const nudges: Nudge[] = []
+  for (let at = 0; at < flat.length; at += 2) nudges.push({ unit: flat[at]!, priority: Number(flat[at + 1]) })
+  return nudges
 }
 
 function wholeMs(ms: number | undefined): number | '' {

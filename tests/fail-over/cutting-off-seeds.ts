@@ -1,14 +1,13 @@
 /**
- * Seeds of another Redis that are queued at a master just when it is cut off: it answers for longer than what it took is there. With
- * Sentinels some are lost when a run's word alone removes them; a cluster's master knows sooner that it is none any more, and lost none
- * when that was tried.
+ * Seeds of another Redis that are queued at a master just when it is cut off: it answers for longer than what it took is there. When a
+ * run's word alone removes them some are lost, with Sentinels and on a cluster.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InUse, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder, freshCrawlId } from '../cluster/cluster-crawl.ts'
-import { fail, startSpared, type Topology } from './cutting-off.ts'
+import { fail, type Spared, startSpared, type Topology } from './cutting-off.ts'
 import { heal, SIDE } from './namespace.ts'
 
 /**
@@ -39,7 +38,7 @@ export async function cutsOffSeeds({ topology, seed }: { topology: Topology; see
   used.use({ [Symbol.asyncDispose]: () => redis.stop() })
   const seeds = used.use(await startRedis({ appendonly: 'always' }))
   const web = used.use(await startFakeWebProcess({ seed, hosts: 4, pagesPerHost: 10 }))
-  const crawlId = freshCrawlId('cut-off-seeds')
+  const { crawlId, key } = await atOneMaster(redis)
   const settings = {
     REDIS_URL: redis.url,
     SEEDS_REDIS_URL: seeds.url,
@@ -57,7 +56,6 @@ export async function cutsOffSeeds({ topology, seed }: { topology: Topology; see
   const push = (some: readonly string[]) => seeds.command('RPUSH', `pages:${crawlId}:start_urls`, ...some)
   await push(urls.slice(0, 20))
   await web.waitForHits(10, 120_000)
-  const key = `webloom:{pages@${crawlId}}:record`
   const master = await redis.masterOf(key)
   // It takes writes without replicas, as it does where nobody has set otherwise: else it would refuse the seeds, and nothing could be lost.
   await master.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
@@ -71,4 +69,17 @@ export async function cutsOffSeeds({ topology, seed }: { topology: Topology; see
   expect(code, stderr).toBe(0)
   const crawled = new Set(folder.itemUrls())
   expect(urls.filter((url) => !crawled.has(url))).toEqual([])
+}
+
+/**
+ * A CRAWL_ID whose filter lies with its queue, and the queue's key. Of a cluster that is cut off the worker would reach the filter no more
+ * otherwise, and queue no seed that could be lost.
+ */
+async function atOneMaster(redis: Spared): Promise<{ crawlId: string; key: string }> {
+  for (;;) {
+    const crawlId = freshCrawlId('cut-off-seeds')
+    const key = `webloom:{pages@${crawlId}}:record`
+    const [queue, filter] = await Promise.all([key, `pages:${crawlId}:dupefilter`].map(redis.masterOf))
+    if (queue === filter) return { crawlId, key }
+  }
 }

@@ -33,6 +33,9 @@ export function newRedisClient(
     ...behaviour,
   })
   quietReadyCheck(client)
+  // A master that has become a replica refuses each command that is under way. For each ioredis closes the connection anew, and listens
+  // for its end: more than ten of them look like a leak, which Node would write to stderr.
+  client.on('connect', () => client.stream.setMaxListeners(0))
   if (sentinels) dropWhenUnanswered(client, options.connectTimeout)
   const duplicate = (more: ClientBehaviour = {}) =>
     newRedisClient({ Redis, Cluster }, options, { ...behaviour, ...more })

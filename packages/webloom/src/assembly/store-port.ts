@@ -77,7 +77,7 @@ export interface CrawlStore {
   onOpen(): Promise<void>
   /** Called when this process leaves: the queue is closed, the filter is not. */
   onClose(): Promise<void>
-  /** The server of the queue while it does not answer. Absent where there is none. */
+  /** The server of the queue while it does not answer, or takes no writes. Absent where there is none. */
   silentServer?(): string | undefined
   isNearlyFull(): Promise<boolean>
   /** One line each, for the start banner; connect first. */

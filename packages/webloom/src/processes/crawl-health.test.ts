@@ -23,7 +23,11 @@ test.each<[Seen, alive: boolean, notReady?: string]>([
   [{ phase: 'waiting' }, true, 'it waits for Redis at redis://10.0.4.2:6379/0 and redis://10.0.4.3:6379/0'],
   [{ phase: 'opening' }, true, 'the crawl is being opened'],
   [{ phase: 'ending', endsBecause: 'shutdown' }, true, 'it ends: shutdown'],
-  [{ silent: 'redis://10.0.4.2:6379/0' }, true, 'Redis at redis://10.0.4.2:6379/0 does not answer'],
+  [
+    { silent: 'redis://10.0.4.2:6379/0' },
+    true,
+    'Redis at redis://10.0.4.2:6379/0 does not answer, or takes no writes',
+  ],
   [{ stalled: true }, false, 'it has nothing to do, but the queue has requests in flight in its name'],
 ])('%o', (seen, alive, why) => {
   const health = crawlHealth(crawlThat(seen))

@@ -25,7 +25,7 @@ function notReadyBecause(crawl: Crawl): string | undefined {
   if (crawl.phase === 'opening') return 'the crawl is being opened'
   if (crawl.phase === 'ending') return `it ends: ${crawl.inside.engine.endsBecause ?? 'the crawl is over'}`
   const silent = crawl.inside.store.silentServer?.()
-  return silent && `Redis at ${silent} does not answer`
+  return silent && `Redis at ${silent} does not answer, or takes no writes`
 }
 
 function serversOf({ settings }: Crawl): string {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { redisTargets, Settings, silentLogger } from '@webloom/core'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -119,6 +120,23 @@ test('a replica that becomes the master meanwhile is used', async () => {
   await replica.command('REPLICAOF', 'NO', 'ONE')
   await isOpen
   expect(await link.client.set('crawl', 'here')).toBe('OK')
+  link.close()
+})
+
+test('a master that has become a replica refuses many commands at once: all are sent again, and Node warns of no leak', async () => {
+  await using server = await startRedis()
+  const link = linkTo(0, silentLogger, { url: server.url })
+  await link.open()
+  const leaks: string[] = []
+  const note = ({ name }: Error) => leaks.push(name)
+  process.on('warning', note)
+  await server.command('REPLICAOF', '127.0.0.1', '1')
+  const written = Array.from({ length: 20 }, (_, n) => link.client.set(`page${n}`, 'here'))
+  await once(link.client, 'reconnecting')
+  await server.command('REPLICAOF', 'NO', 'ONE')
+  expect(await Promise.all(written)).toEqual(written.map(() => 'OK'))
+  process.off('warning', note)
+  expect(leaks).toEqual([])
   link.close()
 })
 

@@ -14,6 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedRegistry, startPackedRegistry } from '../packages/packed-registry.ts'
 import { stopAt } from './breakpoint.ts'
+import { firstSpiderTests } from './first-spider.ts'
 
 /** As a new user has it, and not as this run's tests do. */
 const NEW_USER = { WEBLOOM_ROBOTSTXT_OBEY: undefined, WEBLOOM_PRIVATE_ADDRESSES_ALLOWED: undefined }
@@ -154,6 +155,8 @@ test('a debugger stops at a breakpoint in the TypeScript, where the file says', 
   const stop = await stopAt({ file, line, expression: 'response.url' }, [inFolder, ...args], project)
   expect(stop).toMatchObject({ line, value: 'http://quotes.test/' })
 })
+
+describe('in a folder of one’s own', () => firstSpiderTests(() => join(project, 'node_modules')))
 
 describe('before anything is written', () => {
   const refused = async (...args: readonly string[]) => {

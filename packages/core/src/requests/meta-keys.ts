@@ -112,9 +112,42 @@ export interface MetaKeysRead {
 
 /**
  * Whether a key belongs to one visit of its page: with RECRAWL the next visit begins without it. What differs from page to page makes
- * each page that waits for its hour longer by its whole text.
+ * each page that waits for its hour longer by its whole text. A key that is added above is decided on here.
  */
-export const OF_ONE_VISIT: Readonly<Record<keyof MetaKeysRead | 'redirect_ttl' | 'seed_delay', boolean>> = {
+export const OF_ONE_VISIT: Readonly<Record<keyof MetaKeys | keyof MetaKeysRead, boolean>> = {
+  allow_offsite: false,
+  autothrottle_dont_adjust_delay: false,
+  bindaddress: false,
+  browser: false,
+  cookiejar: false,
+  depth_reset: false,
+  dedupTtl: false,
+  dont_cache: false,
+  dont_merge_cookies: false,
+  dont_obey_robotstxt: false,
+  dont_redirect: false,
+  dont_retry: false,
+  download_fail_on_dataloss: false,
+  download_handler: false,
+  download_maxsize: false,
+  download_slot: false,
+  download_timeout: false,
+  download_warnsize: false,
+  give_up_log_level: false,
+  handle_httpstatus_all: false,
+  handle_httpstatus_list: false,
+  http_auth_domain: false,
+  http_pass: false,
+  http_user: false,
+  max_retry_times: false,
+  priority_adjust: false,
+  proxy: false,
+  recrawl: false,
+  redirect_ttl: true,
+  referrer_policy: false,
+  seed_delay: true,
+  verbatim_url: false,
+
   depth: false,
   download_latency: true,
   host_retry_times: true,
@@ -123,13 +156,11 @@ export const OF_ONE_VISIT: Readonly<Record<keyof MetaKeysRead | 'redirect_ttl' |
   queued_at: true,
   redirect_reasons: true,
   redirect_times: true,
-  redirect_ttl: true,
   redirect_urls: true,
   retry_times: true,
+  traceparent: true,
   robotstxt_allowed_until: true,
   rule: false,
-  seed_delay: true,
-  traceparent: true,
   // Where it has steps.
   trap_chain: false,
   visit_lease: true,

@@ -1,9 +1,10 @@
 /**
  * How to ask for a page again, in some tens of bytes:
  *
- *     flags   1 the origin has a short name, 2 the form has one
+ *     flags   1 the origin has a short name, 2 the form has one, 4 there is a chain
  *     origin  6 bytes of its hash, or its text and a line break     https://shop.example
- *     form    6 bytes of its hash, or its JSON and a line break     the request without its URL
+ *     form    6 bytes of its hash, or its JSON and a line break     the request without its URL and chain
+ *     chain   37 bytes, see packed-chain.ts                         meta.trap_chain, which no other page has
  *     rest    the URL after the origin
  *
  * What short names stand for is kept once for the crawl. An origin, or a form, gets one when a worker has met it several times: one of a
@@ -12,9 +13,11 @@
 
 import { hash } from 'node:crypto'
 import { type Request, type RequestJson, requestFromJson, requestToJson, WebloomError } from '@webloom/core'
+import { CHAIN_BYTES, packChain, unpackChain } from './packed-chain.ts'
 
 const ORIGIN_NAMED = 1
 const FORM_NAMED = 2
+const HAS_CHAIN = 4
 const NAME_BYTES = 6
 const TIMES_MET_MIN = 4
 // Some megabytes for each worker. What is met past that is counted anew.
@@ -35,17 +38,19 @@ export class RequestPacker {
 
   /** @param names gets the short names that the store may not know */
   pack(request: Request, names: Map<string, string>): Buffer {
-    const { url, ...form } = requestToJson(request)
+    const { url, ...whole } = requestToJson(request)
+    const [form, chain] = withoutChain(whole)
     const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
     const formText = JSON.stringify(form)
     const originName = this.#nameOf(origin, this.#met.origins, names)
     const formName =
       formText.length > FORM_LENGTH_MAX ? undefined : this.#nameOf(formText, this.#met.forms, names)
-    const flags = (originName ? ORIGIN_NAMED : 0) | (formName ? FORM_NAMED : 0)
+    const flags = (originName ? ORIGIN_NAMED : 0) | (formName ? FORM_NAMED : 0) | (chain ? HAS_CHAIN : 0)
     return Buffer.concat([
       Buffer.of(flags),
       originName ?? Buffer.from(`${origin}\n`),
       formName ?? Buffer.from(`${formText}\n`),
+      ...(chain ? [chain] : []),
       Buffer.from(url.slice(origin.length)),
     ])
   }
@@ -54,7 +59,7 @@ export class RequestPacker {
   namesIn(packed: readonly Buffer[]): Map<string, string | undefined> {
     const names = new Map<string, string | undefined>()
     for (const one of packed) {
-      const [origin, form] = partsOf(one)
+      const { origin, form } = partsOf(one)
       for (const { name } of [origin, form]) if (name) names.set(keyOf(name), this.#texts.get(keyOf(name)))
     }
     return names
@@ -97,9 +102,19 @@ export class RequestPacker {
  * @param names what short names in it stand for
  */
 export function unpackRequest(packed: Buffer, names: ReadonlyMap<string, string | undefined>): Request {
-  const [origin, form, rest] = partsOf(packed)
-  const json = JSON.parse(textOf(form, names)) as Omit<RequestJson, 'url'>
-  return requestFromJson({ ...json, url: textOf(origin, names) + rest })
+  const { origin, form, chain, rest } = partsOf(packed)
+  const json = JSON.parse(textOf(form, names)) as Form
+  const meta = chain && { ...json.meta, trap_chain: unpackChain(chain) }
+  return requestFromJson({ ...json, ...(meta && { meta }), url: textOf(origin, names) + rest })
+}
+
+type Form = Omit<RequestJson, 'url'>
+
+/** A form with a chain that cannot be packed keeps it. */
+function withoutChain(form: Form): [form: Form, chain: Buffer | undefined] {
+  const { trap_chain, ...meta } = form.meta ?? {}
+  const chain = packChain(trap_chain)
+  return chain ? [{ ...form, meta }, chain] : [form, undefined]
 }
 
 function textOf({ name, text }: Part, names: ReadonlyMap<string, string | undefined>): string {
@@ -117,9 +132,16 @@ interface Part {
   readonly text: string
 }
 
-function partsOf(packed: Buffer): [origin: Part, form: Part, rest: string] {
+interface Parts {
+  readonly origin: Part
+  readonly form: Part
+  readonly chain: Buffer | undefined
+  readonly rest: string
+}
+
+function partsOf(packed: Buffer): Parts {
   const flags = packed[0]!
-  if (flags > (ORIGIN_NAMED | FORM_NAMED))
+  if (flags > (ORIGIN_NAMED | FORM_NAMED | HAS_CHAIN))
     throw new WebloomError(
       'WL_REQUEST_INVALID',
       'a page that is due is not written as this release does it, but as a build before RECRAWL was released: clear the crawl and begin it anew',
@@ -133,5 +155,6 @@ function partsOf(packed: Buffer): [origin: Part, form: Part, rest: string] {
   }
   const origin = part((flags & ORIGIN_NAMED) !== 0)
   const form = part((flags & FORM_NAMED) !== 0)
-  return [origin, form, packed.toString('utf8', at)]
+  const chain = (flags & HAS_CHAIN) === 0 ? undefined : packed.subarray(at, at + CHAIN_BYTES)
+  return { origin, form, chain, rest: packed.toString('utf8', at + (chain?.length ?? 0)) }
 }

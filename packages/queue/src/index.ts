@@ -49,6 +49,7 @@ export {
 
 // When pages were visited, and are due again
 
+export { RedisVisitRecords, type RedisVisitRecordsOptions } from './visits/redis-visit-records.ts'
 export { RedisVisits, type RedisVisitsOptions } from './visits/redis-visits.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand

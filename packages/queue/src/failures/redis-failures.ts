@@ -25,7 +25,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { backOnSchedule } from '../visits/back-on-schedule.ts'
-import { RedisVisits } from '../visits/redis-visits.ts'
+import { RedisVisitRecords } from '../visits/redis-visit-records.ts'
 import {
   failedRequest,
   isQuarantined,
@@ -196,9 +196,9 @@ export class RedisFailures implements FailureLedger {
     await clearScript.run(this.#redis, [failures, quarantine, `${quarantine}:history`], [])
   }
 
-  /** Where pages are found by the ids of their requests: no fingerprint is made. */
-  get #visits(): RedisVisits {
-    return new RedisVisits({ redis: this.#redis, keys: this.#keys, fingerprint: () => '' })
+  /** Pages are found there by the ids of their requests. */
+  get #visits(): RedisVisitRecords {
+    return new RedisVisitRecords({ redis: this.#redis, keys: this.#keys })
   }
 
   /** What scripts put before the names of keys. */

@@ -1,6 +1,7 @@
 import { carryVisit, type DuePages, type KeptVisits, type QueuedRequest } from '@webloom/core'
 import { type ReadEntries, readIn } from './read-entries.ts'
-import { nameOf, RedisVisits, type RedisVisitsOptions } from './redis-visits.ts'
+import { nameOf } from './redis-visit-records.ts'
+import { RedisVisits, type RedisVisitsOptions } from './redis-visits.ts'
 
 export interface BucketVisitsOptions extends RedisVisitsOptions {
   /** Takes pages off the wheel and queues them, in one step. Resolves to how many it queued. */

@@ -1,8 +1,8 @@
 /** Deletes a crawl from Redis, as `webloom clear` and `webloom bench` do. */
 
-import { crawlKey, fingerprint } from '@webloom/core'
+import { crawlKey } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
-import { clearCrawl, clearFormerShards, RedisVisits } from '@webloom/queue'
+import { clearCrawl, clearFormerShards, RedisVisitRecords } from '@webloom/queue'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { shardsOf, withQueueAndFilter } from './redis-crawl-store.ts'
 
@@ -22,7 +22,7 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
         await clearFormerShards(crawl.redis, crawl.keys, shards)
         await queue.clear()
         await filter.clear()
-        await new RedisVisits({ ...crawl, fingerprint }).clear()
+        await new RedisVisitRecords(crawl).clear()
       },
     }),
   )

@@ -37,7 +37,7 @@ import {
   RedisPageForms,
   RedisRunLog,
   RedisStartHosts,
-  RedisVisits,
+  RedisVisitRecords,
   readHostOrders,
   redisHealth,
   ShardedQueue,
@@ -216,7 +216,7 @@ export async function redisStore(
       await seeds?.open()
     },
     visitsKept: async () => {
-      const visits = new RedisVisits({ redis: queueRedis, keys, fingerprint: () => '' })
+      const visits = new RedisVisitRecords({ redis: queueRedis, keys })
       return (await visits.totals()).pages
     },
     onOpen: () => ending.enter(),

@@ -34,6 +34,13 @@ export default class Shop extends Spider {
   }
 }
 `,
+    // `;` separates parameters by the rules of w3lib 2.4 only.
+    'spiders/odd.ts': `import { Spider } from 'webloom'
+export default class Odd extends Spider {
+  override name = 'odd'
+  override startUrls = ['${web.origin}/p/1?b=1;a=2']
+}
+`,
   })
 })
 afterAll(async () => {
@@ -129,6 +136,18 @@ test.each([
   const said = await webloom(...words)
   expect(said).toMatch(/^2 /)
   expect(said).toContain(why)
+})
+
+test('pages of a crawl that goes by older URL rules are found by these', async () => {
+  const odd = ['-s', 'JOBDIR=odd']
+  await webloom('crawl', 'odd', ...odd, '-s', 'URL_RULES=w3lib-2.4')
+  const url = `${web.origin}/p/1?b=1;a=2`
+  expect(await webloom('visits', 'show', 'odd', url, ...odd)).toMatch(/\n {2}visited {7}\d/)
+  expect(await webloom('refresh', 'odd', ...odd)).toMatch(/^due now: 1 pages/)
+  expect(await webloom('visits', 'show', 'odd', url, ...odd, '-s', 'URL_RULES=w3lib-2.5')).toMatch(
+    /URL_RULES is w3lib-2.5, and the crawl was begun by the rules of w3lib-2.4/,
+  )
+  expect(await webloom('visits', 'forget', 'odd', url, ...odd)).toBe('forgotten: 1 pages')
 })
 
 test('webloom clear forgets visits, too', async () => {

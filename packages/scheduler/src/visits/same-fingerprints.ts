@@ -7,9 +7,17 @@
  */
 
 import { hash } from 'node:crypto'
-import { type Fingerprinter, putUnderRules, Request, SettingsError, type VisitStore } from '@webloom/core'
+import {
+  type Fingerprinter,
+  putUnderRules,
+  Request,
+  SettingsError,
+  type UrlRules,
+  type VisitStore,
+} from '@webloom/core'
 
 const NOTE = 'fingerprints'
+const RULES_NOTE = 'url-rules'
 
 const PROBES: readonly (() => Request)[] = [
   () => new Request('https://webloom.example/'),
@@ -23,7 +31,7 @@ const PROBES: readonly (() => Request)[] = [
 ]
 
 /**
- * Notes them for a crawl that has no such note. Throws `SettingsError` when fingerprints are others now.
+ * Notes them for a crawl that has no such note, and by which URL rules they are made. Throws `SettingsError` when fingerprints are others now.
  *
  * @param howToForget as `RevisitingParts.howToForget`
  */
@@ -33,12 +41,34 @@ export async function checkFingerprints(
   howToForget: string,
 ): Promise<void> {
   const made = hash('sha1', PROBES.map((probe) => fingerprintOf(probe(), fingerprinter)).join(' '))
-  const [kept] = await visits.notes([NOTE])
-  if (kept === undefined) return visits.note(new Map([[NOTE, made]]))
-  if (kept === made) return
+  const [kept, rules] = await visits.notes([NOTE, RULES_NOTE])
+  if (kept === undefined || kept === made) {
+    const notes = new Map([[NOTE, made]])
+    const current = fingerprinter.urlRules?.current
+    if (current !== undefined) notes.set(RULES_NOTE, current)
+    if (kept === undefined || rules !== current) await visits.note(notes)
+    return
+  }
   throw new SettingsError([
     `RECRAWL: the visits of this crawl are kept under other fingerprints than its requests have now, so no page would be found (FINGERPRINTER, CANONICALIZER, URL_RULES): set these back, or forget the crawl: ${howToForget}`,
   ])
+}
+
+/**
+ * Makes the fingerprinter go by the URL rules of the crawl's fingerprints, for those who take no part in it: a run takes them from its filter.
+ * Throws `SettingsError` when the settings name others.
+ */
+export async function followUrlRules(
+  visits: Pick<VisitStore, 'notes'>,
+  { urlRules }: Fingerprinter,
+  wayOut: string,
+): Promise<void> {
+  const [noted] = await visits.notes([RULES_NOTE])
+  if (isUrlRules(noted)) urlRules?.follow(noted, 'the crawl', wayOut)
+}
+
+function isUrlRules(noted: string | undefined): noted is UrlRules {
+  return noted === 'w3lib-2.4' || noted === 'w3lib-2.5'
 }
 
 function fingerprintOf(request: Request, fingerprinter: Fingerprinter): string {

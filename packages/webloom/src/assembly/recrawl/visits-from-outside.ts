@@ -1,8 +1,15 @@
 /** The visits of a crawl, for commands that take no part in it. */
 
-import { fingerprinterOf, HOUR_MS, type Request, UsageError, type VisitStore } from '@webloom/core'
+import {
+  fingerprinterOf,
+  HOUR_MS,
+  putUnderRules,
+  type Request,
+  UsageError,
+  type VisitStore,
+} from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
-import { earlyMsOf } from '@webloom/scheduler'
+import { earlyMsOf, followUrlRules } from '@webloom/scheduler'
 import type { NamedSpider } from '../../loading/named-spider.ts'
 import {
   crawlerFromOutside,
@@ -27,20 +34,26 @@ export async function withVisits(
 ): Promise<void> {
   const crawler = await crawlerFromOutside(Class, flags, config)
   const fingerprinter = fingerprinterOf(crawler.settings, 'scrapy')
-  const fingerprint = (request: Request) => fingerprinter.fingerprint(request)
+  const fingerprint = (request: Request) => {
+    if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
+    return fingerprinter.fingerprint(request)
+  }
   const earlyMs = earlyMsOf(visitHoursOf(crawler.settings).minHours * HOUR_MS)
+  const actOn = async (visits: VisitStore) => {
+    await followUrlRules(visits, fingerprinter, 'name the crawl that you mean')
+    await act({ visits, fingerprint, earlyMs })
+  }
   const jobDir = JobDir.fromCrawler(crawler)
   try {
     if (jobDir) {
       refuseNoCrawl(jobDir)
       jobDir.openFrontier()
-      await act({ visits: jobDir.visits, fingerprint, earlyMs })
+      await actOn(jobDir.visits)
     } else if (crawler.servers.connection('queue')) {
       await crawler.servers.open()
       const crawl = crawlFromOutside(crawler, config.folder)
       await refuseUnknownCrawl(crawl)
-      const visits = new RedisVisits({ ...crawl, fingerprint })
-      await act({ visits, fingerprint, earlyMs })
+      await actOn(new RedisVisits({ ...crawl, fingerprint }))
     } else
       throw new UsageError(
         'WL_USAGE',

@@ -9,7 +9,12 @@ const OPTIONS = { ...SPIDER_OPTIONS, json: flag('--json', 'as JSON') }
 const MATCH = {
   match: value('--match <text>', 'only URLs that contain it, or match /it/ as a regular expression'),
 }
-const LIMIT = { limit: value('--limit <N>', 'how many are printed at the most (default: 100)') }
+const LIMIT = {
+  limit: value(
+    '--limit <N>',
+    'how many are printed at the most (default: 100); all that wait are read for it, to count them',
+  ),
+}
 const act = () => import('../commands/visits.ts')
 
 export const visits = group(

@@ -66,6 +66,8 @@ export interface DuePages {
   readonly read: number
   /** Why some of these entries cannot be read. They come into no line, and go with the others. */
   readonly unreadable?: readonly unknown[]
+  /** What FINGERPRINTER threw on some of these entries. They come into no line, and are tried again later. Absent: nothing. */
+  readonly unnamed?: readonly unknown[]
   /** How many of these pages have other fingerprints than those under which they were kept, and are due under these from now on. Absent: none. */
   readonly moved?: number
   /** How many of these entries are of pages that were forgotten. Absent: none. */
@@ -130,4 +132,15 @@ export interface KeptVisits extends VisitStore {
    * were: of two workers that have read the same pages, one queues them.
    */
   queueDue(due: DuePages): Promise<number>
+  /**
+   * Moves pages to the fingerprints that are made of their requests now, in one step, with what is known of them. A page that stands where one of them goes
+   * and has another fingerprint by now makes place; where it has not, the one that comes is forgotten. Returns the moves: fingerprints before, and now;
+   * undefined for one that was forgotten. Absent where fingerprints are not kept, but made of what is due.
+   *
+   * @param fingerprint returns undefined for a request of which none can be made: its page stays where it is
+   */
+  move?(
+    fingerprints: readonly string[],
+    fingerprint: (request: Request) => string | undefined,
+  ): ReadonlyMap<string, string | undefined>
 }

@@ -23,6 +23,13 @@ interface VisitRow {
   readonly request: string
 }
 
+interface WholeRow extends Omit<VisitRow, 'fingerprint'> {
+  readonly visited_s: number
+  readonly due_s: number
+  readonly in_line: number
+  readonly per_hour: number
+}
+
 /**
  * The visits of a crawl in its JOBDIR. A step of the queue may hold those of this store too (`JobDatabase.atomically`): a page is then
  * done and due again in one transaction.
@@ -156,6 +163,37 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
       }
       return known
     })
+  }
+
+  override pageAt(fingerprint: string): AskedPage | undefined {
+    const row = this.#database.get<VisitRow>(
+      'SELECT fingerprint, visit, request FROM visits WHERE fingerprint = ?',
+      keyOf(fingerprint),
+    )
+    return row && readablePageOf(row)[0]
+  }
+
+  override rename(moves: ReadonlyMap<string, string | undefined>): void {
+    this.#database.atomically(() => {
+      const rows = [...moves].map(([before, now]) => ({ row: this.#wholeRow(before), now }))
+      for (const before of moves.keys())
+        this.#database.run('DELETE FROM visits WHERE fingerprint = ?', keyOf(before))
+      for (const { row, now } of rows) {
+        if (!row || now === undefined) continue
+        this.#database.run(
+          'INSERT OR REPLACE INTO visits (fingerprint, visited_s, due_s, in_line, per_hour, visit, request) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          keyOf(now),
+          ...[row.visited_s, row.due_s, row.in_line, row.per_hour, row.visit, row.request],
+        )
+      }
+    })
+  }
+
+  #wholeRow(fingerprint: string): WholeRow | undefined {
+    return this.#database.get<WholeRow>(
+      'SELECT visited_s, due_s, in_line, per_hour, visit, request FROM visits WHERE fingerprint = ?',
+      keyOf(fingerprint),
+    )
   }
 
   async forget(fingerprints: readonly string[]): Promise<readonly string[]> {

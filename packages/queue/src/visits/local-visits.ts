@@ -1,10 +1,13 @@
 import {
+  type AskedPage,
   carryVisit,
   type DuePages,
   type KeptVisits,
   type QueuedRequest,
+  type Request,
   type VisitedPage,
 } from '@webloom/core'
+import { movesOf } from './moved-pages.ts'
 
 /** Visits that a queue of this process keeps in its own steps. */
 export interface LocalVisits extends KeptVisits {
@@ -30,6 +33,21 @@ export abstract class DuePagesInOneStep {
 
   /** Marks pages as in a line, in the present step. Returns the fingerprints of those that were due until now. */
   abstract takeDue(due: DuePages): readonly string[]
+
+  /** Returns the page that is kept under a fingerprint, also when it is in a line. */
+  abstract pageAt(fingerprint: string): AskedPage | undefined
+
+  /** Gives pages other fingerprints, all in one step; those that get none are forgotten. They are due, or in a line, as before. */
+  abstract rename(moves: ReadonlyMap<string, string | undefined>): void
+
+  move(
+    fingerprints: readonly string[],
+    fingerprint: (request: Request) => string | undefined,
+  ): ReadonlyMap<string, string | undefined> {
+    const moves = movesOf(fingerprints, { fingerprint, pageAt: (name) => this.pageAt(name) })
+    if (moves.size > 0) this.rename(moves)
+    return moves
+  }
 
   async queueDue(due: DuePages): Promise<number> {
     if (!this.#queue) throw new Error('these visits lie beside no queue')

@@ -70,6 +70,21 @@ export class MemoryVisits extends DuePagesInOneStep implements LocalVisits {
     return known.map(({ fingerprint }) => fingerprint)
   }
 
+  override pageAt(fingerprint: string): AskedPage | undefined {
+    return this.#pages.get(fingerprint)
+  }
+
+  override rename(moves: ReadonlyMap<string, string | undefined>): void {
+    const pages = [...moves].map(([before, now]) => ({ page: this.#pages.get(before), now }))
+    for (const before of moves.keys()) this.#pages.delete(before)
+    for (const { page, now } of pages) {
+      if (!page || now === undefined) continue
+      const moved = { ...page, fingerprint: now }
+      if (page.isInALine) this.#pages.set(now, moved)
+      else this.#keep(moved)
+    }
+  }
+
   async forget(fingerprints: readonly string[]): Promise<readonly string[]> {
     return fingerprints.filter((fingerprint) => this.#pages.delete(fingerprint))
   }

@@ -119,3 +119,20 @@ test('a page that was in a line when its old record was forgotten can have that 
   await other.record([visited(START + 5 * HOUR, renamed)])
   expect(await queued(usual, START + 5 * HOUR)).toEqual([page.fingerprint])
 })
+
+test('a page on which FINGERPRINTER throws is tried again two hours later, with what is known of it', async () => {
+  let throws = true
+  const visits = await worker((request) => {
+    if (throws) throw new Error('no name for this')
+    return fingerprint(request)
+  })
+  await visits.record([visited()])
+  const due = await visits.due(START + 9 * HOUR, 10)
+  expect(due).toMatchObject({ pages: [], read: 1, unnamed: [new Error('no name for this')] })
+  expect(await visits.queueDue(due)).toBe(0)
+  expect(await visits.due(START + 10 * HOUR, 10)).toMatchObject({ read: 0 })
+  throws = false
+  const again = await visits.due(START + 12 * HOUR, 10)
+  expect(again).toMatchObject({ pages: [{ visit: { visits: 4 } }] })
+  expect(await visits.queueDue(again)).toBe(1)
+})

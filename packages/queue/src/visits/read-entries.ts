@@ -1,6 +1,6 @@
 /** Entries of the wheel that one worker has read, until they are taken off it. */
 
-/** One entry: how to ask for a page, and the bytes by which the page is known. */
+/** One entry: how to ask for a page, and the bytes by which the page is known; or 8 zeros and the span to which it goes. */
 export interface ReadEntry {
   readonly packed: Buffer
   readonly name: Buffer

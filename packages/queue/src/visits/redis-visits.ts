@@ -1,6 +1,7 @@
 import {
   type AskedPage,
   type DuePages,
+  HOUR_MS,
   isInALine,
   type RedisScript,
   type Request,
@@ -28,6 +29,8 @@ const moveScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/put-o
 /** Of an entry that cannot be read: no page has it. */
 const NO_NAME = Buffer.alloc(FINGERPRINT_BYTES)
 const ENTRIES_PER_READ = 500
+/** A page on which FINGERPRINTER throws is tried again then: later than a run that ends looks ahead (`earlyMsOf` of the scheduler). */
+const AGAIN_MS = 2 * HOUR_MS
 // As SPAN_S in visits/wheel.lua.
 const SPAN_MS = 600_000
 
@@ -60,14 +63,15 @@ export class RedisVisits extends RedisVisitRecords implements VisitStore {
   async due(now: number, max: number): Promise<DuePages> {
     const [span, ...packed] = (await this.#run(dueScript, [Math.floor(now / 1000), max])) as Buffer[]
     if (span === undefined) return { pages: [], read: 0, token: '' }
-    const read = await this.#read(packed)
-    const { entries, unreadable } = read
+    const read = await this.#read(packed, Math.ceil((now + AGAIN_MS) / SPAN_MS))
+    const { entries, unreadable, unnamed } = read
     const pages = pagesAt(Number(span), read)
     const { moved, unknown } = await this.#moved(read, Number(span))
     pages.push(...moved)
     return {
       ...{ pages, read: packed.length, token: tokenOf({ span: span.toString(), entries }) },
       ...(unreadable.length > 0 && { unreadable }),
+      ...(unnamed.length > 0 && { unnamed }),
       ...(moved.length > 0 && { moved: moved.length }),
       ...(unknown > 0 && { unknown }),
     }
@@ -94,15 +98,33 @@ export class RedisVisits extends RedisVisitRecords implements VisitStore {
     }
   }
 
-  /** Reads entries of the wheel, with the records of their pages. */
-  async #read(packed: readonly Buffer[]): Promise<WheelRead> {
-    const unreadable: unknown[] = []
-    const asked = await this.#unpacked(packed, (error) => unreadable.push(error))
-    const entries = asked.map((page, n) => ({
-      packed: packed[n]!,
-      name: page ? nameOf(page.fingerprint) : NO_NAME,
-    }))
-    return { asked, entries, unreadable, records: await this.recordsOf(entries.map(({ name }) => name)) }
+  /**
+   * Reads entries of the wheel, with the records of their pages.
+   *
+   * @param later the span to which entries go on which FINGERPRINTER throws
+   */
+  async #read(packed: readonly Buffer[], later = 0): Promise<WheelRead> {
+    const [unreadable, unnamed]: [unknown[], unknown[]] = [[], []]
+    const names = await this.#namesIn(packed)
+    const read = packed.map((one): { readonly name: Buffer; readonly page?: AskedPage } => {
+      let request: Request
+      try {
+        request = unpackRequest(one, names)
+      } catch (error) {
+        unreadable.push(error)
+        return { name: NO_NAME }
+      }
+      try {
+        const fingerprint = this.#fingerprint(request)
+        return { name: nameOf(fingerprint), page: { fingerprint, request } }
+      } catch (error) {
+        unnamed.push(error)
+        return { name: Buffer.concat([NO_NAME, Buffer.from(`${later}`)]) }
+      }
+    })
+    const records = await this.recordsOf(read.map(({ name }) => name))
+    const entries = read.map(({ name }, n) => ({ packed: packed[n]!, name }))
+    return { asked: read.map(({ page }) => page), entries, records, unreadable, unnamed }
   }
 
   /**
@@ -131,23 +153,6 @@ export class RedisVisits extends RedisVisitRecords implements VisitStore {
     return (await script.run(this.#bytes, [this.base], args)) as (Buffer | null)[]
   }
 
-  /** Resolves to how to ask for these pages; undefined for one that cannot be told, and `onUnreadable` is told why. */
-  async #unpacked(
-    packed: readonly Buffer[],
-    onUnreadable: (error: unknown) => void,
-  ): Promise<(AskedPage | undefined)[]> {
-    const names = await this.#namesIn(packed)
-    return packed.map((one) => {
-      try {
-        const request = unpackRequest(one, names)
-        return { fingerprint: this.#fingerprint(request), request }
-      } catch (error) {
-        onUnreadable(error)
-        return undefined
-      }
-    })
-  }
-
   /** What the short names of one read stand for: what this worker knows otherwise may be gone before the read is over. */
   async #namesIn(packed: readonly Buffer[]): Promise<ReadonlyMap<string, string | undefined>> {
     const names = this.packer.namesIn(packed)
@@ -171,6 +176,7 @@ interface WheelRead {
   readonly entries: readonly ReadEntry[]
   readonly records: readonly (Buffer | undefined)[]
   readonly unreadable: readonly unknown[]
+  readonly unnamed: readonly unknown[]
 }
 
 /** Returns the pages whose entries count. An entry counts only while its page's record names its time. */

@@ -12,13 +12,12 @@ import {
   type Logger,
   type Request,
   type StatsCollector,
-  type VisitedPage,
 } from '@webloom/core'
 
 export interface DuePagesFeedOptions {
   readonly visits: KeptVisits
-  /** Returns the fingerprint that a request has now; undefined where FINGERPRINTER throws. */
-  readonly fingerprint: (request: Request) => string | undefined
+  /** Returns the fingerprint that a request has now; undefined where FINGERPRINTER throws, and `onError` is told. */
+  readonly fingerprint: (request: Request, onError?: (error: unknown) => void) => string | undefined
   readonly stats: StatsCollector
   readonly logger: Logger
   /** How many requests wait in the queue. */
@@ -71,9 +70,10 @@ export class DuePagesFeed {
   /** Brings what is due, one step of it. Resolves to false when nothing is. */
   async bring(): Promise<boolean> {
     const { visits, stats, logger, earlyMs } = this.#options
-    const due = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
-    if (due.read === 0) return false
-    const { unreadable = [], moved = 0, unknown = 0 } = due
+    const read = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
+    if (read.read === 0) return false
+    const due = this.#underPresentNames(read)
+    const { unreadable = [], unnamed = [], moved = 0, unknown = 0 } = due
     if (unreadable.length > 0) {
       stats.inc('recrawl/unreadable_count', unreadable.length)
       logger.error(
@@ -81,12 +81,49 @@ export class DuePagesFeed {
         'pages are due, and how to ask for them cannot be read: they are not visited again, unless they are given as seeds',
       )
     }
+    if (unnamed.length > 0) {
+      stats.inc('scheduler/no_fingerprint_count', unnamed.length)
+      logger.error(
+        { err: unnamed[0], pages: unnamed.length },
+        'FINGERPRINTER threw on pages that are due: they are tried again in two hours',
+      )
+    }
     if (moved > 0) this.#tellMoved(moved)
     if (unknown > 0) stats.inc('recrawl/unknown_count', unknown)
-    const brought = await visits.queueDue(await this.#underPresentNames(due))
+    const brought = await visits.queueDue(due)
     if (brought > 0) stats.inc('recrawl/due_count', brought)
     this.#broughtMs = performance.now()
     return true
+  }
+
+  /** FINGERPRINTER may make another fingerprint of a page than before. Under the old one it would stand in a line for ever. */
+  #underPresentNames(due: DuePages): DuePages {
+    const { visits } = this.#options
+    if (!visits.move) return due
+    const changed = due.pages.filter(({ request, fingerprint }) => {
+      const now = this.#fingerprintOf(request)
+      return now !== undefined && now !== fingerprint
+    })
+    if (changed.length === 0) return due
+    const names = changed.map(({ fingerprint }) => fingerprint)
+    const moves = visits.move(names, (request) => this.#options.fingerprint(request))
+    const pages = due.pages.flatMap((page) => {
+      if (!moves.has(page.fingerprint)) return [page]
+      const fingerprint = moves.get(page.fingerprint)
+      return fingerprint === undefined ? [] : [{ ...page, fingerprint }]
+    })
+    return { ...due, pages, moved: moves.size }
+  }
+
+  #fingerprintOf(request: Request): string | undefined {
+    const { fingerprint, stats, logger } = this.#options
+    return fingerprint(request, (error) => {
+      stats.inc('scheduler/no_fingerprint_count')
+      logger.error(
+        { url: request.url, err: error },
+        'FINGERPRINTER threw; the page is visited under the fingerprint that it had before',
+      )
+    })
   }
 
   #tellMoved(count: number): void {
@@ -97,32 +134,5 @@ export class DuePagesFeed {
     logger.info(
       'pages are due of which FINGERPRINTER makes other fingerprints than before: they are kept under these from now on; recrawl/moved_count counts them',
     )
-  }
-
-  /**
-   * FINGERPRINTER may make another fingerprint of a page than before. The page moves to the new one, with what is known of it, unless it was
-   * met under that already. Under the old one it would stand in a line for ever. Of pages that are one now, one goes on.
-   */
-  async #underPresentNames(due: DuePages): Promise<DuePages> {
-    const { visits, fingerprint } = this.#options
-    const moved = new Map<VisitedPage, VisitedPage>()
-    for (const page of due.pages) {
-      const now = fingerprint(page.request) ?? page.fingerprint
-      if (now !== page.fingerprint) moved.set(page, { ...page, fingerprint: now })
-    }
-    if (moved.size === 0) return due
-    // Of several pages that are one now the first, which is the most overdue.
-    const going = new Map([...moved.values()].reverse().map((page) => [page.fingerprint, page]))
-    const names = [...going.keys()]
-    const found = await visits.find(names)
-    for (const [n, name] of names.entries()) if (found[n]) going.delete(name)
-    await visits.record([...going.values()])
-    await visits.forget([...moved.keys()].map((page) => page.fingerprint))
-    this.#tellMoved(moved.size)
-    const pages = due.pages.map((page) => moved.get(page) ?? page)
-    return {
-      ...due,
-      pages: pages.filter((page, n) => page === due.pages[n] || page === going.get(page.fingerprint)),
-    }
   }
 }

@@ -31,6 +31,7 @@ import {
   type RetryWhen,
   type Visit,
   type VisitsUnderWay,
+  visitToBytes,
   waitAtMost,
 } from '@webloom/core'
 import { isPassing, patiently } from '../patience.ts'
@@ -81,7 +82,8 @@ export class RevisitingScheduler extends Scheduler {
     const { visits, stats, logger, lowWater, planner, ends, fingerprinter } = options
     this.#earlyMs = ends ? earlyMsOf(planner.shortestMs) : 0
     const waiting = async () => (await options.queue.counts()).waiting
-    const fingerprint = (request: Request) => fingerprintNow(request, fingerprinter)
+    const fingerprint = (request: Request, onError?: (error: unknown) => void) =>
+      fingerprintNow(request, fingerprinter, onError)
     this.#feed = new DuePagesFeed({
       ...{ visits, fingerprint, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs },
     })
@@ -201,9 +203,18 @@ export class RevisitingScheduler extends Scheduler {
    * would stand in that line for ever. Done before its visit is recorded under the new one: a crash between them leaves its request as it is.
    */
   async #forgetOldName({ id, request, signal }: Lease): Promise<void> {
+    const carried = carriedVisit(request, id)
+    const now = carried && fingerprintNow(request, this.#options.fingerprinter)
+    if (!carried || now === undefined || now === id) return
+    await this.#waiting('moving visits to other fingerprints', () => this.#moveFrom(id, carried), signal)
+  }
+
+  async #moveFrom(id: string, carried: Visit): Promise<void> {
     const { visits, fingerprinter } = this.#options
-    if (!carriedVisit(request, id) || fingerprintNow(request, fingerprinter) === id) return
-    await this.#waiting('moving visits to other fingerprints', () => visits.forget([id]), signal)
+    if (visits.move) return void visits.move([id], (request) => fingerprintNow(request, fingerprinter))
+    const [there] = await visits.find([id])
+    // Another page may have that fingerprint by now.
+    if (there?.isInALine && visitToBytes(there).equals(visitToBytes(carried))) await visits.forget([id])
   }
 
   /** Leaves out start requests of pages that were visited, and are due at their hour or are in a line. */
@@ -351,11 +362,16 @@ async function knownAmong(
 }
 
 /** Undefined for a request that has none: it is told, and counted, where it is asked about. */
-function fingerprintNow(request: Request, fingerprinter: Fingerprinter): string | undefined {
+function fingerprintNow(
+  request: Request,
+  fingerprinter: Fingerprinter,
+  onError?: (error: unknown) => void,
+): string | undefined {
   try {
     if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
     return fingerprinter.fingerprint(request)
-  } catch {
+  } catch (error) {
+    onError?.(error)
     return undefined
   }
 }

@@ -67,6 +67,7 @@ interface Leased {
   readonly number: number
   /** The lease's: of a page that was due, the fingerprint under which it came into its line. */
   readonly id: string
+  readonly url: string
   readonly signal: AbortSignal
   page?: UnderWay
 }
@@ -98,7 +99,7 @@ export class PageVisits implements VisitsUnderWay {
 
   leased(lease: Lease): void {
     const { id, request, signal } = lease
-    const leased = { number: ++this.#lastNumber, id, signal }
+    const leased = { number: ++this.#lastNumber, id, url: request.url, signal }
     request.meta = { ...request.meta, visit_lease: leased.number }
     this.#ofLease.set(lease, leased)
     this.#leases.set(leased.number, leased)
@@ -118,7 +119,8 @@ export class PageVisits implements VisitsUnderWay {
   ): { readonly restore: (sent: Request) => void; readonly asking: Request } | undefined {
     const lease = this.#leaseOf(request)
     if (!lease || request.meta.recrawl === false) return undefined
-    const fingerprint = this.#options.fingerprinter.fingerprint(request)
+    const fingerprint = this.#fingerprintOf(request, lease)
+    if (fingerprint === undefined) return undefined
     // What a callback fetches itself, with its page's `meta`, is no page of the lease.
     if (lease.page && lease.page.fingerprint !== fingerprint) return undefined
     // FINGERPRINTER may have made another fingerprint of the page when it was queued.
@@ -141,7 +143,7 @@ export class PageVisits implements VisitsUnderWay {
   #askingOf(request: Request, fingerprint: string): Request {
     if (request.hasMeta && request.meta.redirect_urls !== undefined) {
       const bare = askingOf(request, new Headers())
-      if (this.#options.fingerprinter.fingerprint(bare) === fingerprint) return bare
+      if (this.#fingerprintOf(bare) === fingerprint) return bare
     }
     return askingOf(request, new Headers(request.headers))
   }
@@ -172,7 +174,7 @@ export class PageVisits implements VisitsUnderWay {
   redirected(request: Request, target: Request): void {
     const page = this.#pageOf(request)
     if (!page) return
-    if (target.dontFilter && this.#options.fingerprinter.fingerprint(target) === page.fingerprint) return
+    if (target.dontFilter && this.#fingerprintOf(target) === page.fingerprint) return
     this.#make(page, { kind: 'page', contentHash: valueHash(target.url) })
   }
 
@@ -234,7 +236,7 @@ export class PageVisits implements VisitsUnderWay {
 
   /** It has sent us back to itself, as sites do that set a cookie first: what comes of it under its next lease is the visit. */
   #goesOn({ fingerprint }: UnderWay, next: readonly Request[]): boolean {
-    return next.some((request) => this.#options.fingerprinter.fingerprint(request) === fingerprint)
+    return next.some((request) => this.#fingerprintOf(request) === fingerprint)
   }
 
   drop(lease: Lease): void {
@@ -254,9 +256,24 @@ export class PageVisits implements VisitsUnderWay {
 
   /** Another page may have the request's `meta`, as the target of a redirect has. */
   #pageOf(request: Request): UnderWay | undefined {
-    const fingerprint = this.#options.fingerprinter.fingerprint(request)
-    const leased = this.#leaseOf(request) ?? this.#begun.get(fingerprint)
+    const lease = this.#leaseOf(request)
+    const fingerprint = this.#fingerprintOf(request, lease)
+    if (fingerprint === undefined) return undefined
+    const leased = lease ?? this.#begun.get(fingerprint)
     return leased?.page?.fingerprint === fingerprint ? leased.page : undefined
+  }
+
+  /**
+   * A page of which FINGERPRINTER makes no fingerprint any more keeps that under which it was due. Undefined for any other request of which it makes
+   * none.
+   */
+  #fingerprintOf(request: Request, lease?: Leased): string | undefined {
+    try {
+      return this.#options.fingerprinter.fingerprint(request)
+    } catch {
+      const isItsOwn = lease?.url === request.url && carriedVisit(request, lease.id) !== undefined
+      return isItsOwn ? lease.id : undefined
+    }
   }
 
   #notModified(page: UnderWay, { headers }: Response): VisitMade {

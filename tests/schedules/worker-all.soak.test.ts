@@ -111,7 +111,9 @@ test('a run that its worker refuses is a failed one: its schedule says why, and 
       const { stdout } = await folder.run('schedule', 'list', '--json')
       expect(JSON.parse(stdout)[0].last).toMatchObject({
         outcome: 'failed',
-        why: expect.stringContaining('RECRAWL is off, and the crawl that goes on here comes back to its pages'),
+        why: expect.stringContaining(
+          'RECRAWL is off, and the crawl that goes on here comes back to its pages',
+        ),
       })
     },
     { timeout: 60_000, interval: 1000 },

@@ -104,7 +104,10 @@ test('figures are those of the status', async () => {
 
 test('runs are shown beside those before: what fell, which field with it, and what monitors found', async () => {
   const page = await textOf('/c/bookshops/runs')
-  const html = page.replace(/<wbr[^>]*>/g, '').replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  const html = page
+    .replace(/<wbr[^>]*>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
   expect(html).toContain('4 runs')
   // A name breaks between its parts, and hours say whose they are.
   expect(page).toMatch(/coverage\/<wbr ?\/?>price/)

@@ -18,7 +18,8 @@ test('lines of the log that tell of alerts are no errors of the crawl: in its to
 
 test('a run that comes back to known pages says of how many it writes the items, and of none where it waits for all', () => {
   const itemPages = (stats: Record<string, number>) =>
-    runFigures(Object.fromEntries(Object.entries(stats).map(([key, value]) => [`recrawl/${key}`, value]))).itemPages
+    runFigures(Object.fromEntries(Object.entries(stats).map(([key, value]) => [`recrawl/${key}`, value])))
+      .itemPages
   expect(itemPages({})).toBe(undefined)
   expect(itemPages({ first_count: 9, item_page_count: 9 })).toBe(undefined)
   expect(itemPages({ changed_count: 2, first_count: 1, unchanged_count: 5, item_page_count: 3 })).toBe(3)

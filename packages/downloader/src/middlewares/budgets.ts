@@ -226,7 +226,10 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
       return new RetryLater(request, 'first')
     }
     const { day, endsAtMs } = asked
-    const pauseMs = Math.max(0, Math.min(this.#nextLookMs(host, day), endsAtMs - this.#now() + AFTER_MIDNIGHT_MS))
+    const pauseMs = Math.max(
+      0,
+      Math.min(this.#nextLookMs(host, day), endsAtMs - this.#now() + AFTER_MIDNIGHT_MS),
+    )
     this.#tell(
       waitKey(window, day, host),
       `${what}. Its requests wait until the next day begins in ${plan.tz} (BUDGETS.${window})${goOnToday}`,

@@ -48,7 +48,9 @@ export class RedisBudgetBook implements BudgetBook {
     this.#redis = redis
     this.#keys = keys
     this.#limits = JSON.stringify(limits)
-    this.#plan = terms ? JSON.stringify({ limits, after: terms.after, tz: terms.tz } satisfies BudgetPlan) : ''
+    this.#plan = terms
+      ? JSON.stringify({ limits, after: terms.after, tz: terms.tz } satisfies BudgetPlan)
+      : ''
     this.#nowMs = nowMs
   }
 

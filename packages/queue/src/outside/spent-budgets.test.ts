@@ -80,7 +80,10 @@ test('what one host has spent of a day is forgotten, or what all have; what the 
 
 test('what workers of this run were given is known from outside: what they ask with last, and nothing of an earlier run', async () => {
   const [redis, keys] = [bench.connect(), bench.nextKeys()]
-  const terms = { after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' }, tz: 'Asia/Tokyo' } as const
+  const terms = {
+    after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+    tz: 'Asia/Tokyo',
+  } as const
   const spendOf = (pages: number) =>
     new RedisBudgetBook({ redis, keys, limits: { day: { pages } }, terms }).spend([
       { host: 'a', day: NOW.day, pages: 1, bytes: 0 },

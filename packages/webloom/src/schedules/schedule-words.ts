@@ -39,7 +39,9 @@ export function scheduleLines(
 /** Of what does not load nobody knows which spider it would be. */
 function missingLines(spider: string, problems: readonly string[]): string[] {
   if (problems.length === 0) return [`  ! spider ${spider} is not in this project: it is begun where it is`]
-  const shown = problems.slice(0, PROBLEMS_SHOWN).map((problem) => `    ${problem.replaceAll('\n', '\n    ')}`)
+  const shown = problems
+    .slice(0, PROBLEMS_SHOWN)
+    .map((problem) => `    ${problem.replaceAll('\n', '\n    ')}`)
   const more = problems.length - shown.length
   return [
     `  ! spider ${spider} is not among those of this project that load. Not loaded here:`,

@@ -1,6 +1,14 @@
 /** What `webloom status` tells of budgets: what is spent of what may be, and what waits until when. */
 
-import { BUDGET_KINDS, type BudgetEnd, type BudgetKind, type BudgetLimits, type BudgetPlan, type Moment, type Spent } from '@webloom/core'
+import {
+  BUDGET_KINDS,
+  type BudgetEnd,
+  type BudgetKind,
+  type BudgetLimits,
+  type BudgetPlan,
+  type Moment,
+  type Spent,
+} from '@webloom/core'
 import { budgetDay, budgetPlanOf } from '@webloom/downloader'
 import { notedBudgets, readSpentBudgets, type WindowSpent } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'

@@ -125,7 +125,7 @@ interface AlertRow {
 
 const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
   { name: 'Told', cell: ({ alert }) => <When at={alert.at} /> },
-  { name: 'Run begun', cell: ({ run }) => <When at={run.begunAt} /> },
+  { name: 'Run begun', isExtra: true, cell: ({ run }) => <When at={run.begunAt} /> },
   { name: 'Monitor', cell: ({ alert }) => <Name text={alert.id} /> },
   {
     name: 'What it found',
@@ -142,7 +142,7 @@ const ALERT_COLUMNS: readonly Column<AlertRow>[] = [
 function Unsent({ unsent = [] }: Pick<RunSeen, 'unsent'>) {
   if (unsent.length === 0) return null
   return (
-    <ul class="bad" aria-label="Not told">
+    <ul class="bad more" aria-label="Not told">
       {unsent.map((one) => (
         <li>Not told: {shown(unsentWords(one), 400)}</li>
       ))}

@@ -94,6 +94,7 @@ export {
   type SignalPayloads,
   type StatValue,
   signals,
+  type UnsentSeen,
 } from '@webloom/core'
 
 // URLs and fingerprints

@@ -30,6 +30,7 @@ export type BudgetEnd = 'stop' | 'wait' | 'drop'
 
 /** What is said of budgets beside their limits. */
 export interface BudgetTerms {
+  /** What happens when a budget of that window is spent. */
   readonly after: Readonly<Record<BudgetWindow, BudgetEnd>>
   /** By whose clock days begin. */
   readonly tz: string

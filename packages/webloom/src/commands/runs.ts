@@ -5,12 +5,13 @@ import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { isSpiderFile } from '../loading/spider-loader.ts'
-import { flagWords, shownPair } from '../schedules/flag-words.ts'
+import { flagWords } from '../schedules/flag-words.ts'
 import { type KeptRuns, type RunsPlace, withRunsPlace } from '../status/kept-runs.ts'
 import { comparedLines, runLines } from '../status/run-lines.ts'
 import { counted, grouped } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { shownPair } from '../terminal/shown-pair.ts'
 
 export interface RunsFlags extends OutsideFlags {
   /** The latest run beside the one before. */

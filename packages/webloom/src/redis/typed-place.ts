@@ -1,8 +1,8 @@
 /** The words that named a crawl's Redis on the command line, so that the lines in messages are about the same crawl. */
 
 import type { SettingName, Settings } from '@webloom/core'
-import { shownPair } from '../schedules/flag-words.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
+import { shownPair } from '../terminal/shown-pair.ts'
 import { namesRedis } from './desk-servers.ts'
 
 /** Returns `-s` and what follows it, for each; one with a password is not shown, and whoever typed it knows it. */

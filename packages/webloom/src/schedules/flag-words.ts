@@ -5,8 +5,9 @@
  * arguments and outputs that hold a secret go there, all in one variable, and the others stay among the words.
  */
 
-import { withoutSecrets, withoutUrlSecrets } from '@webloom/core'
+import { withoutUrlSecrets } from '@webloom/core'
 import type { ScheduledFlags } from '@webloom/queue'
+import { shownPair } from '../terminal/shown-pair.ts'
 
 const VARIABLE = 'WEBLOOM_SECRET_FLAGS'
 
@@ -88,13 +89,6 @@ function isSecretAmong(pairs: readonly string[]): (pair: string) => boolean {
 
 function isSecretOutput(text: string): boolean {
   return withoutUrlSecrets(text) !== text
-}
-
-/** Settings and arguments that are secrets by their names are hidden, too. */
-export function shownPair(pair: string): string {
-  const [name, value] = [nameOf(pair), pair.slice(pair.indexOf('=') + 1)]
-  const cleared = withoutSecrets('', { [name]: withoutSecrets(name, value) }) as Record<string, unknown>
-  return `${name}=${cleared[name]}`
 }
 
 function nameOf(pair: string): string {

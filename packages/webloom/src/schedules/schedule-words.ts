@@ -7,8 +7,9 @@ import { typedCrawl } from '../loading/typed-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
 import { counted, durationInWords } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
+import { shownPair } from '../terminal/shown-pair.ts'
 import { atShown } from './at-shown.ts'
-import { flagWords, shownFlags, shownPair } from './flag-words.ts'
+import { flagWords, shownFlags } from './flag-words.ts'
 
 /** Of those whose runs nobody begins. */
 const SPIDERS_SHOWN = 5

@@ -1,174 +1,226 @@
 /**
- * `npm run soak`: crawls that come back to their pages, by processes that are killed. Each day all pages are due; by the site's log each is
- * visited on each day, and none a second time that had been done before a kill.
+ * `npm run soak`: crawls that come back to their pages, by processes that are killed. By the shops' log each page is visited on each day on
+ * which it is due, and none a second time, but for what a killed process had asked for and not noted.
  */
 
-import {
-  type RedisServer,
-  type StartedProcess,
-  startProcess,
-  startRedis,
-  type TempDir,
-} from '@webloom/testkit'
+import { type RedisServer, startRedis } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
-import { CLI, projectFolder } from '../projects/project-folder.ts'
-import { type Asked, ChangingWeb } from './changing-web.ts'
+import { randomOf } from '../cluster/cluster-crawl.ts'
+import { DAY_MS, KilledCrawl, type KilledCrawlOptions, type Worker } from './days-of-kills.ts'
+import { type AskedBy, WatchedShops } from './watched-shops.ts'
 
-const PAGES = 300
-const DAYS = 6
+const SHOPS = 6
+const PAGES_PER_SHOP = 40
+const DAYS = 5
 const KILLS_PER_DAY = 3
-/** What was asked for so shortly before a kill may not have been committed: until a worker's next message, and while its requests wait. */
-const UNDER_WAY_MS = 3000
-/** Shorter than a process takes to start. */
-const HEARD_MS = 100
-
-const spiderOf = (web: ChangingWeb) => `import { type Response, Spider } from 'webloom'
-
-export default class Shop extends Spider {
-  override name = 'shop'
-  override startUrls = ['${web.origin}/']
-  override *parse(response: Response) {
-    yield* response.followAll('a', { callback: this.parseItem })
-  }
-  *parseItem(response: Response) {
-    yield { url: response.url }
-  }
-}
-`
-
-/** A process for which it is so many days later. */
-function startOn(day: number, folder: TempDir, args: readonly string[]): StartedProcess {
-  const later = `const now = Date.now.bind(Date); Date.now = () => now() + ${day} * 86400000`
-  return startProcess(process.execPath, [CLI, ...args], {
-    cwd: folder.path,
-    timeoutMs: 120_000,
-    env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(later)}` },
-  })
-}
-
-/** Resolves when the site was asked for so many pages more. */
-function askedFor(web: ChangingWeb, pages: number): Promise<void> {
-  let left = pages
-  return new Promise((resolve) => {
-    web.onAsked = () => {
-      if (--left <= 0) resolve()
-    }
-  })
-}
-
-/** Waits: resolves when the site has answered what a killed process had sent: its requests are in the sockets of this process until then. */
-const heard = () => new Promise((resolve) => setTimeout(resolve, HEARD_MS))
-
-/** Paths that were asked for again although they had been asked for long before the kill. */
-function visitedTwice(asked: readonly Asked[], kills: readonly number[]): string[] {
-  const last = new Map<string, number>()
-  const twice: string[] = []
-  for (const { path, atMs } of asked) {
-    const before = last.get(path)
-    last.set(path, atMs)
-    if (before === undefined) continue
-    if (!kills.some((kill) => kill >= before && kill - before < UNDER_WAY_MS)) twice.push(path)
-  }
-  return twice
-}
-
-/** How many requests asked for a page that had been asked for before. */
-const repeatsIn = (asked: readonly Asked[]) => asked.length - new Set(asked.map(({ path }) => path)).size
-
-const everyPage = ['/', ...Array.from({ length: PAGES }, (_, n) => `/p/${n}`)].sort()
-
-/** @param lostPerKill how many pages a kill makes be fetched again at the most, whenever they were asked for; absent: bounded by the clock alone */
-async function crawlDays(start: Start, lostPerKill?: number) {
-  await using web = await ChangingWeb.start({ pages: PAGES })
-  await using folder = await projectFolder({ 'spider.ts': spiderOf(web) })
-  for (let day = 0; day < DAYS; day++) {
-    const kills: number[] = []
-    for (let kill = 0; kill < KILLS_PER_DAY; kill++) {
-      const process = start(day, kill === 0, folder)
-      const killed = askedFor(web, 10 + Math.floor(Math.random() * (PAGES / KILLS_PER_DAY)))
-      await Promise.race([killed, process.exited])
-      process.kill('SIGKILL')
-      await process.exited.catch(() => {})
-      await heard()
-      kills.push(performance.now())
-    }
-    const { code, stderr } = await start(day, false, folder).exited
-    expect(code, stderr).toBe(0)
-    const asked = web.asked()
-    expect([...new Set(asked.map(({ path }) => path))].sort(), `day ${day}`).toEqual(everyPage)
-    expect(visitedTwice(asked, kills), `day ${day}`).toEqual([])
-    if (lostPerKill !== undefined)
-      expect(repeatsIn(asked), `day ${day}`).toBeLessThanOrEqual(kills.length * lostPerKill)
-    console.log(`day ${day}: ${asked.length} requests for ${everyPage.length} pages, ${kills.length} kills`)
-  }
-}
-
-/** Each day the queue's Redis comes back as it was some pages before; on every second day its worker is killed with it. */
-async function crawlDaysSetBack(server: RedisServer, start: Start) {
-  await using web = await ChangingWeb.start({ pages: PAGES })
-  await using folder = await projectFolder({ 'spider.ts': spiderOf(web) })
-  for (let day = 0; day < DAYS; day++) {
-    const process = start(day, true, folder)
-    await askedFor(web, 1 + Math.floor(Math.random() * PAGES) / 3)
-    const rememberedMs = performance.now()
-    await server.remember()
-    await askedFor(web, 1 + Math.floor(Math.random() * PAGES) / 3)
-    if (day % 2 === 1) process.kill('SIGKILL')
-    await server.setBack()
-    const backMs = performance.now()
-    if (day % 2 === 1) {
-      await process.exited.catch(() => {})
-      await start(day, false, folder).exited
-    } else {
-      const { code, stderr } = await process.exited
-      expect(code, stderr).toBe(0)
-    }
-    const asked = web.asked()
-    expect([...new Set(asked.map(({ path }) => path))].sort(), `day ${day}`).toEqual(everyPage)
-    const isLost = ({ atMs }: Asked) => atMs > rememberedMs - UNDER_WAY_MS && atMs < backMs + UNDER_WAY_MS
-    const twice = asked.filter(
-      ({ path, atMs }, n) => !isLost(asked[n]!) && asked.some((one) => one.path === path && one.atMs > atMs),
-    )
-    expect(twice, `day ${day}`).toEqual([])
-    const most = Math.max(...everyPage.map((path) => asked.filter((one) => one.path === path).length))
-    expect(most, `day ${day}: requests for one page`).toBeLessThanOrEqual(2)
-    console.log(`day ${day}: ${asked.length} requests for ${everyPage.length} pages, one set-back`)
-  }
-}
-
-type Start = (day: number, isFirst: boolean, folder: TempDir) => StartedProcess
-
 const AT_ONCE = 4
-const SETTINGS = ['-s', 'RECRAWL=fixed', '-s', 'DOWNLOAD_DELAY=0', '-s', `CONCURRENT_REQUESTS=${AT_ONCE}`]
+/** Days until a page is visited again, at the most: RECRAWL_INTERVAL_MAX. */
+const DAYS_MAX = 2
+const SEED = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 1e6))
+const random = randomOf(SEED + 1)
 
-const workerOf =
-  ({ url }: RedisServer): Start =>
-  (day, isFirst, folder) =>
-    startOn(day, folder, [
-      'worker',
-      'spider.ts',
-      ...(isFirst ? ['--new'] : []),
-      '-s',
-      `REDIS_URL=${url}`,
-      ...SETTINGS,
-    ])
+const settingsOf = (recrawl: string) =>
+  [
+    `RECRAWL=${recrawl}`,
+    `RECRAWL_INTERVAL_MAX=${24 * DAYS_MAX}`,
+    'DOWNLOAD_DELAY=0',
+    `CONCURRENT_REQUESTS=${AT_ONCE}`,
+    // A run without anything to do would wait for what nobody pushes.
+    'SCHEDULER_IDLE_BEFORE_CLOSE=0',
+  ].flatMap((pair) => ['-s', pair])
 
-describe('days of kills', () => {
-  test('in a JOBDIR', () =>
-    // A page is done in one transaction with its links and its visit: only what was under way comes again.
-    crawlDays(
-      (day, _isFirst, folder) =>
-        startOn(day, folder, ['runspider', 'spider.ts', '-s', 'JOBDIR=job', ...SETTINGS]),
-      AT_ONCE,
-    ))
+interface CrawlOptions extends Omit<KilledCrawlOptions, 'web'> {
+  readonly workers: number
+}
 
-  test('on Redis', async () => {
-    await using server = await startRedis()
-    await crawlDays(workerOf(server))
+/** A run of the crawl, while it lasts. */
+interface Run {
+  readonly day: number
+  readonly web: WatchedShops
+  readonly crawl: KilledCrawl
+  /** Workers that nobody has killed. */
+  alive: readonly Worker[]
+}
+
+/** What happens to a run. Resolves to what is to be said of a page that was asked for twice; undefined: it had to be. */
+type Disturb = (run: Run) => Promise<(repeat: Repeat) => string | undefined>
+
+interface Repeat {
+  readonly url: string
+  /** Who had asked for it before. */
+  readonly before: string
+  /** How often it had been asked for. */
+  readonly times: number
+}
+
+const undisturbed: Disturb = async () => () => 'nobody was killed'
+
+/** Resolves to false when the run was over before it had asked for so many pages more. */
+async function goesOnFor({ web, alive }: Run, pages: number): Promise<boolean> {
+  const enough = web.askedFor(pages).then(() => true)
+  web.release()
+  return Promise.race([enough, Promise.all(alive.map(({ process }) => process.exited)).then(() => false)])
+}
+
+/** Kills the one that asked last, and starts another in its place. */
+async function killOne(run: Run): Promise<Worker> {
+  const { web, crawl, alive, day } = run
+  const last = web.asked.at(-1)?.worker
+  const victim = alive.find(({ name }) => name === last) ?? alive[0]!
+  await crawl.kill(victim)
+  run.alive = [...alive.filter((one) => one !== victim), await crawl.worker(day, false)]
+  return victim
+}
+
+const aPartOf = ({ web }: Run, parts: number) => 1 + Math.floor((random() * web.urls.length) / parts)
+
+/** In a JOBDIR a page is done in one transaction with its links and its visit: only what was under way comes again. */
+const killedInJobdir: Disturb = async (run) => {
+  const left = new Map<string, number>()
+  for (let n = 0; n < KILLS_PER_DAY; n++)
+    if (await goesOnFor(run, aPartOf(run, KILLS_PER_DAY + 1))) left.set((await killOne(run)).name, AT_ONCE)
+  return ({ before }) => {
+    const more = left.get(before)
+    if (more === undefined) return `${before} was not killed`
+    left.set(before, more - 1)
+    return more > 0 ? undefined : `${before} had no more than ${AT_ONCE} under way`
+  }
+}
+
+const killedOnRedis: Disturb = async (run) => {
+  const { web, crawl, day } = run
+  const noted = new Map<string, ReadonlySet<string>>()
+  const sinceMs = Date.now() + day * DAY_MS - PROCESS_MS_MAX
+  for (let n = 0; n < KILLS_PER_DAY; n++)
+    if (await goesOnFor(run, aPartOf(run, KILLS_PER_DAY + 1))) {
+      const { name } = await killOne(run)
+      const done = await crawl.visitedSince(sinceMs, web.urls)
+      noted.set(name, done)
+      const asked = web.asked.filter(({ worker, url }) => worker === name && !done.has(url))
+      console.log(`${name} is killed: ${asked.length} of its pages are not noted`)
+      // What it was fetching, and what the message said that was on its way.
+      expect(asked.length, name).toBeLessThanOrEqual(2 * AT_ONCE)
+    }
+  return ({ url, before }) => {
+    const done = noted.get(before)
+    if (!done) return `${before} was not killed`
+    return done.has(url) ? `${before} had noted it` : undefined
+  }
+}
+
+/** How long before its first kill a run may have begun. */
+const PROCESS_MS_MAX = 3_600_000
+
+/** Redis comes back as it was some pages before; on every second day a worker is killed with it. */
+const setBack =
+  (redis: RedisServer): Disturb =>
+  async (run) => {
+    const { web, crawl, day } = run
+    const sinceMs = Date.now() + day * DAY_MS - PROCESS_MS_MAX
+    await goesOnFor(run, aPartOf(run, 3))
+    const kept = await crawl.visitedSince(sinceMs, web.urls)
+    await redis.remember()
+    await goesOnFor(run, aPartOf(run, 3))
+    if (day % 2 === 1) await killOne(run)
+    await redis.setBack()
+    return ({ url, times }) => {
+      if (kept.has(url)) return 'its visit was not lost'
+      return times === 1 ? undefined : `it had been asked for ${times} times`
+    }
+  }
+
+/** Runs the crawl on that day until nothing is left. Resolves to what is wrong with pages that were asked for twice. */
+async function runOn(
+  run: Omit<Run, 'alive'>,
+  { workers }: CrawlOptions,
+  disturb: Disturb,
+): Promise<string[]> {
+  const { web, crawl, day } = run
+  web.forget()
+  web.hold()
+  const asked = web.askedFor(1)
+  const first = await crawl.worker(day, true)
+  await Promise.race([asked, first.process.exited])
+  const alive = [first]
+  while (alive.length < workers) alive.push(await crawl.worker(day, false))
+  for (const { process } of alive) await Promise.race([process.waitForOutput(/pace: /), process.exited])
+  const whole: Run = { ...run, alive }
+  const wrongOf = await disturb(whole)
+  web.release()
+  for (const { process } of whole.alive) {
+    const { code, stderr } = await process.exited
+    expect(code, stderr).toBe(0)
+  }
+  return repeatsIn(web.asked).flatMap((repeat) => {
+    const wrong = wrongOf(repeat)
+    return wrong === undefined ? [] : [`${repeat.url} again: ${wrong}`]
   })
+}
 
-  test('on a Redis that comes back older each day: that costs a page one visit at the most', async () => {
-    await using server = await startRedis({ appendonly: 'everysec', config: { appendfsync: 'no' } })
-    await crawlDaysSetBack(server, workerOf(server))
+function repeatsIn(asked: readonly AskedBy[]): readonly Repeat[] {
+  const last = new Map<string, { readonly worker: string; readonly times: number }>()
+  return asked.flatMap(({ url, worker }) => {
+    const before = last.get(url)
+    last.set(url, { worker, times: (before?.times ?? 0) + 1 })
+    return before ? [{ url, before: before.worker, times: before.times }] : []
   })
-}, 600_000)
+}
+
+async function crawlDays(options: CrawlOptions, disturb: Disturb) {
+  console.log(`SOAK_SEED=${SEED}`)
+  const latencyMs = () => 5 + 40 * random()
+  await using web = await WatchedShops.start({ shops: SHOPS, pagesPerShop: PAGES_PER_SHOP, latencyMs })
+  await using crawl = await KilledCrawl.of({ ...options, web })
+  const known = new Set<string>()
+  const visitedOn = async (day: number, disturbed: Disturb) => {
+    const due = known.size === 0 ? [] : await crawl.due(day)
+    const expected = new Set([...due, ...web.urls.filter((url) => !known.has(url))])
+    const wrong = await runOn({ day, web, crawl }, options, disturbed)
+    const visited = new Set(web.asked.map(({ url }) => url))
+    expect([...visited].sort(), `day ${day}: visited`).toEqual([...expected].sort())
+    expect(wrong, `day ${day}`).toEqual([])
+    for (const url of visited) known.add(url)
+    // Each page is due at one time.
+    expect([...(await crawl.listed(day))].sort(), `day ${day}: known`).toEqual([...known].sort())
+    if (options.redis) expect(await crawl.total(), `day ${day}`).toBe(known.size)
+    console.log(
+      `day ${day}: ${web.asked.length} requests for ${visited.size} pages, ${due.length} of them due`,
+    )
+    return due
+  }
+
+  const [, , gone] = web.urls
+  for (let day = 0; day < DAYS; day++) {
+    if (day > 0) web.grow()
+    for (const url of web.urls) if (random() < 0.2) web.change(url)
+    if (day === 1) web.remove(gone!)
+    if (day === 4) web.bringBack(gone!)
+    await visitedOn(day, disturb)
+  }
+  const late = DAYS + DAYS_MAX
+  const due = await visitedOn(late, undisturbed)
+  expect([...due].sort(), 'all are due so late').toEqual([...known].sort())
+  await visitedOn(late, undisturbed)
+  expect(web.asked, 'nothing is due again').toEqual([])
+}
+
+describe.each(['fixed', 'adaptive'])(
+  'RECRAWL=%s, days of kills',
+  (recrawl) => {
+    const settings = settingsOf(recrawl)
+
+    test('in a JOBDIR only what was under way is visited twice', () =>
+      crawlDays({ settings, workers: 1 }, killedInJobdir))
+
+    test('on Redis only what the killed one of three workers had not noted is visited twice', async () => {
+      await using redis = await startRedis()
+      await crawlDays({ settings, redis, workers: 3 }, killedOnRedis)
+    })
+
+    test('on a Redis that comes back older each day: that costs a page one visit at the most', async () => {
+      await using redis = await startRedis({ appendonly: 'everysec', config: { appendfsync: 'no' } })
+      await crawlDays({ settings, redis, isSetBack: true, workers: 2 }, setBack(redis))
+    })
+  },
+  600_000,
+)

@@ -19,6 +19,18 @@ test('past so many values the one used longest ago goes, however little they wei
   expect([kept.bytes, kept.size]).toEqual([2, 2])
 })
 
+test('a large map forgets a sixty-fourth of its values at once, so that what is full costs no more than what is not', () => {
+  const forgotten: number[] = []
+  const kept = new RecentBytes<number, true>(640, (key) => void forgotten.push(key))
+  for (let key = 0; key < 640; key++) kept.set(key, true, 1)
+  kept.get(0)
+  expect(forgotten).toEqual([])
+  kept.set(640, true, 1)
+  expect(forgotten).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  for (let key = 641; key < 650; key++) kept.set(key, true, 1)
+  expect([forgotten.length, kept.bytes, kept.size]).toEqual([10, 640, 640])
+})
+
 test('a value that is set again weighs what it weighs now, and what was deleted nothing', () => {
   const kept = new RecentBytes<string, number>(300)
   kept.set('a', 1, 200)

@@ -9,8 +9,14 @@ interface Weighed<Value> {
 export const ENTRY_BYTES = 128
 
 /**
- * A map that forgets the values used longest ago when its values weigh more than `bytesMax`, or are more than `valuesMax`.
- * The newest one always stays.
+ * Of a large map some of the oldest values are forgotten at once. To find its first entry V8 passes all that were deleted before it, which
+ * for each value that came to a full map took 10 µs of 10 000 values, and 100 of 100 000.
+ */
+const FORGOTTEN_TOGETHER = 1 / 64
+
+/**
+ * A map that forgets the values used longest ago when its values weigh more than `bytesMax`, or are more than `valuesMax`: as many as
+ * that takes, and of a large map a few more. The newest one always stays.
  */
 export class RecentBytes<Key, Value> {
   // The first entry is the one used longest ago.
@@ -61,11 +67,7 @@ export class RecentBytes<Key, Value> {
     this.#values.set(key, { value, bytes })
     this.#newest = key
     this.#bytes += bytes
-    while ((this.#bytes > this.#bytesMax || this.#values.size > this.#valuesMax) && this.#values.size > 1) {
-      const [oldest, forgotten] = this.#values[Symbol.iterator]().next().value!
-      this.delete(oldest)
-      this.#onForgotten(oldest, forgotten.value)
-    }
+    if (this.#isOver) this.#forgetOldest()
   }
 
   /** All entries, the one that was used longest ago first. A look at them is no use of them. */
@@ -79,5 +81,20 @@ export class RecentBytes<Key, Value> {
     this.#values.delete(key)
     if (key === this.#newest) this.#newest = undefined
     this.#bytes -= known.bytes
+  }
+
+  get #isOver(): boolean {
+    return this.#bytes > this.#bytesMax || this.#values.size > this.#valuesMax
+  }
+
+  #forgetOldest(): void {
+    const least = this.#values.size * FORGOTTEN_TOGETHER
+    const forgotten: [key: Key, value: Value][] = []
+    for (const [key, { value }] of this.#values) {
+      if (this.#values.size === 1 || (!this.#isOver && forgotten.length + 1 > least)) break
+      this.delete(key)
+      forgotten.push([key, value])
+    }
+    for (const [key, value] of forgotten) this.#onForgotten(key, value)
   }
 }

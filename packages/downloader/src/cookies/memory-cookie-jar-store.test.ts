@@ -34,3 +34,17 @@ test('a long cookie counts for several, so that cookies take no more than 640 by
   store.keep('1', [cookie('long', '', { domain: 'c.test', expiresAtMs: 1 })])
   expect(store.isEmpty).toBe(true)
 })
+
+test('a large store drops a sixty-fourth of its cookies at once, those that were used longest ago', () => {
+  const stats = new MemoryStatsCollector()
+  const store = new MemoryCookieJarStore({ ...BOUNDS, cookiesMax: 640, stats })
+  const keep = (n: number) => store.keep('1', [cookie('short', 'x', { domain: `${n}.test` })])
+  for (let n = 0; n < 640; n++) keep(n)
+  store.cookies('1', ['0.test'])
+  expect(stats.get('cookies/evicted')).toBeUndefined()
+  keep(640)
+  expect(stats.get('cookies/evicted')).toBe(11)
+  expect(['0', '1', '11', '12', '640'].map((n) => store.cookies('1', [`${n}.test`]).length)).toEqual([
+    1, 0, 0, 1, 1,
+  ])
+})

@@ -15,6 +15,9 @@ export interface MemoryCookieJarStoreOptions {
 const COOKIE_BYTES = 640
 const COOKIE_OVERHEAD_BYTES = 512
 
+// Of a large store some go at once, as of each large map (core's RecentBytes): to find the first entry of 50 000 takes V8 30 µs.
+const DROPPED_TOGETHER = 1 / 64
+
 /** A cookie and when it was first set, counted in cookies of the store. */
 interface Placed {
   readonly cookie: KeptCookie
@@ -115,13 +118,17 @@ export class MemoryCookieJarStore implements CookieJarStore {
   }
 
   #dropDomains(): void {
-    while (this.#weight > this.#options.cookiesMax) {
-      const [name, jar] = first(this.#jars)
-      const [domain, ofDomain] = first(jar)
-      jar.delete(domain)
-      if (jar.size === 0) this.#jars.delete(name)
-      this.#weight -= weightOfAll(ofDomain)
-      this.#options.stats.inc('cookies/evicted', ofDomain.size)
+    const { cookiesMax, stats } = this.#options
+    if (this.#weight <= cookiesMax) return
+    const keptMax = cookiesMax - Math.floor(cookiesMax * DROPPED_TOGETHER)
+    for (const [name, jar] of this.#jars) {
+      for (const [domain, ofDomain] of jar) {
+        if (this.#weight <= keptMax) return
+        jar.delete(domain)
+        this.#weight -= weightOfAll(ofDomain)
+        stats.inc('cookies/evicted', ofDomain.size)
+      }
+      this.#jars.delete(name)
     }
   }
 }

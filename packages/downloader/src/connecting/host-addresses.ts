@@ -12,7 +12,6 @@
  * the thousand.
  */
 
-import { isIP } from 'node:net'
 import {
   DownloadError,
   ENTRY_BYTES,
@@ -24,6 +23,7 @@ import {
   timerMs,
   withDeadline,
 } from '@webloom/core'
+import { FreshLookups } from '../names/fresh-lookups.ts'
 import {
   isUnknownName,
   type NameServers,
@@ -31,6 +31,7 @@ import {
   nameServersOfMachine,
 } from '../names/name-servers.ts'
 import { type FoundAddresses, systemLookup } from '../names/system-lookup.ts'
+import { isAddress } from './ip-network.ts'
 
 export interface HostAddressesOptions {
   /** How many names are remembered, each in 512 bytes; a name with many addresses counts for several. 0: none. */
@@ -101,8 +102,7 @@ export class HostAddresses implements HostLookup {
   readonly #asking = new PassingMap<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
-  /** When the lookups began that are fresh, the oldest first. */
-  readonly #fresh = new PassingMap<Question, number>()
+  readonly #fresh = new FreshLookups(FRESH_MS)
   #whenStale: NodeJS.Timeout | undefined
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number
@@ -133,18 +133,17 @@ export class HostAddresses implements HostLookup {
   }
 
   async of(hostname: string): Promise<readonly string[]> {
-    if (isIP(hostname) !== 0) return [hostname]
-    if (LOCALHOST.test(hostname)) return LOOPBACK
+    if (isAddress(hostname)) return [hostname]
     const known = this.#held(this.#known.get(hostname))
-    if (!known) return this.#asked(hostname)
-    if (known.addresses) return known.addresses
-    throw cannotResolve(hostname, known.failure ?? 'no address')
+    if (known?.addresses) return known.addresses
+    if (known) throw cannotResolve(hostname, known.failure ?? 'no address')
+    return LOCALHOST.test(hostname) ? LOOPBACK : this.#asked(hostname)
   }
 
   ahead(hostname: string): Promise<unknown> | undefined {
-    if (!this.#remembers || isIP(hostname) !== 0 || LOCALHOST.test(hostname)) return undefined
-    // The connection that is made next uses it, by `of`.
-    if (this.#held(this.#known.peek(hostname))) return undefined
+    // The connection that is made next uses what is known, by `of`.
+    if (!this.#remembers || isAddress(hostname) || this.#held(this.#known.peek(hostname))) return undefined
+    if (LOCALHOST.test(hostname)) return undefined
     if (!this.#asking.has(hostname) && !this.#mayBegin(this.#lookupsAheadMax())) return undefined
     return this.#asked(hostname)
   }
@@ -166,21 +165,13 @@ export class HostAddresses implements HostLookup {
 
   /** Returns whether one more lookup may begin when at most `lookupsMax` may be under way. */
   #mayBegin(lookupsMax: number): boolean {
-    return this.#lookups < lookupsMax && this.#freshLookups() < this.#freshLookupsMax
-  }
-
-  #freshLookups(): number {
-    for (const [question, beganAtMs] of this.#fresh) {
-      if (this.#now() - beganAtMs < FRESH_MS) break
-      this.#fresh.delete(question)
-    }
-    return this.#fresh.size
+    return this.#lookups < lookupsMax && this.#fresh.count(this.#now()) < this.#freshLookupsMax
   }
 
   #ask(hostname: string): Promise<readonly string[]> {
     const asking = new Promise<readonly string[]>((resolve, reject) => {
       this.#line.push({ hostname, askedAtMs: this.#now(), resolve, reject })
-    }).finally(() => this.#asking.delete(hostname))
+    })
     this.#asking.set(hostname, asking)
     this.#next()
     return asking
@@ -191,11 +182,16 @@ export class HostAddresses implements HostLookup {
       const question = this.#line.shift()
       if (!question) return
       // Its callers have been told already that no answer came.
-      if (this.#now() - question.askedAtMs >= this.#timeoutMs) question.reject(this.#late(question.hostname))
+      if (this.#now() - question.askedAtMs >= this.#timeoutMs) this.#leftUnasked(question)
       else void this.#answer(question)
     }
     // Servers that are silent end no lookup for a long time, but their lookups do not stay fresh.
     if (this.#line.length > 0 && this.#lookups < this.#lookupsMax) this.#nextWhenStale()
+  }
+
+  #leftUnasked({ hostname, reject }: Question): void {
+    this.#asking.delete(hostname)
+    reject(this.#late(hostname))
   }
 
   #nextWhenStale(): void {
@@ -205,15 +201,14 @@ export class HostAddresses implements HostLookup {
     }, FRESH_MS / 10).unref()
   }
 
-  async #answer(question: Question): Promise<void> {
-    const { hostname, resolve, reject } = question
+  async #answer({ hostname, resolve, reject }: Question): Promise<void> {
     this.#lookups++
-    this.#fresh.set(question, this.#now())
+    const lookup = this.#fresh.begin(this.#now())
     try {
       const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
       this.#answeredAtMs = this.#now()
       const heldMs = Math.min(Math.max(ttlMs, FOUND_TTL_MS_MIN), FOUND_TTL_MS_MAX)
-      this.#know(hostname, { addresses, untilMs: this.#now() + heldMs })
+      this.#know(hostname, { addresses, untilMs: this.#answeredAtMs + heldMs })
       resolve(addresses)
     } catch (cause) {
       if (isUnknownName(cause)) this.#answeredAtMs = this.#now()
@@ -222,7 +217,8 @@ export class HostAddresses implements HostLookup {
       reject(cannotResolve(hostname, failure, cause))
     } finally {
       this.#lookups--
-      this.#fresh.delete(question)
+      this.#fresh.end(lookup)
+      this.#asking.delete(hostname)
       this.#next()
     }
   }

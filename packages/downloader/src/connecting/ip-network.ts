@@ -15,6 +15,15 @@ export function ipAddress(written: string): SocketAddress | undefined {
   )
 }
 
+const [DIGIT_0, DIGIT_9] = [48, 57]
+
+/** Returns whether this is an address, as `isIP` does, which tries two regular expressions on each name: that takes a microsecond and more. */
+export function isAddress(host: string): boolean {
+  const last = host.charCodeAt(host.length - 1)
+  const mayBe = (last >= DIGIT_0 && last <= DIGIT_9) || host.includes(':')
+  return mayBe && isIP(host) !== 0
+}
+
 const IPV4_AT_THE_END = new BlockList()
 IPV4_AT_THE_END.addSubnet('::ffff:0:0', 96, 'ipv6')
 IPV4_AT_THE_END.addSubnet('64:ff9b::', 96, 'ipv6')

@@ -2,6 +2,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { DownloadError, type HostLookup, hostAndPort, InvalidUrl } from '@webloom/core'
 import { buildConnector } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
+import { isAddress } from './ip-network.ts'
 import type { TlsOptions } from './tls-settings.ts'
 
 /** How connections are made. */
@@ -47,7 +48,7 @@ export function siteConnector(
     const callback: buildConnector.Callback = (...[error, socket]) =>
       error === null ? answer(null, socket) : answer(isTls ? toldOfTls(error) : error, null)
     // Node calls `lookup` for names only, so an address is put before the guard here.
-    if (isIP(given.hostname) === 0) connect(given, callback)
+    if (!isAddress(given.hostname)) connect(given, callback)
     else
       permitted(given.hostname).then(
         () => connect(given, callback),

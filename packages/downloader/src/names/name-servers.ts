@@ -11,6 +11,7 @@
  * (`resolve`, LDAP) `nameServersOfMachine` gives none, and all names are the operating system's.
  */
 
+import type { RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
@@ -58,38 +59,44 @@ export class NameServers {
   }
 
   /** Rejects with the error of `node:dns` when the name has no address, or no server answers. */
-  async lookup(hostname: string): Promise<FoundAddresses> {
+  lookup(hostname: string): Promise<FoundAddresses> {
     if (this.#isOfTheSystem(hostname)) return systemLookup(hostname)
-    try {
-      return await this.#ask(hostname)
-    } catch (error) {
-      if (this.#options.hasSearchDomains && isUnknownName(error)) return systemLookup(hostname)
+    const asked = this.#options.asksIpv6 ? this.#askForBoth(hostname) : this.#askFor4First(hostname)
+    if (!this.#options.hasSearchDomains) return asked
+    return asked.catch((error) => {
+      if (isUnknownName(error)) return systemLookup(hostname)
       throw error
-    }
+    })
   }
 
   #isOfTheSystem(hostname: string): boolean {
-    const name = hostname.toLowerCase().replace(/\.$/, '')
+    const lower = hostname.toLowerCase()
+    const name = lower.endsWith('.') ? lower.slice(0, -1) : lower
     return !name.includes('.') || name.endsWith('.local') || this.#options.hostsFileNames.has(name)
   }
 
-  async #ask(hostname: string): Promise<FoundAddresses> {
-    const askFor6 = () => this.#resolver.resolve6(hostname, { ttl: true })
-    const askFor4 = () => this.#resolver.resolve4(hostname, { ttl: true })
-    if (!this.#options.asksIpv6)
-      return found(
-        await askFor4().catch((error: unknown) => {
-          // ENOTFOUND means that the name has no addresses of either kind.
-          if ((error as NodeJS.ErrnoException).code === 'ENODATA') return askFor6()
-          throw error
-        }),
-      )
-    // IPv6 first, as the operating system orders them. Of a name with one kind the other is not waited for in vain: a
-    // server answers at once that there is none.
-    const [six, four] = await Promise.allSettled([askFor6(), askFor4()])
+  #askFor4First(hostname: string): Promise<FoundAddresses> {
+    return this.#askFor4(hostname).then(found, async (error: NodeJS.ErrnoException) => {
+      // ENOTFOUND means that the name has no addresses of either kind.
+      if (error.code === 'ENODATA') return found(await this.#askFor6(hostname))
+      throw error
+    })
+  }
+
+  /** IPv6 first, as the operating system orders them. Of a name with one kind the other is not waited for in vain: a server answers at once that there is none. */
+  async #askForBoth(hostname: string): Promise<FoundAddresses> {
+    const [six, four] = await Promise.allSettled([this.#askFor6(hostname), this.#askFor4(hostname)])
     const records = [six, four].flatMap((kind) => (kind.status === 'fulfilled' ? kind.value : []))
     if (records.length === 0 && four.status === 'rejected') throw four.reason
     return found(records)
+  }
+
+  #askFor4(hostname: string): Promise<RecordWithTtl[]> {
+    return this.#resolver.resolve4(hostname, { ttl: true })
+  }
+
+  #askFor6(hostname: string): Promise<RecordWithTtl[]> {
+    return this.#resolver.resolve6(hostname, { ttl: true })
   }
 }
 
@@ -146,7 +153,7 @@ export function isUnknownName(error: unknown): boolean {
   return code === 'ENOTFOUND' || code === 'ENODATA'
 }
 
-function found(records: readonly { address: string; ttl: number }[]): FoundAddresses {
+function found(records: readonly RecordWithTtl[]): FoundAddresses {
   return {
     addresses: records.slice(0, ADDRESSES_MAX).map(({ address }) => address),
     ttlMs: Math.min(...records.map(({ ttl }) => ttl)) * 1000,

@@ -149,7 +149,7 @@ export class BucketQueue implements RequestQueue {
     this.#parts.queued.listen(listener)
   }
 
-  /** What was written for this shard in others has come to it. */
+  /** Takes note of what has come to this shard from others. */
   changed({ nudged, ...jobChanges }: ShardChanges): void {
     this.#parts.jobs.changeJobs(jobChanges)
     if (nudged.length > 0) this.#nudged(nudged)

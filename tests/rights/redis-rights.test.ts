@@ -156,6 +156,32 @@ test('a right that is taken away in mid-crawl is named, with the line that gives
   await servers.queue.command('ACL', 'SETUSER', 'loom', '+hset')
 })
 
+test('a user who is gone in mid-crawl is told in words, and no line has the password', async () => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 60, latencyMs: 20 })
+  await using redis = await startRedis()
+  await redis.command('ACL', 'SETUSER', 'leaver', 'on', '>s3cr3t-pw', '~*', '&*', '+@all')
+  await redis.command('RPUSH', 'pages:start_urls', ...web.seeds)
+  const lines: string[] = []
+  const crawling = crawl(SeededPages, {
+    settings: {
+      REDIS_URL: redis.url.replace('://', '://leaver:s3cr3t-pw@'),
+      PRIVATE_ADDRESSES_ALLOWED: ['*'],
+    },
+    logger: keepingLogger(lines),
+  }).then(
+    ({ finishReason }) => finishReason,
+    (error: Error) => error.message,
+  )
+  await web.waitForHits(10, 20_000)
+  await redis.command('ACL', 'DELUSER', 'leaver')
+  const end = await crawling
+  const told = [...lines, end].join('\n')
+  expect(told).toMatch(
+    /does not let this process in any more: it does not know the user and password that REDIS_URL gives/,
+  )
+  expect(told).not.toContain('s3cr3t-pw')
+})
+
 // What nobody misses where it is refused: CONFIG GET save (are there snapshots?), and how a client introduces itself.
 const MAY_BE_REFUSED = ['config|get', 'client|setinfo']
 

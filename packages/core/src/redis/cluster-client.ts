@@ -10,6 +10,7 @@
  */
 
 import type { Cluster } from 'ioredis'
+import { quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import { dropWhenUnanswered } from './silent-server.ts'
@@ -47,6 +48,7 @@ export function newClusterClient(
   cluster.on('node error', (error: Error) => tell('error', error))
   cluster.on('+node', (node) => {
     quietReadyCheck(node)
+    quietLogin(node, (error) => void behaviour.reconnectOnError?.(error))
     dropWhenUnanswered(node, behaviour.connectTimeout)
     node.on('ready', () => {
       if (cluster.status === 'ready') tell('ready')

@@ -19,8 +19,10 @@ import { missingRights, type PlacesAsked } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
   explain,
+  explainLogin,
   IsReplica,
   isClusterNode,
+  isExplained,
   isSentinel,
   type MasterPlace,
   masterOfReplica,
@@ -248,13 +250,15 @@ export class RedisLink {
    * make of this one, too: whatever is logged of it then says what is missing.
    */
   #explain(error: ReplyError): void {
-    if (missingRightOf(error)) return
-    const { shown } = this.#target
+    if (isExplained(error)) return
+    const { shown, setting } = this.#target
     const asked = error.command ? `${error.command.name.toUpperCase()} at ${shown}` : shown
     // What was sent may be a password (AUTH, HELLO), and errors are logged whole.
     if (error.command) error.command.args = []
     const missing = missingRight(error.message, asked, this.#aclLine)
     if (missing) explain(error, missing)
+    // Before that `open` tells it.
+    else if (this.#isOpen) explainLogin(error, shown, setting)
   }
 
   #onError(error: ReplyError): void {

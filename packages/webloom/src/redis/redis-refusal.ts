@@ -157,6 +157,23 @@ export function explain(error: Error, missing: MissingRight): void {
   Object.assign(error, { message: `${why}. ${cure}: ${aclLine} (docs/deploy.md says more)`, code: REFUSED })
 }
 
+const NO_LOGIN = /^(?:NOAUTH|WRONGPASS|ERR invalid password)/
+
+/** Makes the reply to a login say what to do; one that says something else stays as it is. */
+export function explainLogin(error: Error, shown: string, setting: string): void {
+  const refusal = NO_LOGIN.test(error.message) ? serverRefusal(error.message, setting) : undefined
+  if (!refusal) return
+  Object.assign(error, {
+    message: `Redis at ${shown} does not let this process in any more: ${refusal.why}. Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`,
+    code: REFUSED,
+  })
+}
+
+/** Returns whether an error says in our words already what was refused. */
+export function isExplained(error: Error): boolean {
+  return 'code' in error && error.code === REFUSED
+}
+
 /** Returns the right that was missing when an error was explained, or the cause of one; undefined for all others. */
 export function missingRightOf(error: unknown): MissingRight | undefined {
   const reply = error instanceof WebloomError ? error.cause : error
@@ -165,8 +182,9 @@ export function missingRightOf(error: unknown): MissingRight | undefined {
 
 /** A reply of Redis that names a missing right, as an error of ours; undefined for all others. */
 export function refusalOf(error: unknown): WebloomError | undefined {
-  const isRefusal = error instanceof Error && 'code' in error && error.code === REFUSED
-  return isRefusal ? new WebloomError(REFUSED, error.message, { cause: error }) : undefined
+  return error instanceof Error && isExplained(error)
+    ? new WebloomError(REFUSED, error.message, { cause: error })
+    : undefined
 }
 
 /** Returns whether an answer to `INFO cluster` is by a node of a Redis Cluster. */

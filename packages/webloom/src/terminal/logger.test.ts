@@ -27,6 +27,21 @@ const pretty = (log: (logger: Logger) => void) => logged({ format: 'pretty', lev
 const json = (log: (logger: Logger) => void) =>
   JSON.parse(logged({ format: 'json' }, log)) as Record<string, unknown>
 
+test('what a command of Redis was sent with is not in the log: it may be a password', () => {
+  const reply = Object.assign(new Error('WRONGPASS'), {
+    command: { name: 'hello', args: ['3', 'AUTH', 'crawler', 's3cr3t'] },
+  })
+  const lost = Object.assign(new Error('lost'), { lastNodeError: reply })
+  for (const log of [pretty, (by: (logger: Logger) => void) => JSON.stringify(json(by))]) {
+    const text = log((logger) => logger.error({ err: lost, reply }, 'away'))
+    expect(text).not.toContain('s3cr3t')
+  }
+  expect(json((logger) => logger.error({ reply }))).toMatchObject({
+    reply: { command: { name: 'hello', args: [] } },
+  })
+  expect(reply.command.args).toHaveLength(4)
+})
+
 describe('for people', () => {
   test('a line has time, level, message and fields', () => {
     expect(

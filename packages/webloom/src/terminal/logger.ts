@@ -105,10 +105,24 @@ function lineFields(fields: Record<string, unknown>): Record<string, unknown> {
 /** A logger never throws, whatever a library has made of an error. */
 function errorFields(error: Error): object {
   try {
-    return stdSerializers.err(error)
+    return withoutArguments(stdSerializers.err(error))
   } catch {
     return { type: 'Error', message: 'an error that cannot be read', stack: '' }
   }
+}
+
+/**
+ * What a command was sent with is no part of an error: it may be a password, or a request whole. Errors of Redis have it as a field,
+ * and errors lie within errors. Changes what pino has made.
+ */
+function withoutArguments(fields: Record<string, unknown>): object {
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value !== 'object' || value === null) continue
+    if (name === 'command' && 'args' in value) fields[name] = { ...value, args: [] }
+    const isOfPino = Object.getPrototypeOf(value) === Object.getPrototypeOf(fields)
+    if (isOfPino) withoutArguments(value as Record<string, unknown>)
+  }
+  return fields
 }
 
 /** Where pino writes its lines, and in which form they go on. */

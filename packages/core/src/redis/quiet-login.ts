@@ -1,0 +1,38 @@
+/**
+ * The password is an argument of the command that ioredis logs in with, and a reply's error has the command's arguments as fields: a
+ * server that refuses it would bring the password into every log. ioredis gives that error to all commands that wait, too.
+ */
+
+import type { Redis } from 'ioredis'
+
+/** As ioredis's commands have it; the type keeps it from us. */
+interface Rejected {
+  reject(error: LoginError): void
+}
+
+type LoginError = Error & { command?: { args: readonly unknown[] } }
+
+/**
+ * Takes the arguments out of the errors of AUTH and HELLO.
+ *
+ * @param onRefused hears of a login that was refused, before whoever waits for the connection
+ */
+export function quietLogin(client: Redis, onRefused: (error: Error) => void = () => {}): void {
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (...sent) => {
+    const [{ name }] = sent
+    if (name === 'hello' || name === 'auth') rejectsWithoutArgs(sent[0] as unknown as Rejected, onRefused)
+    return send(...sent)
+  }
+}
+
+function rejectsWithoutArgs(command: Rejected, onRefused: (error: Error) => void): void {
+  const reject = command.reject.bind(command)
+  command.reject = (error) => {
+    if (error.command) error.command.args = []
+    if (LOGIN_REFUSED.test(error.message)) onRefused(error)
+    reject(error)
+  }
+}
+
+const LOGIN_REFUSED = /^(?:NOAUTH|WRONGPASS|ERR invalid password)/

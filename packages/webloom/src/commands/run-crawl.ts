@@ -20,7 +20,7 @@ import { startProgress } from '../progress/progress.ts'
 import { startBanner } from '../terminal/banner.ts'
 import { colorWanted } from '../terminal/color.ts'
 import { logsAreForPeople } from '../terminal/logger-of.ts'
-import { resumeLine } from '../terminal/resume-line.ts'
+import { resumeLine, shownWord } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
 
@@ -156,7 +156,9 @@ function tellHowToResume({ settings }: Crawl): void {
   const place = settings.get('JOBDIR') ?? redisThatKeeps(settings)
   // Of several processes their parent would have to tell it once.
   if (place === undefined || process.send) return
-  process.stderr.write(`\nThe crawl is kept in ${place}. To go on:\n  ${resumeLine(settings)}\n`)
+  const hidden = process.argv.slice(2).some((word) => shownWord(word) !== word)
+  const note = hidden ? '  (a secret is not printed: write it again where *** or "(not shown)" stands)\n' : ''
+  process.stderr.write(`\nThe crawl is kept in ${place}. To go on:\n  ${resumeLine(settings)}\n${note}`)
 }
 
 /** Undefined where the queue is in this process, or is emptied at the end. */

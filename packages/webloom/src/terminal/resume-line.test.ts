@@ -1,6 +1,7 @@
+import { Settings } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { commandLine } from '../cli.ts'
-import { commandName, typedHints, typedLine } from './resume-line.ts'
+import { commandName, resumeLine, typedHints, typedLine } from './resume-line.ts'
 
 const named = (npm_lifecycle_script?: string) => commandName({ npm_lifecycle_script })
 
@@ -40,4 +41,18 @@ test('in a message every command has that name, and nothing else', () => {
     '`npx webloom seed` and (npx webloom status)',
   )
   expect(typedHints('webloom list', 'webloom')).toBe('webloom list')
+})
+
+test.each([
+  ["-s 'REDIS_URL=redis://***@127.0.0.1:1'", ['-s', 'REDIS_URL=redis://u1:geheim%251@127.0.0.1:1']],
+  ["'-sREDIS_URL=redis://***@127.0.0.1:1'", ['-sREDIS_URL=redis://u1:geheim/1@127.0.0.1:1']],
+  ["'--set=REDIS_URL=redis://***@127.0.0.1:1'", ['--set=REDIS_URL=redis://u1:geheim@127.0.0.1:1']],
+  ["-s 'REDIS_PARAMS=(not shown)'", ['-s', 'REDIS_PARAMS={"password":"geheim"}']],
+  ["-a 'token=***'", ['-a', 'token=geheim']],
+  ["-o 'https://***@x.test/items'", ['-o', 'https://u1:geheim@x.test/items']],
+  ["-s QUEUE_SHARDS=6 -a 'q=a b'", ['-s', 'QUEUE_SHARDS=6', '-a', 'q=a b']],
+])('the line to go on has no password: %s', (shown, words) => {
+  expect(resumeLine(new Settings({}), ['worker', 'tree.ts', ...words], {})).toBe(
+    `webloom worker tree.ts ${shown}`,
+  )
 })

@@ -1,15 +1,22 @@
-import type { Settings } from '@webloom/core'
+import { type Settings, withoutUrlSecrets } from '@webloom/core'
+import { shownPair } from '../schedules/flag-words.ts'
 
-/** The command line as it was typed, fit for a shell: running it again resumes the crawl. */
+/** The command line as it was typed, fit for a shell: running it again resumes the crawl. Secrets in it are hidden. */
 export function resumeLine(
   settings: Settings,
   argv: readonly string[] = process.argv.slice(2),
   env: NodeJS.ProcessEnv = process.env,
 ): string {
-  const words = [commandName(env), ...argv.map(shellQuoted)]
+  const words = [commandName(env), ...argv.map((word) => shellQuoted(shownWord(word)))]
   // What was set for that one command would be missing the next time.
   const folder = settings.source('JOBDIR') === 'environment' ? env.WEBLOOM_JOBDIR : undefined
   return [...(folder === undefined ? [] : [`WEBLOOM_JOBDIR=${shellQuoted(folder)}`]), ...words].join(' ')
+}
+
+/** A word of a command line without what is a secret by its name or its form. It may hold a flag: `-sREDIS_URL=…`, `--set=REDIS_URL=…`. */
+export function shownWord(word: string): string {
+  const [, flag = '', pair] = /^(-[sa]|--\w+=)?(\w+=.*)$/s.exec(word) ?? []
+  return pair === undefined ? withoutUrlSecrets(word) : `${flag}${shownPair(pair)}`
 }
 
 /** Returns what to type for the command that runs: `npx webloom` where it is only in the folder's own packages. */

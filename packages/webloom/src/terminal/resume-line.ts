@@ -1,5 +1,5 @@
 import { type Settings, withoutUrlSecrets } from '@webloom/core'
-import { shownPair } from '../schedules/flag-words.ts'
+import { shownPair } from './shown-pair.ts'
 
 /** The command line as it was typed, fit for a shell: running it again resumes the crawl. Secrets in it are hidden. */
 export function resumeLine(

@@ -43,11 +43,11 @@ export const visits = group(
     ),
     command<VisitListFlags, [name: string]>(
       'due <spider>',
-      'print the pages that a run would visit now: those that are due, or so soon that they are not left for the next run',
+      'print the pages that are due, or so soon that a run visits them all the same; a run also visits pages of start() that were not visited for RECRAWL_INTERVAL',
       { ...OPTIONS, ...MATCH, ...LIMIT },
       async (flags, [name]) => (await act()).visitsDue(await namedSpider(name, flags), flags),
       [
-        ['webloom visits due quotes', 'what would a run visit now?'],
+        ['webloom visits due quotes', 'what is due?'],
         ['webloom visits due quotes --limit 10 --json', 'for a program to read'],
       ],
     ),
@@ -63,7 +63,7 @@ export const visits = group(
     ),
   ],
   [
-    ['webloom visits due quotes', 'what would a run visit now?'],
+    ['webloom visits due quotes', 'what is due?'],
     ['webloom visits show quotes https://quotes.toscrape.com/', 'when is this page visited again?'],
   ],
 )

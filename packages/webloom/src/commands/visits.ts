@@ -48,7 +48,7 @@ export async function visitsList(spider: NamedSpider, flags: VisitListFlags): Pr
   await listed(spider, flags, () => true)
 }
 
-/** Prints the pages that a run would visit now. */
+/** Prints the pages that are due for a run. Which others `start()` makes due is known when it has run, and not before. */
 export async function visitsDue(spider: NamedSpider, flags: VisitListFlags): Promise<void> {
   const now = Date.now()
   await listed(spider, flags, ({ visit }, earlyMs) => visit.dueAt <= now + earlyMs)

@@ -36,7 +36,7 @@ test('what a command of Redis was sent with is not in the log: it may be a passw
     const text = log((logger) => logger.error({ err: lost, reply }, 'away'))
     expect(text).not.toContain('s3cr3t')
   }
-  expect(json((logger) => logger.error({ reply }))).toMatchObject({
+  expect(json((logger) => logger.error({ reply }, 'away'))).toMatchObject({
     reply: { command: { name: 'hello', args: [] } },
   })
   expect(reply.command.args).toHaveLength(4)

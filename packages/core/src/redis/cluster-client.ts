@@ -10,6 +10,7 @@
  */
 
 import type { Cluster } from 'ioredis'
+import { endEachOnce } from './one-end.ts'
 import { quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
@@ -47,6 +48,7 @@ export function newClusterClient(
   }
   cluster.on('node error', (error: Error) => tell('error', error))
   cluster.on('+node', (node) => {
+    endEachOnce(node)
     quietReadyCheck(node)
     quietLogin(node, (error) => void behaviour.reconnectOnError?.(error))
     dropWhenUnanswered(node, behaviour.connectTimeout)

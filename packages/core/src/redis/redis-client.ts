@@ -1,6 +1,7 @@
 /** The one place where options become a connection: of the crawl's own, and of the thread that keeps locks. */
 
 import { newClusterClient } from './cluster-client.ts'
+import { endEachOnce } from './one-end.ts'
 import { quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
@@ -33,10 +34,8 @@ export function newRedisClient(
     }),
     ...behaviour,
   })
+  endEachOnce(client)
   quietReadyCheck(client)
-  // A master that has become a replica refuses each command that is under way. For each ioredis closes the connection anew, and listens
-  // for its end: more than ten of them look like a leak, which Node would write to stderr.
-  client.on('connect', () => client.stream.setMaxListeners(0))
   // ioredis does not ask it of what it sets a connection up with.
   quietLogin(client, (error) => void behaviour.reconnectOnError?.(error))
   if (sentinels) dropWhenUnanswered(client, options.connectTimeout)

@@ -109,6 +109,14 @@ test('a crawl that was ended early: status counts what all shards have, export h
   expect((await bench.redis.keys('*')).filter(kept)).toEqual([])
 })
 
+test('clear leaves nothing of shards that only earlier runs had', async () => {
+  const once: SettingsInput = { SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: 1 }
+  for (const shards of [6, 3, 1]) await crawled({ QUEUE_SHARDS: shards, ...once })
+  expect(await seen((one) => clearFromOutside(one), { QUEUE_SHARDS: 1 })).toBe(0)
+  expect((await bench.redis.keys('webloom:{pages#*')).sort()).toEqual([])
+})
+
+
 test('an import makes a crawl of shards, and its worker fetches what was imported; what failed is queued again after the end', async () => {
   const fails = `${new URL(web.seeds[0]!).origin}/missing`
   const urls = [...web.seeds, fails]

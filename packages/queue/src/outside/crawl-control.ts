@@ -147,8 +147,10 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const act = async () => {
     await clear()
     for (const part of shards.queues) await new RedisFailures({ redis, keys: part }).clear()
-    // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
-    const own = parts.map(({ noted, base }) => (present > 0 ? `${noted}:` : `${base}:`))
+    // Workers that are present still read what became of their turns: then only the notes of pushes are deleted. Else all goes that any
+    // number of shards has ever had: their tags begin as the home's does, and a `#` in the crawl's own name is escaped there.
+    const own =
+      present > 0 ? parts.map(({ noted }) => `${noted}:`) : [`${keys.base}:`, `${keys.base.slice(0, -1)}#`]
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
     const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs, keys.monitors]
     const stays = [`${keys.schedules}:`, `${keys.budgets}:day:`]

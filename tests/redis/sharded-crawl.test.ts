@@ -17,6 +17,7 @@ import {
   withCrawlFromOutside,
 } from '../../packages/webloom/src/assembly/crawl-from-outside.ts'
 import { readStatus } from '../../packages/webloom/src/desk/read-status.ts'
+import { readScale } from '../../packages/webloom/src/desk/scale/read-scale.ts'
 import { withCrawlSource } from '../../packages/webloom/src/transfer/crawl-source.ts'
 import { withRedisTarget } from '../../packages/webloom/src/transfer/crawl-target.ts'
 import { listeningLogger } from '../crawls/crawl-web.ts'
@@ -114,6 +115,19 @@ test('clear leaves nothing of shards that only earlier runs had', async () => {
   for (const shards of [6, 3, 1]) await crawled({ QUEUE_SHARDS: shards, ...once })
   expect(await seen((one) => clearFromOutside(one), { QUEUE_SHARDS: 1 })).toBe(0)
   expect((await bench.redis.keys('webloom:{pages#*')).sort()).toEqual([])
+})
+
+
+test('scale goes by the delay that the workers have, whatever it is where scale is typed', async () => {
+  const pace: SettingsInput = {
+    DOWNLOAD_DELAY: 0.4,
+    RANDOMIZE_DOWNLOAD_DELAY: false,
+    CLOSESPIDER_PAGECOUNT: 1,
+  }
+  await crawled(pace)
+  const allowed = (more: SettingsInput) =>
+    seen(async (one) => (await readScale(one, await readStatus(one))).allowedPerSecond, more)
+  expect(await allowed({})).toBe(await allowed(pace))
 })
 
 

@@ -27,14 +27,16 @@ test.concurrent.each([
   await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
   const { settings, crawl } = crawlOf('lost', mode)
   await using folder = await ClusterFolder.of(web, settings)
-  const worker = folder.worker('a')
+  const worker = folder.worker('a', '-s', 'DUPEFILTER_SHARDS=2')
   await web.waitForHits(4, 30_000)
   await lose(crawl)
   const { code, stderr } = await worker.exited
   expect(code, stderr).toBe(1)
   const errors = linesOf({ stderr }).filter(({ level }) => level === 'ERROR')
   expect(errors.map(({ msg }) => msg).join('\n')).toMatch(
-    new RegExp(`nobody cleared it.*queued there are lost.*webloom clear pages -s CRAWL_ID=${crawl}`),
+    new RegExp(
+      `nobody cleared it.*queued there are lost.*webloom clear pages -s CRAWL_ID=${crawl} -s DUPEFILTER_SHARDS=2, then webloom worker pages -s CRAWL_ID=${crawl} -s DUPEFILTER_SHARDS=2`,
+    ),
   )
   expect(messagesOf({ stderr }).at(-1)).toMatch(/^crawl ended: crawl_lost/)
 })

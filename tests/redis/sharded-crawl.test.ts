@@ -3,7 +3,7 @@
  * where some do, see tests/fail-over.
  */
 
-import { scaledTimes } from '@webloom/core'
+import { scaledTimes, silentLogger } from '@webloom/core'
 import { failedRequests, readLedger, retryFailed } from '@webloom/queue'
 import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -16,8 +16,10 @@ import {
   type CrawlFromOutside,
   withCrawlFromOutside,
 } from '../../packages/webloom/src/assembly/crawl-from-outside.ts'
+import { openDupefilter } from '../../packages/webloom/src/assembly/open-dupefilter.ts'
 import { readStatus } from '../../packages/webloom/src/desk/read-status.ts'
 import { readScale } from '../../packages/webloom/src/desk/scale/read-scale.ts'
+import { noteTyped } from '../../packages/webloom/src/loading/typed-spider.ts'
 import { withCrawlSource } from '../../packages/webloom/src/transfer/crawl-source.ts'
 import { withRedisTarget } from '../../packages/webloom/src/transfer/crawl-target.ts'
 import { listeningLogger } from '../crawls/crawl-web.ts'
@@ -98,6 +100,9 @@ test('a crawl that was ended early: status counts what all shards have, export h
   await expect(crawled({ QUEUE_SHARDS: SHARDS + 1 })).rejects.toThrow(
     /QUEUE_SHARDS is 4, and crawl "pages" was begun with 3.*-s QUEUE_SHARDS=3, or begin it anew: webloom clear pages -s .*QUEUE_SHARDS=3$/,
   )
+  class ByFile extends Pages {}
+  noteTyped(ByFile, 'tree.ts')
+  await expect(crawledBy(ByFile, { QUEUE_SHARDS: SHARDS + 1 })).rejects.toThrow(/webloom clear tree\.ts -s/)
   // A run before had more, and whoever was to empty them was killed.
   const former = await seen(async ({ redis, keys }) => {
     await redis.hset(keys.record, 'shardsBefore', '5')
@@ -110,13 +115,64 @@ test('a crawl that was ended early: status counts what all shards have, export h
   expect((await bench.redis.keys('*')).filter(kept)).toEqual([])
 })
 
+const inFilter = async (more: SettingsInput) => {
+  const command = settings(more)
+  const { filter, exists, close } = await openDupefilter(
+    Pages,
+    { layers: { command }, folder: import.meta.dirname, createLogger: () => silentLogger },
+    { makes: false },
+  )
+  try {
+    return exists && (await filter.has!(new Request(web.seeds[0]!)))
+  } finally {
+    await close()
+  }
+}
+
+test('a worker with another dupefilter is refused, and commands find the one that the crawl was begun with', async () => {
+  class OwnFilter {
+    async requestSeen() {
+      return false
+    }
+  }
+  await crawled({ CLOSESPIDER_PAGECOUNT: 5 })
+  for (const other of [
+    { DUPEFILTER_CLASS: 'redis-bloom' },
+    { SCHEDULER_DUPEFILTER_KEY: 'other' },
+    { DUPEFILTER_CLASS: 'none' },
+    { DUPEFILTER_CLASS: OwnFilter },
+  ] as SettingsInput[])
+    await expect(crawled(other)).rejects.toThrow(
+      /was begun with redis-set under the key pages:dupefilter: .*Go on with .*webloom clear pages$/,
+    )
+  expect((await bench.redis.keys('*')).filter((key) => /bloomfilter|other/.test(key))).toEqual([])
+  expect(await inFilter({ DUPEFILTER_SHARDS: 1, DUPEFILTER_CLASS: 'redis-bloom' })).toBe(true)
+
+  expect(await seen((one) => clearFromOutside(one), { DUPEFILTER_SHARDS: 1 })).toBe(0)
+  expect((await bench.redis.keys('*dupefilter*')).filter((key) => !key.endsWith(':cleared'))).toEqual([])
+
+  await crawled({ DUPEFILTER_CLASS: OwnFilter as never, CLOSESPIDER_PAGECOUNT: 5 })
+  await expect(crawled({})).rejects.toThrow(/was begun with the class OwnFilter/)
+})
+
+test('a crawl of an earlier release notes no dupefilter: commands with other parts are refused, and who joins notes its own', async () => {
+  await crawled({ CLOSESPIDER_PAGECOUNT: 5 })
+  const record = await seen(async ({ keys }) => keys.record)
+  expect(await bench.redis.hdel(record, 'filter', 'filterSettings')).toBe(2)
+  const otherParts = /DUPEFILTER_SHARDS is 1, and the dupefilter pages:dupefilter was begun with 4/
+  await expect(inFilter({ DUPEFILTER_SHARDS: 1 })).rejects.toThrow(otherParts)
+  await expect(seen((one) => clearFromOutside(one), { DUPEFILTER_SHARDS: 1 })).rejects.toThrow(otherParts)
+  await crawled({ CLOSESPIDER_PAGECOUNT: 5 })
+  expect(await inFilter({ DUPEFILTER_SHARDS: 1 })).toBe(true)
+  await expect(crawled({ DUPEFILTER_CLASS: 'redis-bloom' })).rejects.toThrow(/was begun with redis-set/)
+})
+
 test('clear leaves nothing of shards that only earlier runs had', async () => {
   const once: SettingsInput = { SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: 1 }
   for (const shards of [6, 3, 1]) await crawled({ QUEUE_SHARDS: shards, ...once })
   expect(await seen((one) => clearFromOutside(one), { QUEUE_SHARDS: 1 })).toBe(0)
   expect((await bench.redis.keys('webloom:{pages#*')).sort()).toEqual([])
 })
-
 
 test('scale goes by the delay that the workers have, whatever it is where scale is typed', async () => {
   const pace: SettingsInput = {
@@ -129,7 +185,6 @@ test('scale goes by the delay that the workers have, whatever it is where scale 
     seen(async (one) => (await readScale(one, await readStatus(one))).allowedPerSecond, more)
   expect(await allowed({})).toBe(await allowed(pace))
 })
-
 
 test('an import makes a crawl of shards, and its worker fetches what was imported; what failed is queued again after the end', async () => {
   const fails = `${new URL(web.seeds[0]!).origin}/missing`

@@ -70,11 +70,16 @@ export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/hos
 
 export { RedisBudgetBook, type RedisBudgetBookOptions } from './budgets/redis-budget-book.ts'
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
-export { CRAWL_FORMAT, keysAsStored, refuseOtherFormat } from './crawl/crawl-format.ts'
+export {
+  CRAWL_FORMAT,
+  type FilterNoted,
+  keysAsStored,
+  notedFilterOf,
+  refuseOtherFormat,
+} from './crawl/crawl-format.ts'
 export { CRAWL_LOST, type CrawlLeft, REQUESTS_LEFT } from './crawl/crawl-leaving.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {
-  type CrawlRun,
   RedisCrawlRecord,
   type RedisCrawlRecordOptions,
 } from './crawl/redis-crawl-record.ts'

@@ -33,6 +33,10 @@ export class FilterPart implements PartOfFilter {
     return this.#options.shard
   }
 
+  get key(): string {
+    return this.#options.key
+  }
+
   get text(): string | undefined {
     return this.shard && partText(this.shard)
   }

@@ -47,6 +47,8 @@ export interface RedisDupeFilterOptions {
 export interface PartOfFilter {
   /** Undefined: the whole filter. */
   readonly shard: ShardPart | undefined
+  /** The main key of the whole filter. */
+  readonly key: string
   /** The part as its record has it. */
   readonly text: string | undefined
   /** Notes which part this is. Throws SettingsError when another one is stored. */

@@ -49,9 +49,19 @@ export class ShardedDupeFilter implements DupeFilter {
     }
   }
 
+  /** The main key of the whole filter. */
+  get key(): string {
+    return this.#filters[0]!.part.key
+  }
+
+  /** Throws SettingsError when other parts are stored than these. Writes nothing. */
+  async refuseOther(): Promise<void> {
+    await Promise.all(this.#filters.map(({ part }) => part.refuseOther()))
+  }
+
   async open(): Promise<void> {
     // All parts are checked before the first is written to: a list that is refused must leave nothing on a new server.
-    await Promise.all(this.#filters.map(({ part }) => part.refuseOther()))
+    await this.refuseOther()
     await this.#warnOfNewcomers()
     await Promise.all(this.#filters.map((filter) => filter.open()))
   }

@@ -3,6 +3,7 @@
 -- Input    todoOf, owe; KEYS[1] record; ARGV[1] id for a new run, ARGV[2] "1" when start() is not to run, ARGV[3] the form of
 --          a crawl that is new, [4] how many shards it has then, "" for one; [5] for how long (ms) a crawl of several shards does not
 --          finish: what is brought to one of them is seen by nobody who looks at the others
+--          [6] same and [7] settings of the dupefilter, "" where none is named; noted for a crawl that is new, or was emptied
 -- Output   {"new", "resumed" for one that had ended, "running", "emptied" while its queue has yet to be emptied, or "busy"
 --          while a worker is at that; its run, the first run of the crawl}
 local state, run, first, emptied, shards = unpack(redis.call('HMGET', KEYS[1], 'state', 'run', 'firstRun', 'emptied', 'shards'))
@@ -15,6 +16,9 @@ if what and holder ~= '' and tonumber(untilMs) > now then
 end
 if not state then
   shards = ARGV[4] ~= '' and ARGV[4]
+end
+if ARGV[6] ~= '' and (not state or emptied) then
+  redis.call('HSET', KEYS[1], 'filter', ARGV[6], 'filterSettings', ARGV[7])
 end
 if shards then
   redis.call('HSET', KEYS[1], 'bringsUntil', string.format('%.0f', now + ARGV[5]))

@@ -8,7 +8,7 @@ local present = presentBesides('', now - ARGV[1])
 if present > 0 and ARGV[2] ~= '1' then
   return present
 end
-local run, shards, shardsBefore = unpack(redis.call('HMGET', KEYS[1], 'run', 'shards', 'shardsBefore'))
+local run, shards, shardsBefore, filter, filterSettings = unpack(redis.call('HMGET', KEYS[1], 'run', 'shards', 'shardsBefore', 'filter', 'filterSettings'))
 if run and redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('SET', KEYS[4], run, 'PX', ARGV[3])
 end
@@ -21,6 +21,9 @@ if shards then
 end
 if shardsBefore then
   redis.call('HSET', KEYS[1], 'shardsBefore', shardsBefore)
+end
+if filter then
+  redis.call('HSET', KEYS[1], 'filter', filter, 'filterSettings', filterSettings)
 end
 redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return present

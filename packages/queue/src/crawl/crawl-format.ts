@@ -60,11 +60,37 @@ export async function keysAsStored({ redis, keys }: CrawlOnRedis): Promise<Crawl
   return format === 1 ? { ...keys, frontierCounts: `${formerBase(keys)}:counts` } : keys
 }
 
+/** The dupefilter of a crawl, as its record notes it. */
+export interface FilterNoted {
+  /** The same for all workers that fill one filter. */
+  readonly same: string
+  /** JSON: the settings by which a command finds it. */
+  readonly settings: string
+}
+
+/** The filter of a worker. */
+export interface CrawlsFilter {
+  readonly noted: FilterNoted
+  /** Returns the error for a crawl that was begun with another one. */
+  readonly refusal: (begunWith: FilterNoted) => Error
+}
+
+/** Resolves to the dupefilter that the crawl was begun with; to undefined where none is noted, or all of it was emptied. */
+export async function notedFilterOf({ redis, keys }: CrawlOnRedis): Promise<FilterNoted | undefined> {
+  const [same, settings, emptied] = await redis.hmget(keys.record, 'filter', 'filterSettings', 'emptied')
+  return same && settings && !emptied ? { same, settings } : undefined
+}
+
 /** A crawl was begun with another number of shards: its requests are where that number says. */
-export function otherShards(keys: CrawlRedisKeys, begunWith: number, asked: number): WebloomError {
+export function otherShards(
+  keys: CrawlRedisKeys,
+  begunWith: number,
+  asked: number,
+  typed = typedOf(keys),
+): WebloomError {
   return new WebloomError(
     'WL_USAGE',
-    `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear ${typedOf(keys)} -s QUEUE_SHARDS=${begunWith}`,
+    `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear ${typed} -s QUEUE_SHARDS=${begunWith}`,
   )
 }
 

@@ -72,7 +72,7 @@ import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-k
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
-import { AS_WRITTEN_NOW, otherShards, refuseOtherFormat } from './crawl-format.ts'
+import { AS_WRITTEN_NOW, type CrawlsFilter, otherShards, refuseOtherFormat } from './crawl-format.ts'
 import {
   type CrawlLeft,
   ENDS_OF_ONE_WORKER,
@@ -83,7 +83,7 @@ import {
 } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
-import { newRunId, runNameOf } from './run-name.ts'
+import { type CrawlRun, newRunId, runNameOf } from './run-name.ts'
 
 export interface RedisCrawlRecordOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
@@ -102,6 +102,10 @@ export interface RedisCrawlRecordOptions {
   readonly flushes?: boolean
   /** QUEUE_SHARDS. Default: 1. */
   readonly shards?: number
+  /** Absent: any filter may join. */
+  readonly filter?: CrawlsFilter
+  /** The crawl as it is typed. Default: by its name. */
+  readonly typed?: string
   /** For a crawl of several shards: when nothing is left in any of them, nor between them, what its home had sent by then. Asked before it is finished. */
   readonly isOver?: () => Promise<number | undefined>
   /** Counts requests of this crawl that wait where its workers do not read them. If there are any, the crawl ends as REQUESTS_LEFT. */
@@ -113,15 +117,6 @@ export interface RedisCrawlRecordOptions {
   readonly times?: ProtocolTimes
   /** Default: this machine's name. Outputs are files of one machine. */
   readonly host?: string
-}
-
-/** One crawl from its beginning to its end. */
-export interface CrawlRun {
-  readonly id: string
-  /** Milliseconds, by Redis's clock. */
-  readonly begunAt: number
-  /** When it began, or was resumed, whichever was later. */
-  readonly runningSince: number
 }
 
 const FINISH_ANSWER_MS_MAX = 10_000
@@ -154,6 +149,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #persists: boolean
   readonly #flushes: boolean
   readonly #shards: number
+  readonly #asked: Pick<RedisCrawlRecordOptions, 'filter' | 'typed'>
   readonly #isOver: RedisCrawlRecordOptions['isOver']
   readonly #requestsElsewhere: () => Promise<number>
   readonly #mayStart: () => boolean
@@ -178,6 +174,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#wakes = options.wakes ?? false
     this.#persists = options.persists
     this.#flushes = options.flushes ?? false
+    this.#asked = options
     this.#shards = options.shards ?? 1
     this.#isOver = options.isOver
     this.#requestsElsewhere = options.requestsElsewhere ?? (async () => 0)
@@ -213,6 +210,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       flushes: this.#flushes,
       persists: this.#persists,
       ...(this.#shards > 1 && { shards: String(this.#shards) }),
+      filter: this.#asked.filter?.noted,
     }
     const reply = await openScript.run(
       this.#redis,
@@ -226,7 +224,8 @@ export class RedisCrawlRecord implements CrawlRecord {
       [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
     )
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = reply as (string | number)[]
-    if (state === 'shards') throw otherShards(this.#keys, Number(id), this.#shards)
+    if (state === 'shards') throw otherShards(this.#keys, Number(id), this.#shards, this.#asked.typed)
+    if (state === 'filter') throw this.#asked.filter!.refusal({ same: String(id), settings: String(begunAt) })
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }

@@ -25,3 +25,12 @@ export function runNameOf({ queueName }: CrawlRedisKeys, runId: string, firstRun
   if (!runId.startsWith(NAMED_RUN)) return ''
   return `${queueName}/${firstRunId.slice(NAMED_RUN.length, NAMED_RUN.length + CRAWL_LETTERS)} ${runId}`
 }
+
+/** One crawl from its beginning to its end. */
+export interface CrawlRun {
+  readonly id: string
+  /** Milliseconds, by Redis's clock. */
+  readonly begunAt: number
+  /** When it began, or was resumed, whichever was later. */
+  readonly runningSince: number
+}

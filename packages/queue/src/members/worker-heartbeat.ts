@@ -28,7 +28,7 @@ import {
 import type { Redis } from 'ioredis'
 import { CRAWL_LOST } from '../crawl/crawl-leaving.ts'
 import { NOTHING_HELD, readWorkerEntry, type WorkerActivity, workerEntry } from '../crawl/crawl-worker.ts'
-import type { CrawlRun } from '../crawl/redis-crawl-record.ts'
+import type { CrawlRun } from '../crawl/run-name.ts'
 import { WorkerLoadMeter } from '../crawl/worker-load.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'

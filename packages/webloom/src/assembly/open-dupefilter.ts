@@ -6,6 +6,7 @@ import {
   type ComponentClass,
   type Crawler,
   completeDupeFilter,
+  crawlNameOf,
   DUPEFILTER_NAMES,
   type DupeFilter,
   fromCrawler,
@@ -30,11 +31,13 @@ import {
   type Shard,
   ShardedDupeFilter,
 } from '@webloom/dupefilter'
+import { crawlRedisKeys, notedFilterOf } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { componentClass } from '../loading/component-class.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { type ChosenFilter, comparedNote, settingsAsNoted } from '../redis/filter-note.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
-import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
+import { type CrawlBase, type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { partless, partsAsked } from './store-settings.ts'
 
 /** What a crawl has that its filter may need. */
@@ -52,11 +55,20 @@ export async function chooseDupefilter(
   crawler: Crawler,
   surroundings: FilterSurroundings,
 ): Promise<DupeFilter> {
+  return (await chosenFilter(crawler, surroundings)).filter
+}
+
+/** The same, with how it is called. */
+export async function chosenFilter(
+  crawler: Crawler,
+  surroundings: FilterSurroundings,
+): Promise<ChosenFilter> {
   const { settings, logger } = crawler
   const { servers, jobDirFilter } = surroundings
   const typed = typedCrawl(crawler.spider, settings.get('CRAWL_ID'))
   const Class = await chosenClass(settings, surroundings)
-  const filter = Class ? completeDupeFilter(madeOf(Class, { ...crawler, typed }, servers)) : jobDirFilter!
+  const own = Class && madeOf(Class, { ...crawler, typed }, servers)
+  const filter = own ? completeDupeFilter(own) : jobDirFilter!
   if (settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE') && !filter.forget)
     throw new SettingsError([
       `DUPEFILTER_RELEASE_ON_FAILURE is true, and ${shownFilter(settings, surroundings)} cannot forget a request. These can: ${forgettingFilters()}, or a filter of your own that has forget()`,
@@ -67,7 +79,20 @@ export async function chooseDupefilter(
     )
   if (settings.getInt('DUPEFILTER_SHARDS') > 1 && !(Class && isOnRedis(Class)) && isRedisNamed(settings))
     logger.warn('DUPEFILTER_SHARDS has no effect: only dupefilters on Redis have parts (DUPEFILTER_CLASS)')
-  return filter
+  const chosen = chosenName(settings, jobDirFilter !== undefined)
+  const isBuiltin = isBuiltinName(chosen) || chosen === 'none'
+  const shown = isBuiltin ? String(chosen) : `the class ${Class?.name}`
+  return { filter, isBuiltin, shown, key: keyOf(own), refuseOtherParts: () => refuseOtherParts(own) }
+}
+
+function keyOf(own: SimpleDupeFilter | undefined): string | undefined {
+  if (own instanceof RedisDupeFilter) return own.part.key
+  return own instanceof ShardedDupeFilter ? own.key : undefined
+}
+
+async function refuseOtherParts(own: SimpleDupeFilter | undefined): Promise<void> {
+  if (own instanceof RedisDupeFilter) await own.part.refuseOther()
+  if (own instanceof ShardedDupeFilter) await own.refuseOther()
 }
 
 /** Resolves to the class that the settings choose; to undefined for the JOBDIR's own filter. */
@@ -79,7 +104,7 @@ async function chosenClass(
   if (jobDirFilter) refuseBesideJobDir(settings, chosen)
   if (jobDirFilter && chosen === 'memory') return undefined
   if (chosen === 'none') return NoDupeFilter
-  if (!isBuiltin(chosen)) return componentClass('DUPEFILTER_CLASS', chosen, DUPEFILTER_NAMES, folder)
+  if (!isBuiltinName(chosen)) return componentClass('DUPEFILTER_CLASS', chosen, DUPEFILTER_NAMES, folder)
   const { onRedis, inProcess } = DUPEFILTERS[chosen]
   return filterClass<SimpleDupeFilter>(
     (isBuiltinInProcess(chosen, settings) ? inProcess : onRedis)!,
@@ -134,7 +159,7 @@ function chosenName(settings: Settings, hasJobDir: boolean) {
 export async function inProcessFilter(settings: Settings, folder: string): Promise<string | undefined> {
   const chosen = chosenName(settings, false)
   if (chosen === 'none') return undefined
-  if (isBuiltin(chosen)) return isBuiltinInProcess(chosen, settings) ? chosen : undefined
+  if (isBuiltinName(chosen)) return isBuiltinInProcess(chosen, settings) ? chosen : undefined
   const Class = await componentClass('DUPEFILTER_CLASS', chosen, DUPEFILTER_NAMES, folder)
   if (!isInProcess(Class)) return undefined
   return typeof chosen === 'string' ? chosen : `the class ${Class.name}`
@@ -149,7 +174,7 @@ function isRedisNamed(settings: Settings): boolean {
   return redisTargets(settings, 'dupefilter').length > 0
 }
 
-function isBuiltin(chosen: unknown): chosen is keyof typeof DUPEFILTERS {
+function isBuiltinName(chosen: unknown): chosen is keyof typeof DUPEFILTERS {
   return typeof chosen === 'string' && Object.hasOwn(DUPEFILTERS, chosen)
 }
 
@@ -160,7 +185,7 @@ function refuseBesideJobDir(settings: Settings, chosen: unknown): void {
     throw new SettingsError([
       `DUPEFILTER_DIGEST is ${digest}, and JOBDIR is set: a JOBDIR keeps fingerprints, which Scrapy reads and writes too (requests.seen). Unset one of them`,
     ])
-  if (chosen !== 'memory' && isBuiltin(chosen))
+  if (chosen !== 'memory' && isBuiltinName(chosen))
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${chosen}, and JOBDIR is set: a JOBDIR keeps the requests seen with its queue, in one transaction. Unset one of them`,
     ])
@@ -190,24 +215,35 @@ export async function openDupefilter(
   options: CrawlBaseOptions,
   { makes }: { makes: boolean },
 ): Promise<InspectedFilter> {
-  const base = await crawlBase(Class, options)
-  const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
-  const crawler: Crawler = { ...base, redis: servers.redis, close() {} }
-  await refuseInvisible(crawler.settings, options.folder)
-  const filter = await chooseDupefilter(crawler, { ...options, servers })
-  const close = async () => {
-    await filter.close()
-    servers.close()
-  }
+  const written = await crawlBase(Class, options)
+  const servers = new RedisServers(written.settings, written.logger, { spider: written.spider.name })
   try {
+    const { keys, noted } = await notedOf(written, servers)
+    const settings = settingsAsNoted(written.settings, noted)
+    const crawler: Crawler = { ...written, settings, redis: servers.redis, close() {} }
+    await refuseInvisible(settings, options.folder)
+    const chosen = await chosenFilter(crawler, { ...options, servers })
     await servers.open()
+    await comparedNote(crawler, chosen, { keys, noted })
+    const { filter } = chosen
     const exists = makes || ((await filter.exists?.()) ?? true)
     if (exists) await filter.open()
+    const close = async () => {
+      await filter.close()
+      servers.close()
+    }
     return { filter, exists, close }
   } catch (error) {
     servers.close()
     throw error
   }
+}
+
+/** The filter that the spider's crawl was begun with, where it is noted. */
+async function notedOf({ settings, spider }: CrawlBase, servers: RedisServers) {
+  const keys = crawlRedisKeys(crawlNameOf(settings, spider.name))
+  const redis = await servers.opened('queue')
+  return { keys, noted: redis && (await notedFilterOf({ redis, keys })) }
 }
 
 /** Throws `UsageError` for a filter that cannot be seen from outside the process that crawls. */

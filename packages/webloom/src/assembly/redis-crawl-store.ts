@@ -23,12 +23,14 @@ import {
   clearFormerShards,
   crawlRedisKeys,
   crawlShown,
+  type FilterNoted,
   failureBounds,
   HostSlots,
   keepSettings,
   LockKeeper,
   MemoryHostClock,
   noteCrawl,
+  notedFilterOf,
   PresentWorkers,
   QueueRun,
   RedisBudgetBook,
@@ -49,11 +51,12 @@ import {
 import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { comparedNote, filterNote, otherFilter, settingsAsNoted, typedPlaces } from '../redis/filter-note.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { VERSION } from '../version.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { seedSource } from './crawl-seeds.ts'
-import { chooseDupefilter } from './open-dupefilter.ts'
+import { chosenFilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
 import { partsOnOneServer, persistsOf, shardsAsked, shardsOnOneServer } from './store-settings.ts'
@@ -92,7 +95,10 @@ export async function redisStore(
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
   const persists = persistsOf(settings)
-  const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
+  const chosen = await chosenFilter({ ...crawler, run }, { folder, servers })
+  const { filter } = chosen
+  const ownFilter = filterNote({ settings, spider }, chosen)
+  const typed = typedCrawl(spider, name.crawlId)
   const filterRedis = servers.used('dupefilter')
   const filterParts = filterRedis.length === 1 ? settings.getInt('DUPEFILTER_SHARDS') : 1
   if (filterParts > 1 && servers.targets('dupefilter')[0]!.options.nodes === undefined)
@@ -116,6 +122,11 @@ export async function redisStore(
     persists,
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
+    typed,
+    filter: {
+      noted: ownFilter,
+      refusal: (noted) => otherFilter(keys, noted, { note: ownFilter, typed }),
+    },
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,
@@ -147,7 +158,7 @@ export async function redisStore(
       onResume: () => controls.resume(),
       onStop: (reason) => {
         if (reason === CRAWL_LOST)
-          logger.error(crawlLostText(typedCrawl(spider, name.crawlId), servers.targets('queue')[0]!.shown))
+          logger.error(crawlLostText(`${typed}${typedPlaces(settings)}`, servers.targets('queue')[0]!.shown))
         controls.stop(reason)
       },
       onOrders: async () => queue.steer(await readHostOrders({ redis: queueRedis, keys })),
@@ -256,6 +267,8 @@ export async function redisStore(
 /** For a command that brings a crawl requests. */
 export interface ShardsOfCrawl {
   readonly count: number
+  /** The crawl's dupefilter, as its record notes it. */
+  readonly filter: FilterNoted
   /** Tells them of the crawl's run; absent with one. */
   readonly tell?: () => Promise<void>
 }
@@ -266,10 +279,13 @@ export interface ShardsOfCrawl {
  * @param runName for one that brings it requests: the run that they are of, when the filter is joined
  */
 export async function withQueueAndFilter<T>(
-  { crawler, servers, redis, keys, folder }: CrawlFromOutside,
+  { crawler: written, servers, redis, keys, folder }: CrawlFromOutside,
   act: (queue: RequestQueue, filter: DupeFilter, shards: ShardsOfCrawl) => Promise<T>,
   runName = () => '',
 ): Promise<T> {
+  const noted = await notedFilterOf({ redis, keys })
+  const settings = settingsAsNoted(written.settings, noted)
+  const crawler = { ...written, settings }
   const shards = await shardsOf({ crawler, redis, keys })
   // An asker is settled for the same run as by the crawl's workers.
   const queueRun = new QueueRun({ redis, keys, shards })
@@ -278,7 +294,8 @@ export async function withQueueAndFilter<T>(
     redisRunId: () => queueRun.id(),
     keptRunId: () => queueRun.keptId(),
   }
-  const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
+  const chosen = await chosenFilter({ ...crawler, run }, { folder, servers })
+  const { filter } = chosen
   const addresses = HostAddresses.fromCrawler(crawler)
   const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
   const parts = { redis, keys, workerId: newWorkerId(), slots }
@@ -290,7 +307,12 @@ export async function withQueueAndFilter<T>(
   try {
     // The filter may have asked for a connection of its own.
     await servers.open()
-    return await act(queue, filter, { count: shards, ...(sharded && { tell: () => sharded.tellShards() }) })
+    const note = await comparedNote(crawler, chosen, { keys, noted })
+    return await act(queue, filter, {
+      count: shards,
+      filter: note,
+      ...(sharded && { tell: () => sharded.tellShards() }),
+    })
   } finally {
     await queue.close()
   }

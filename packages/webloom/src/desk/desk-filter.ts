@@ -12,9 +12,10 @@ import {
   type Settings,
   UsageError,
 } from '@webloom/core'
-import type { SettingsTold } from '@webloom/queue'
+import { notedFilterOf, type SettingsTold } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { chooseDupefilter, refuseInvisible } from '../assembly/open-dupefilter.ts'
+import { settingsAsNoted } from '../redis/filter-note.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 
 /** Bloom filters say more than others. */
@@ -66,7 +67,9 @@ export class DeskFilter {
   }
 
   async #choose(): Promise<DupeFilter> {
-    const { crawler, servers, folder } = this.#crawl
+    const { crawler: written, servers, folder } = this.#crawl
+    const settings = settingsAsNoted(written.settings, await notedFilterOf(this.#crawl))
+    const crawler = { ...written, settings }
     refuseElsewhere(this.#told, crawler.servers)
     await refuseInvisible(crawler.settings, folder)
     const filter = await chooseDupefilter(crawler as Crawler, { folder, servers })

@@ -23,6 +23,11 @@ export function typedCrawl(spider: Pick<SpiderLike, 'name'>, crawlId: CrawlName[
   return crawlId === null || crawlId === undefined ? typed : `${typed} -s CRAWL_ID=${shellQuoted(crawlId)}`
 }
 
+/** A setting as it stands behind such a command. */
+export function typedSetting(name: string, value: unknown): string {
+  return `-s ${shellQuoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)}`
+}
+
 /** The line that shows a page as the spider gets it. */
 export function typedShell(spider: Pick<SpiderLike, 'name'>, url: string): string {
   // A project's shell chooses the spider by the page's host itself.

@@ -112,8 +112,8 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, shards, onAdopt
   const { crawler, redis, keys, shown } = crawl
   const doneKey = `${keys.noted}:imported`
   let hasForgotten = false
-  const { count, tell } = shards
-  const inShards = { shards: count, ...(tell && { tellShards: tell }) }
+  const { count, filter: noted, tell } = shards
+  const inShards = { shards: count, filter: noted, ...(tell && { tellShards: tell }) }
   const end = new HeldEnd(async () => {
     if (count > 1) await adoptCrawl(crawl, inShards)
   })

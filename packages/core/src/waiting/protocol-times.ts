@@ -192,6 +192,8 @@ export interface ProtocolTimes {
     readonly reconnectMsMax: number
     /** How often a server is asked how full it is. */
     readonly memoryLookEveryMs: number
+    /** A server that answers, and has no use for the crawl (a replica now, full of connections), is waited for so long: a fail-over may be under way. */
+    readonly troubleMsMax: number
   }
 }
 
@@ -287,7 +289,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     waitMsMax: 2000,
   },
   engine: { leaseWaitMaxMs: 1000, seedsPollMs: 300, roomKeptMs: 1000 },
-  redis: { reconnectMsMax: 2000, memoryLookEveryMs: 1000 },
+  redis: { reconnectMsMax: 2000, memoryLookEveryMs: 1000, troubleMsMax: 60_000 },
 })
 
 /** Returns all times multiplied by `factor`, in whole milliseconds, none below one: 0.05 makes a lock of 300 ms. */

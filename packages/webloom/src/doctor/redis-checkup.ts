@@ -187,7 +187,7 @@ function unusable(error: Error & { code?: string }, server: Server, whose: Right
   const missing = missingRightOf(error)
   if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, whose))
   if (error instanceof IsNotReady)
-    return fail(`${error.message} (${roles.join(', ')})`, `${cliOf(target.options)} INFO persistence`)
+    return fail(`${error.message} (${roles.join(', ')})`, `${cliOf(target.options)} ${error.question}`)
   if (error instanceof IsRefused) {
     const { refusal, message } = error
     const line = refusal.question ? `${cliOf(target.options)} ${refusal.question}` : urlLine(target, refusal)

@@ -15,6 +15,7 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { infoWhenReady } from './info-when-ready.ts'
+import { LastingTrouble } from './lasting-trouble.ts'
 import { missingRights, type PlacesAsked } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
@@ -67,6 +68,7 @@ export class RedisLink {
   readonly #aclLine: string
   readonly #usedFor = new Set<RedisRole>()
   readonly #logger: Logger
+  readonly #trouble: LastingTrouble
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
   #lastError: Error | undefined
@@ -92,6 +94,8 @@ export class RedisLink {
       whose = {},
       times = PROTOCOL_TIMES,
       isLate = false,
+      told = new Set(),
+      onHopeless = () => {},
     }: {
       startTimeoutMs: number
       logger: Logger
@@ -102,6 +106,10 @@ export class RedisLink {
       times?: ProtocolTimes | undefined
       /** Opened by its first command while the crawl runs, and not by `open` before it. */
       isLate?: boolean
+      /** What was told of lasting trouble with the server, by any connection to it. */
+      told?: Set<string>
+      /** Called when the server has had us wait in vain for so long that the crawl must end. */
+      onHopeless?: (error: WebloomError) => void
     },
   ) {
     this.#isOpen = isLate
@@ -109,6 +117,8 @@ export class RedisLink {
     this.#startTimeoutMs = startTimeoutMs
     this.#aclLine = aclLine(roles, { ...whose, isCluster: target.options.nodes !== undefined })
     this.#logger = logger
+    // Nobody tells who has become the master in its place.
+    const isAlone = !target.options.sentinels && !target.options.nodes
     // Loaded by the first who has a Redis: others start sooner without it.
     const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
     this.client = newRedisClient(ioredis, target.options, {
@@ -123,8 +133,19 @@ export class RedisLink {
       reconnectOnError: (error: ReplyError) => {
         this.#explain(error)
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
-        return READ_ONLY.test(error.message) ? 2 : false
+        if (!READ_ONLY.test(error.message)) return false
+        if (this.#isOpen && isAlone) this.#trouble.onReadOnly()
+        return this.#trouble.isHopeless ? false : 2
       },
+    })
+    this.#trouble = new LastingTrouble({
+      client: this.client,
+      shown: target.shown,
+      setting: target.setting,
+      logger,
+      told,
+      msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
+      onHopeless,
     })
     if (!target.options.nodes)
       infoWhenReady(this.client, (info) => {
@@ -206,6 +227,7 @@ export class RedisLink {
   }
 
   close(): void {
+    this.#trouble.close()
     this.shared.close()
     this.client.disconnect()
   }
@@ -229,7 +251,7 @@ export class RedisLink {
     for (;;) {
       const info = await this.client.info()
       this.#master = masterOfReplica(info)
-      this.#notReady = forWriting && !this.#master ? await this.#trouble(info) : undefined
+      this.#notReady = forWriting && !this.#master ? await this.#troubleIn(info) : undefined
       if (this.#notReady?.isFinal) throw this.#unreachable()
       if (!this.#master && !this.#notReady) return info
       if (this.#master) this.client.disconnect(true)
@@ -237,7 +259,7 @@ export class RedisLink {
     }
   }
 
-  async #trouble(info: string): Promise<NotReady | undefined> {
+  async #troubleIn(info: string): Promise<NotReady | undefined> {
     const { client } = this
     const infos = client.isCluster
       ? await Promise.all(mastersOf(client).map((server) => server.info()))
@@ -306,6 +328,7 @@ export class RedisLink {
   #unreachable(error: unknown = this.#lastError): WebloomError {
     const { shown, setting, options } = this.#target
     if (this.#master) return new IsReplica(shown, setting, this.#master)
+    if (this.#trouble.crowd) return this.#trouble.crowd
     if (this.#notReady) return new IsNotReady(shown, this.#notReady)
     // ioredis's own first INFO fails by another way.
     if (error instanceof Error) this.#explain(error)

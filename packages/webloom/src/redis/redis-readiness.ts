@@ -15,13 +15,18 @@ export interface NotReady {
   readonly why: string
   /** True: it will not be otherwise in a moment. */
   readonly isFinal: boolean
+  /** What to type at that server; default: what asks how it is. */
+  readonly question?: string
 }
 
 /** A server that answers, and will not do. */
 export class IsNotReady extends WebloomError {
-  constructor(shown: string, { why, isFinal }: NotReady) {
+  readonly question: string
+
+  constructor(shown: string, { why, isFinal, question = 'INFO persistence' }: NotReady) {
     const code = isFinal ? 'WL_REDIS_REFUSED' : 'WL_REDIS_UNREACHABLE'
     super(code, `Redis at ${shown} cannot be used: ${why}`)
+    this.question = question
   }
 }
 

@@ -13,6 +13,7 @@ import {
   redisTargets,
   type Settings,
   SettingsError,
+  type WebloomError,
 } from '@webloom/core'
 import { crawlRedisKeys } from '@webloom/queue'
 import type { PlacesAsked } from './missing-rights.ts'
@@ -33,6 +34,9 @@ export class RedisServers {
   /** Components are being closed. */
   #isClosing = false
   #isClosed = false
+  /** Two connections may lead to one server. */
+  readonly #told = new Set<string>()
+  #onHopeless: (error: WebloomError) => void = () => {}
 
   constructor(
     settings: Settings,
@@ -59,6 +63,11 @@ export class RedisServers {
   /** The servers that the settings name for a role: none without Redis, several for a sharded dupefilter. */
   targets(role: RedisRole): readonly RedisTarget[] {
     return redisTargets(this.#settings, role)
+  }
+
+  /** Calls it when a server has had the crawl wait in vain for so long that the crawl must end, with the reason. */
+  onHopeless(listener: (error: WebloomError) => void): void {
+    this.#onHopeless = listener
   }
 
   /** The role's connection; undefined when the settings name no Redis for it. */
@@ -104,6 +113,8 @@ export class RedisServers {
       whose: { spider: this.#spider, ...keyPrefixesOf(this.#settings) },
       times: this.#times,
       isLate,
+      told: this.#told,
+      onHopeless: (error) => this.#onHopeless(error),
     })
     link.useFor(role)
     this.#links.set(place, link)

@@ -1,0 +1,162 @@
+/**
+ * What may keep a crawl that has begun from its Redis for good, although that answers:
+ *
+ *     demoted     what was its master is a replica now, and nobody names the new one
+ *     crowded     it takes no more connections, as it has as many as it may (maxclients)
+ *
+ * Both may pass: an address is given to the new master, another client leaves. So the crawl waits; but not for ever, as nobody may be there to see
+ * that it waits.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger, WebloomError } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { IsNotReady } from './redis-readiness.ts'
+import { IsReplica, masterOfReplica } from './redis-refusal.ts'
+
+/** How often a replica is asked whether it is the master again. */
+const ASKED_MS = 500
+
+/** Redis says so to each client that it does not take, and closes the connection; ioredis tells only that it is closed. */
+const CROWDED = '-ERR max number of clients'
+
+interface LastingTroubleOptions {
+  readonly client: Redis
+  /** For the log, without password. */
+  readonly shown: string
+  /** The setting that names the server. */
+  readonly setting: string
+  readonly logger: Logger
+  /** What was told of the server, by any connection to it. */
+  readonly told: Set<string>
+  /** How long trouble may last. */
+  readonly msMax: number
+  /** Called once, when it has lasted for longer: the crawl cannot go on. */
+  readonly onHopeless: (error: WebloomError) => void
+}
+
+/** Of one connection and of all that are made of it. */
+export class LastingTrouble {
+  readonly #options: LastingTroubleOptions
+  readonly #refused = new Set<Redis>()
+  #crowdedTooLong: NodeJS.Timeout | undefined
+  #isLooking = false
+  #isHopeless = false
+  #isClosed = false
+
+  constructor(options: LastingTroubleOptions) {
+    this.#options = options
+    this.#watch(options.client)
+  }
+
+  /** True: what fails is not to be tried again. */
+  get isHopeless(): boolean {
+    return this.#isHopeless
+  }
+
+  /** Why a connection was refused; undefined while none is. */
+  get crowd(): IsNotReady | undefined {
+    return this.#refused.size > 0 ? crowded(this.#options.shown) : undefined
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#crowdedTooLong)
+  }
+
+  /** A server that was a master has refused a command that writes. */
+  onReadOnly(): void {
+    if (this.#isLooking || this.#isHopeless || this.#isClosed) return
+    this.#isLooking = true
+    this.#lookWhetherDemoted()
+      .catch(() => {})
+      .finally(() => {
+        this.#isLooking = false
+      })
+  }
+
+  async #lookWhetherDemoted(): Promise<void> {
+    const { client, shown, setting, msMax } = this.#options
+    const startedAt = performance.now()
+    while (!this.#isClosed) {
+      const master = masterOfReplica(await client.info('replication'))
+      if (!master) return this.#tellOver('demoted', 'Redis is a master again; the crawl goes on')
+      const error = new IsReplica(shown, setting, master)
+      this.#tell('demoted', error)
+      if (performance.now() - startedAt > msMax) return this.#giveUp(error)
+      await sleep(ASKED_MS, undefined, { ref: false })
+    }
+  }
+
+  #watch(client: Redis): void {
+    client.on('connect', () => {
+      const { stream } = client as unknown as { readonly stream: NodeJS.ReadableStream }
+      stream?.once('data', (first: Buffer) =>
+        first.toString('latin1', 0, CROWDED.length) === CROWDED
+          ? this.#onRefused(client)
+          : this.#onTaken(client),
+      )
+    })
+    client.on('end', () => this.#onTaken(client))
+    // Of a cluster.
+    client.on('+node', (node: Redis) => this.#watch(node))
+    const duplicate = client.duplicate.bind(client)
+    client.duplicate = (...given) => {
+      const made = duplicate(...given)
+      this.#watch(made)
+      return made
+    }
+  }
+
+  #onRefused(client: Redis): void {
+    if (this.#isClosed || this.#isHopeless) return
+    if (this.#refused.size === 0) {
+      const { shown, msMax } = this.#options
+      const error = crowded(shown)
+      this.#tell('crowded', error)
+      this.#crowdedTooLong = setTimeout(() => this.#giveUp(error), msMax).unref()
+    }
+    this.#refused.add(client)
+  }
+
+  #onTaken(client: Redis): void {
+    if (!this.#refused.delete(client) || this.#refused.size > 0) return
+    clearTimeout(this.#crowdedTooLong)
+    this.#tellOver('crowded', 'Redis takes the connections now; the crawl goes on')
+  }
+
+  #tell(what: string, { message }: Error): void {
+    const { shown, logger, told, msMax } = this.#options
+    if (told.has(`${what} ${shown}`)) return
+    told.add(`${what} ${shown}`)
+    logger.warn(`${message}. The crawl waits for up to ${Math.ceil(msMax / 1000)} s, and then ends`)
+  }
+
+  #tellOver(what: string, text: string): void {
+    const { shown, logger, told } = this.#options
+    if (this.#isHopeless || this.#isClosed) return
+    if (told.delete(`${what} ${shown}`)) logger.info({ redis: shown }, text)
+  }
+
+  #giveUp(error: WebloomError): void {
+    this.#isHopeless = true
+    this.#options.onHopeless(error)
+    for (const client of [...this.#refused]) {
+      // Whoever waits for an answer gets the reason.
+      const waiting = client as unknown as { flushQueue?: (error: Error) => void }
+      waiting.flushQueue?.(error)
+      client.disconnect()
+    }
+  }
+}
+
+/** What a server says that takes no more connections, with what to do. */
+export function crowded(shown: string): IsNotReady {
+  return new IsNotReady(shown, {
+    why: `it takes no more connections, as it has as many as its maxclients allows (max number of clients reached); ${NEEDED}. Stop other clients, take a larger plan, or type there: redis-cli CONFIG SET maxclients 10000`,
+    isFinal: false,
+    question: 'CONFIG SET maxclients 10000',
+  })
+}
+
+const NEEDED = 'a worker needs four, and more with a cluster (docs/guides/redis.md says which)'

@@ -22,23 +22,38 @@ export interface Patience {
 export async function patiently<T>(step: () => Promise<T>, patience: Patience): Promise<T> {
   const { logger, times, what, signal, forMs = Number.POSITIVE_INFINITY } = patience
   const startedAt = performance.now()
-  let toldAt = Number.NEGATIVE_INFINITY
+  const told = toldBy(logger)
+  /** This call tells for all that wait for the same. */
+  let tells = false
   for (let waitMs = times.waitMsMin; ; waitMs = Math.min(waitMs * 2, times.waitMsMax)) {
     try {
       const done = await step()
-      if (toldAt > 0) logger.info(`${what} goes on: Redis accepts it again`)
+      if (tells) {
+        told.delete(what)
+        logger.info(`${what} goes on: Redis accepts it again`)
+      }
       return done
     } catch (error) {
       const now = performance.now()
       if (!isPassing(error) || signal?.aborted || now - startedAt >= forMs) throw error
-      if (now - toldAt >= TELL_EVERY_MS) {
-        toldAt = now
+      if (now - (told.get(what) ?? Number.NEGATIVE_INFINITY) >= TELL_EVERY_MS) {
+        tells = true
+        told.set(what, now)
         const why = storeTrouble(error) === 'full' ? `: ${FULL_TEXT}` : ''
         logger.warn({ reason: (error as Error).message }, `${what} must wait${why}; trying again`)
       }
       await sleep(waitMs, undefined, signal && { signal }).catch(() => {})
     }
   }
+}
+
+/** By crawl's log: when each wait was told. Each page in flight may wait for the same. */
+const TOLD = new WeakMap<Logger, Map<string, number>>()
+
+function toldBy(logger: Logger): Map<string, number> {
+  const known = TOLD.get(logger) ?? new Map<string, number>()
+  TOLD.set(logger, known)
+  return known
 }
 
 const FULL_TEXT =

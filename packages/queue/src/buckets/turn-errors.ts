@@ -12,7 +12,10 @@ export function fullError(cause: unknown): WebloomError | undefined {
   // lua/outbox/send.lua
   if (cause instanceof ScriptRefusal && cause.code === 'OUTBOXFULL')
     return new WebloomError('WL_QUEUE_FULL', OUTBOX_FULL, { cause })
-  return isRedisFull(cause) ? new WebloomError('WL_QUEUE_FULL', FULL, { cause }) : undefined
+  // The reply names the server.
+  return isRedisFull(cause)
+    ? new WebloomError('WL_QUEUE_FULL', `${FULL} (${(cause as Error).message})`, { cause })
+    : undefined
 }
 
 /** Returns the reply of a script that adds requests, with its errors explained. */

@@ -46,7 +46,7 @@ export function newClusterClient(
     // An error that nobody listens for would be thrown.
     if (cluster.listenerCount(event) > 0) cluster.emit(event, error)
   }
-  cluster.on('node error', (error: Error) => tell('error', error))
+  cluster.on('node error', (error: Error, node: string) => tell('error', Object.assign(error, { node })))
   cluster.on('+node', (node) => {
     endEachOnce(node)
     quietReadyCheck(node)

@@ -256,6 +256,7 @@ export async function redisStore(
       return [
         `${crawlShown(keys)} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis, crawler)),
+        ...(sharded ? [`the queue is in ${shards} shards`] : []),
         ...(filterRedis.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
         ...(filterParts > 1 ? [`the dupefilter is in ${filterParts} parts`] : []),
         ...(

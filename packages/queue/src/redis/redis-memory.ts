@@ -87,6 +87,8 @@ export interface RedisHealth extends Omit<ServerSeen, 'roles' | 'shown'> {
   readonly replication?: string
   /** What it could not write to its disk, in words; undefined when all is written that is to be. */
   readonly disk?: string
+  /** How many more connections it takes; undefined where it does not tell. */
+  readonly clientsLeft?: number
 }
 
 export async function redisHealth(redis: Redis): Promise<RedisHealth> {
@@ -111,11 +113,17 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
     ...(lossMs !== undefined && { lossMs }),
     ...(replication !== undefined && { replication }),
     ...(disk !== undefined && { disk }),
+    ...clientsIn(fields),
     warnings: [
       ...[eviction, replication, disk].filter((warning) => warning !== undefined),
       ...persistenceWarnings(health.persistence),
     ],
   }
+}
+
+function clientsIn(fields: ReadonlyMap<string, string>): Pick<RedisHealth, 'clientsLeft'> {
+  const [max, now] = [fields.get('maxclients'), fields.get('connected_clients')].map(Number)
+  return max! > 0 ? { clientsLeft: max! - now! } : {}
 }
 
 function evictionOf(policy: string): string | undefined {

@@ -65,6 +65,32 @@ test('one that is nearly full', async () => {
   expect(found).toMatchObject([{ check: 'Redis memory', state: 'warn' }])
 })
 
+test('one that is full: the line to type gives it more than is used', async () => {
+  await redis.command('CONFIG', 'SET', 'maxmemory', '200kb')
+  const [found, ...more] = wrong(await look({ REDIS_URL: redis.url }))
+  expect(found).toMatchObject({
+    check: 'Redis memory',
+    state: 'fail',
+    found: expect.stringContaining('takes no writes'),
+  })
+  expect(more).toEqual([])
+  await typeAtRedis(found!.type!)
+  expect(wrong(await look({ REDIS_URL: redis.url }))).toEqual([])
+  await redis.command('CONFIG', 'SET', 'maxmemory', '64mb')
+})
+
+test('one with too few connections for a worker', async () => {
+  await redis.command('CONFIG', 'SET', 'maxclients', '3')
+  const [found] = wrong(await look({ REDIS_URL: redis.url }))
+  expect(found).toMatchObject({
+    check: 'Redis connections',
+    state: 'warn',
+    found: expect.stringMatching(/takes \d more connections \(maxclients\), and another worker needs 4/),
+  })
+  await typeAtRedis(found!.type!)
+  expect(wrong(await look({ REDIS_URL: redis.url }))).toEqual([])
+})
+
 test('a clock that is another', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
   const [found] = wrong(await look({ REDIS_URL: redis.url }))
@@ -93,7 +119,9 @@ describe('one that cannot be used', () => {
     const [found] = await look({ REDIS_URL: site.seeds[0]!.replace(/^http(:\/\/[^/]+).*/, 'redis$1') })
     expect(found).toMatchObject({
       state: 'fail',
-      found: expect.stringMatching(/ does not answer as a Redis does: Unknown RESP type 72 "H"$/),
+      found: expect.stringMatching(
+        /redis:\/\/127\.0\.0\.1:\d+.* does not answer as a Redis does: what listens there is no Redis, as .*web server.*$/,
+      ),
       type: expect.stringMatching(/^webloom settings --explain REDIS_URL/),
     })
   })

@@ -10,7 +10,6 @@ import {
   REDIS_ROLES,
   type RedisAddress,
   type RedisOptions,
-  type RedisRole,
   type RedisTarget,
   redisNowMs,
   redisTargets,
@@ -20,18 +19,20 @@ import {
   silentLogger,
   WebloomError,
 } from '@webloom/core'
-import { type RedisHealth, redisHealth, staleTooSoon } from '@webloom/queue'
+import { redisHealth } from '@webloom/queue'
 import type { Redis } from 'ioredis'
-import { examplesFor, missingRights } from '../redis/missing-rights.ts'
+import { lookAtCluster } from '../redis/cluster-look.ts'
+import { examplesFor, missingRights, renamedCure, renamedOf } from '../redis/missing-rights.ts'
 import { RedisLink } from '../redis/redis-connection.ts'
-import { IsNotReady, oldVersionIn } from '../redis/redis-readiness.ts'
-import { IsReplica, missingRightOf } from '../redis/redis-refusal.ts'
+import { IsNotReady } from '../redis/redis-readiness.ts'
+import { IsReplica, missingRightOf, outageInWords } from '../redis/redis-refusal.ts'
 import { aclLine, type RightsFor } from '../redis/redis-rights.ts'
-import { IsRefused } from '../redis/refusal.ts'
-import { byteSize } from '../terminal/figures.ts'
+import { IsOtherwise, IsRefused } from '../redis/refusal.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
+import { clusterResults } from './cluster-results.ts'
 import { cliOf } from './redis-cli-line.ts'
+import { healthResults, memoryOf, type Server, startedBy } from './redis-health-results.ts'
 import { urlLine } from './redis-url-line.ts'
 
 /** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
@@ -41,21 +42,7 @@ const PINGS = 10
 const PING_MS_MAX = 20
 /** Times of one machine are shown beside those of the other. */
 const CLOCK_MS_MAX = 2000
-/** Above this part of its maxmemory a Redis has no room for what one crawl adds. */
-const USED_MAX = 0.9
 const MISSING_SHOWN_MAX = 12
-/** The image that compose files and docs name, too. */
-const IMAGE = 'redis:8-alpine'
-
-interface Server {
-  readonly target: RedisTarget
-  readonly roles: readonly RedisRole[]
-  /** The address with its roles, for people. */
-  readonly named: string
-  readonly isCluster: boolean
-  /** DUPEFILTER_PENDING_STALE. */
-  readonly pendingStaleMs: number
-}
 
 /**
  * Checks them all at once.
@@ -99,13 +86,21 @@ async function checkServer(server: Server, whose: RightsFor, answerMsMax: number
     roles,
     whose,
   })
+  const seen = target.options.nodes ? await lookAtCluster(target.options, answerMsMax / 2) : undefined
+  const ofCluster = seen ? clusterResults(seen, server) : []
   try {
-    await Promise.race([link.open(), hopeless(link.client)])
-    const masters = mastersOf(link.client)
-    return (
-      await Promise.all(masters.map((master) => checkOpen(master, foundAt(master, server), whose)))
-    ).flat()
+    // A cluster that is down lets nobody in, and one node that is away is not all of it.
+    if (seen?.isDown) return ofCluster
+    await Promise.race([link.open(), ...(seen?.answers ? [] : [hopeless(link.client)])])
+    const masters = mastersOf(link.client).filter((master) => !seen?.isAway(master.options))
+    const results = masters.map((master) => checkOpen(master, foundAt(master, server), whose))
+    return [
+      ...(await Promise.all(results)).flat(),
+      ...ofCluster,
+      ...(await sentinelResults(server, answerMsMax)),
+    ]
   } catch (error) {
+    if (ofCluster.some(({ state }) => state === 'fail')) return ofCluster
     return [
       isUnanswered(error) && (await isListening(target.options, answerMsMax))
         ? silent(server, answerMsMax)
@@ -114,6 +109,18 @@ async function checkServer(server: Server, whose: RightsFor, answerMsMax: number
   } finally {
     link.close()
   }
+}
+
+/** One that is away is missed when the others are few. */
+async function sentinelResults({ target, named }: Server, answerMsMax: number): Promise<CheckResults> {
+  const { sentinels = [] } = target.options
+  const listening = await Promise.all(sentinels.map((place) => isListening(place, answerMsMax)))
+  return sentinels.flatMap(({ host, port }, n): CheckResult[] => {
+    const found = `the Sentinel ${host}:${port} of ${named} does not answer; fewer of them are left to agree on a fail-over`
+    return listening[n]
+      ? []
+      : [{ check: 'Redis Sentinels', state: 'warn', found, type: `redis-cli -h ${host} -p ${port} PING` }]
+  })
 }
 
 /** The place to which Sentinels led, or of one of a cluster's masters: lines to type are for that. */
@@ -126,7 +133,8 @@ function foundAt({ stream, options: { host = '', port = 0 } }: Redis, server: Se
   })
   if (nodes) return at({ host, port }, `${host}:${port} of ${server.named}`)
   if (!sentinels || !('remoteAddress' in stream)) return server
-  return at({ host: stream.remoteAddress!, port: Number(stream.remotePort) })
+  const place = { host: stream.remoteAddress!, port: Number(stream.remotePort) }
+  return at(place, `${server.named}, master ${place.host}:${place.port}`)
 }
 
 /** Rejects where asking again within a few seconds is of no use. */
@@ -138,6 +146,9 @@ function hopeless(client: Redis): Promise<never> {
   promise.catch(() => {})
   return promise
 }
+
+/** Of all that are named together. */
+const NOBODY = /^(?:All sentinels are unreachable|Failed to refresh slots cache)/
 
 function isHopeless({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code)
@@ -182,10 +193,20 @@ function silent({ target, named }: Server, answerMsMax: number): CheckResult {
 function unusable(error: Error & { code?: string }, server: Server, whose: RightsFor): CheckResult {
   const { target, roles, named } = server
   const fail = (found: string, type: string): CheckResult => ({ check: 'Redis', state: 'fail', found, type })
+  if (error instanceof IsOtherwise) {
+    // Its name is known to the Sentinel alone.
+    const ask = cliOf(target.options)
+    const line =
+      error.kind === 'sentinel'
+        ? `${ask} SENTINEL MASTERS`
+        : urlLine({ setting: target.setting, shown: error.url, options: target.options })
+    return fail(`${error.problems.join('; ')} (${roles.join(', ')})`, line)
+  }
   if (error instanceof SettingsError)
     return fail(error.problems.join('; '), `webloom settings --explain ${target.setting}`)
   const missing = missingRightOf(error)
-  if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, whose))
+  if (missing)
+    return fail(`${named}: ${missing.why}`, missing.isRenamed ? RENAMED_LINE : rightsLine(server, whose))
   if (error instanceof IsNotReady)
     return fail(`${error.message} (${roles.join(', ')})`, `${cliOf(target.options)} ${error.question}`)
   if (error instanceof IsRefused) {
@@ -205,11 +226,8 @@ function unusable(error: Error & { code?: string }, server: Server, whose: Right
   }
   const cause =
     error.code === 'WL_REDIS_UNREACHABLE' ? (error.cause as NodeJS.ErrnoException | undefined) : error
-  const isAnswering = cause !== undefined && !isHopeless(cause)
-  // What ioredis adds for its own people.
-  const why = cause
-    ? cause.message.replace(/\. Please report this\.$/, '') || cause.code
-    : `no answer within ${ANSWER_MS_MAX / 1000} s`
+  const isAnswering = cause !== undefined && !isHopeless(cause) && !NOBODY.test(cause.message)
+  const why = cause ? outageInWords(cause) || cause.code : `no answer within ${ANSWER_MS_MAX / 1000} s`
   // A port where TLS alone is spoken ends a connection that begins without.
   const wantsTls =
     cause?.code === 'ECONNRESET' && !target.options.tls ? '; if it speaks TLS alone, write rediss://' : ''
@@ -227,77 +245,10 @@ async function checkOpen(redis: Redis, server: Server, whose: RightsFor): Promis
       state: 'ok',
       found: `${server.named}: version ${health.version}, ${memoryOf(health)}, ${pingMs.toFixed(1)} ms away`,
     },
-    ...versionResults(health, server),
-    ...storageResults(health, server),
-    ...staleResults(health, server),
+    ...healthResults(health, server),
     ...(pingMs > PING_MS_MAX ? [farAway(pingMs, server)] : []),
     ...(await clockResults(redis, server)),
     ...(await rightsResults(redis, server, whose)),
-  ]
-}
-
-function memoryOf({ usedBytes, maxBytes }: RedisHealth): string {
-  return maxBytes > 0
-    ? `${byteSize(usedBytes)} of ${byteSize(maxBytes)} used`
-    : `${byteSize(usedBytes)} used, no maxmemory`
-}
-
-function versionResults({ version }: RedisHealth, { named }: Server): CheckResults {
-  const old = oldVersionIn(`redis_version:${version}`)
-  return old === undefined
-    ? []
-    : [{ check: 'Redis version', state: 'fail', found: `${named}: ${old}`, type: startedBy() }]
-}
-
-/** In the words of the log at a worker's start. */
-function storageResults(health: RedisHealth, { target, roles, named }: Server): CheckResults {
-  const { eviction, replication, disk, warnings, usedBytes, maxBytes } = health
-  const isQueueOrFilter = roles.includes('queue') || roles.includes('dupefilter')
-  const set = (name: string, value: string) => `${cliOf(target.options)} CONFIG SET ${name} ${value}`
-  return [
-    ...warnings.map((warning): CheckResult => {
-      if (warning === disk) {
-        const type = `${cliOf(target.options)} BGSAVE`
-        return { check: 'Redis on disk', state: 'fail', found: `${named}: ${warning}`, type }
-      }
-      const found = `${named}: ${warning}, and write it into its redis.conf`
-      if (warning === replication) {
-        const isWaiting = warning.includes('takes no writes')
-        const check = 'Redis replicas'
-        if (isWaiting) return { check, state: 'fail', found, type: `${cliOf(target.options)} ROLE` }
-        const type = warning.includes('cluster-node-timeout')
-          ? set('cluster-node-timeout', '3000')
-          : set('min-replicas-to-write', '1 min-replicas-max-lag 1')
-        return { check, state: 'warn', found, type }
-      }
-      return warning === eviction
-        ? {
-            check: 'Redis policy',
-            state: isQueueOrFilter ? 'fail' : 'warn',
-            found,
-            type: set('maxmemory-policy', 'noeviction'),
-          }
-        : { check: 'Redis on disk', state: 'warn', found, type: set('appendonly', 'yes') }
-    }),
-    ...(maxBytes > 0 && usedBytes > USED_MAX * maxBytes
-      ? [
-          {
-            check: 'Redis memory',
-            state: 'warn',
-            found: `${named} is nearly full: new links wait while what is queued is crawled`,
-            type: set('maxmemory', String(2 * maxBytes)),
-          } as const,
-        ]
-      : []),
-  ]
-}
-
-function staleResults(health: RedisHealth, { named, pendingStaleMs }: Server): CheckResults {
-  const found = staleTooSoon(health, pendingStaleMs)
-  if (found === undefined) return []
-  const [, line = ''] = /Set (\S+)$/.exec(found) ?? []
-  return [
-    { check: 'Redis replicas', state: 'warn', found: `${named}: ${found}`, type: `export WEBLOOM_${line}` },
   ]
 }
 
@@ -334,12 +285,25 @@ async function rightsResults(redis: Redis, server: Server, whose: RightsFor): Pr
   const { roles, named } = server
   const missing = await missingRights(redis, roles, examplesFor(roles, whose))
   if (missing.length === 0) return []
+  const renamed = (await renamedOf(redis, missing)) ?? []
+  if (renamed.length > 0)
+    return [
+      {
+        check: 'Redis commands',
+        state: 'fail',
+        found: `${named}: ${renamedCure(renamed)}`,
+        type: RENAMED_LINE,
+      },
+    ]
   const shown = missing.slice(0, MISSING_SHOWN_MAX).join(', ')
   const more =
     missing.length > MISSING_SHOWN_MAX ? ` and ${missing.length - MISSING_SHOWN_MAX} others more` : ''
   const found = `${named}: its user has no right to ${shown}${more}; a crawl that needs one of them ends there`
   return [{ check: 'Redis rights', state: 'warn', found, type: rightsLine(server, whose) }]
 }
+
+/** Only its file has them. */
+const RENAMED_LINE = 'grep rename-command /etc/redis/redis.conf    # on the machine of that Redis'
 
 /** What an administrator types; the crawl's own user has no right to it. */
 function rightsLine({ target, roles, isCluster }: Server, whose: RightsFor): string {
@@ -356,9 +320,4 @@ function startLine(target: RedisTarget): string {
   const { host, port } = target.options
   const isHere = host !== undefined && /^(?:localhost|127\.|::1$)/.test(host)
   return isHere ? startedBy(port) : explainLine(target)
-}
-
-/** Returns the line that starts a Redis whose data outlives the container. */
-function startedBy(port = 6379): string {
-  return `docker run -d -p ${port}:6379 -v webloom-redis:/data ${IMAGE} redis-server --appendonly yes --maxmemory-policy noeviction`
 }

@@ -18,6 +18,13 @@ export function cliOf({ host, port, tls: ofServer, db, sentinels, nodes, ...logi
   ].join(' ')
 }
 
+/** For an administrator: a user of the crawl's own has no right to change the server. */
+export function adminCliOf({ username = '', ...others }: RedisOptions): string {
+  return ['', 'default'].includes(username)
+    ? cliOf({ ...others, ...(username && { username }) })
+    : cliOf({ ...others, password: '' })
+}
+
 const CLI_FILES = { ssl_ca_certs: 'cacert', ssl_certfile: 'cert', ssl_keyfile: 'key' } as const
 
 function tlsArguments({ files = {}, rejectUnauthorized }: RedisTls): string[] {

@@ -42,6 +42,25 @@ export async function missingRights(
   ]
 }
 
+/** Resolves to those of these commands that have another name there, or none (rename-command): no right brings them back. Undefined: it may not be asked. */
+export async function renamedOf(
+  redis: RedisClient,
+  missing: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const names = [...new Set(missing.map((one) => one.split(/[ |]/)[0]!))]
+  try {
+    const known = (await mastersOf(redis)[0]!.call('COMMAND', 'INFO', ...names)) as unknown[]
+    return names.filter((_name, n) => known[n] === null)
+  } catch {
+    return undefined
+  }
+}
+
+/** What to do about them. */
+export function renamedCure(names: readonly string[]): string {
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} another name there, or none (rename-command in its redis.conf), and a crawl needs ${names.length === 1 ? 'it' : 'them'}. Take these lines out, and restart it; to keep others from a command, give them a user without the right to it`
+}
+
 /** Keys and channels as a spider's crawls have them, one of each pattern of these roles; none where the spider is not known. */
 export function examplesFor(roles: readonly RedisRole[], whose: RightsFor): PlacesAsked {
   if (whose.spider === undefined) return {}

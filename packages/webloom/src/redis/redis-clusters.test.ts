@@ -57,6 +57,9 @@ test('a cluster is used by the nodes that are named and those that they know', a
 })
 
 test('a node named by redis:// is refused with the URL to write', async () => {
+  expect(await checkRedisServers(settingsOf(cluster.nodes[0]!.url))).toMatchObject([
+    { type: `export REDIS_URL='redis+cluster://user:password@127.0.0.1:${cluster.nodes[0]!.port}'` },
+  ])
   expect(String(await refusalOf(cluster.nodes[0]!.url))).toContain(
     `is a node of a Redis Cluster (cluster_enabled:1). Write REDIS_URL=redis+cluster://user:password@127.0.0.1:${cluster.nodes[0]!.port}, with other nodes after commas`,
   )
@@ -98,7 +101,21 @@ test('a dashboard finds the crawls of a cluster, and says within seconds that it
     expect(await desks.crawls()).toMatchObject([{ id: 'near', state: 'running' }])
     const desk = (await desks.desk('near'))!
     expect((await desk.status()).servers).toHaveLength(3)
-    await (await other.masterOf(record))!.kill()
+    const lost = (await other.masterOf(record))!
+    await lost.kill()
+    // And so does doctor, of that one alone.
+    const results = await checkRedisServers(settingsOf(other.url))
+    expect(results.filter(({ check }) => check === 'Redis')).toHaveLength(2)
+    expect(results.filter(({ state }) => state === 'fail')).toEqual([
+      {
+        check: 'Redis cluster',
+        state: 'fail',
+        found: expect.stringContaining(
+          `the master 127.0.0.1:${lost.port} does not answer: connect ECONNREFUSED`,
+        ),
+        type: expect.stringMatching(/^redis-cli --cluster check 127\.0\.0\.1:\d+$/),
+      },
+    ])
     await expect(desk.status()).rejects.toThrow(/cannot be reached|no answer|has not answered|closed/i)
   } finally {
     await desks.close()
@@ -111,6 +128,7 @@ test('doctor looks at each master, and its lines to type are for that one', asyn
   const results = await checkRedisServers(settingsOf(cluster.url))
   await master.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
   expect(results.filter(({ check }) => check === 'Redis')).toHaveLength(3)
+  expect(results.find(({ check }) => check === 'Redis cluster')?.found).toContain('has no replica')
   expect(results.find(({ state }) => state === 'fail')).toMatchObject({
     check: 'Redis policy',
     type: `redis-cli -h 127.0.0.1 -p ${master.port} --askpass CONFIG SET maxmemory-policy noeviction`,
@@ -128,4 +146,23 @@ test('and at how soon a master that is cut off from its replica stops', async ()
     state: 'warn',
     type: `redis-cli -h 127.0.0.1 -p ${master.port} CONFIG SET cluster-node-timeout 3000`,
   })
+  // What nodes announce is asked by doctor, and by a worker that cannot begin.
+  const fails = async () =>
+    (await checkRedisServers(settingsOf(other.url))).filter(({ state }) => state === 'fail')
+  await master.command('CONFIG', 'SET', 'cluster-announce-ip', '127.9.9.1')
+  const away = `127.9.9.1:${master.port} does not answer: connect ECONNREFUSED`
+  await expect.poll(fails).toMatchObject([{ found: expect.stringContaining(away) }])
+  expect(String(await refusalOf(other.url))).toMatch(
+    /127\.9\.9\.1:.*announce that address.*cluster-announce-ip/,
+  )
+  await master.command('CONFIG', 'SET', 'cluster-announce-ip', '')
+  // A slot that no node has.
+  await master.command('CLUSTER', 'DELSLOTS', '7')
+  const down = 'takes nothing, as its cluster is down (CLUSTERDOWN, cluster_state:fail): 1 of 16384 slots'
+  await expect
+    .poll(fails)
+    .toMatchObject([
+      { found: expect.stringContaining(down), type: expect.stringContaining('--cluster check') },
+    ])
+  expect(String(await refusalOf(other.url))).toContain(down)
 })

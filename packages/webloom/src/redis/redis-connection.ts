@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  isRedisFull,
   type Logger,
   mastersOf,
   newRedisClient,
@@ -14,9 +15,10 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
 import { LastingTrouble } from './lasting-trouble.ts'
-import { missingRights, type PlacesAsked } from './missing-rights.ts'
+import { missingRights, type PlacesAsked, renamedCure, renamedOf } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
   explain,
@@ -36,7 +38,7 @@ import {
   serverRefusal,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
-import { IsRefused, type Refusal } from './refusal.ts'
+import { IsOtherwise, IsRefused, type Refusal } from './refusal.ts'
 import { SharedClient } from './shared-client.ts'
 import { isTlsRefusal, tlsRefusal, tlsRefusalAt } from './tls-refusal.ts'
 
@@ -53,6 +55,9 @@ const WITHOUT_REPLICAS = /^NOREPLICAS\b|\s-NOREPLICAS /
 
 /** How often Sentinels are asked for the master at most, while the one that we have takes no writes. */
 const SENTINELS_ASKED_MS = 1000
+
+/** A cluster that lets nobody in is asked why. */
+const CLUSTER_LOOK_MS_MAX = 1500
 
 /** How often a replica is asked whether it has become the master. */
 const REPLICA_ASKED_MS = 250
@@ -198,8 +203,19 @@ export class RedisLink {
       this.#isChecked = true
     } catch (error) {
       client.disconnect()
-      throw error instanceof WebloomError ? error : this.#unreachable(error)
+      const thrown = error instanceof WebloomError ? error : this.#unreachable(error)
+      throw (await this.#clusterTrouble(thrown)) ?? thrown
     }
+  }
+
+  /** Which node keeps us from the cluster: its client knows only that it did not work. */
+  async #clusterTrouble({ code }: WebloomError): Promise<WebloomError | undefined> {
+    const { options, shown } = this.#target
+    if (!options.nodes || code !== 'WL_REDIS_UNREACHABLE' || this.#notReady || this.#trouble.crowd)
+      return undefined
+    const { troubles } = await lookAtCluster(options, CLUSTER_LOOK_MS_MAX)
+    const [worst] = troubles.filter(({ isFatal }) => isFatal)
+    return worst && new IsNotReady(shown, { why: `${worst.why}. See: ${worst.type}`, isFinal: false })
   }
 
   /** What this connection is for, of all that the user needs rights for there. */
@@ -215,6 +231,9 @@ export class RedisLink {
   async #askForRights(places: PlacesAsked): Promise<void> {
     const isQueue = this.#usedFor.has('queue')
     const missing = await missingRights(this.client, [...this.#usedFor], isQueue ? places : {})
+    const renamed = missing.length > 0 ? await renamedOf(this.client, missing) : undefined
+    if (renamed && renamed.length > 0)
+      throw new IsRefused(this.#target.shown, { why: `${renamedCure(renamed)}. Nothing was written` })
     if (missing.length > 0)
       throw new IsRefused(this.#target.shown, {
         why: `its user may not run ${missing.join(', ')} (no right to it, or its name is another there). Nothing was written. ${RIGHTS_CURE}: ${this.#aclLine} (docs/deploy.md says more)`,
@@ -277,6 +296,8 @@ export class RedisLink {
     const asked = error.command ? `${error.command.name.toUpperCase()} at ${shown}` : shown
     // What was sent may be a password (AUTH, HELLO), and errors are logged whole.
     if (error.command) error.command.args = []
+    // Of several servers it must be known which one is full.
+    if (isRedisFull(error) && !error.message.includes(shown)) error.message += ` (${asked})`
     const missing = missingRight(error.message, asked, this.#aclLine)
     if (missing) explain(error, missing)
     // Before that `open` tells it.
@@ -308,14 +329,13 @@ export class RedisLink {
   }
 
   /** A single connection sees only a part of a cluster's keys, and a Sentinel has none. */
-  #isOtherwise(kind: 'cluster' | 'sentinel', what: string, hint: string): SettingsError {
+  #isOtherwise(kind: 'cluster' | 'sentinel', what: string, hint: string): IsOtherwise {
     const { shown, setting, options } = this.#target
     const { host = '', port = 6379, tls, nodes } = options
     const addresses = nodes ?? [{ host, port }]
     const url = redisUrlText({ kind, isTls: tls !== undefined, addresses })
-    return new SettingsError([
-      `${shown} ${what}. Write ${setting}=${url.replace('://', '://user:password@').replace(/\/0$/, '')}${hint}`,
-    ])
+    const written = url.replace('://', '://user:password@').replace(/\/0$/, '')
+    return new IsOtherwise(`${shown} ${what}. Write ${setting}=${written}${hint}`, kind, url)
   }
 
   #noDatabase({ message }: Error): SettingsError {

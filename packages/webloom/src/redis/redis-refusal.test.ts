@@ -3,6 +3,7 @@ import { Settings, silentLogger } from '@webloom/core'
 import { type RedisServer, startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { isClusterNode } from './redis-refusal.ts'
 import { RedisServers } from './redis-servers.ts'
 
@@ -41,7 +42,29 @@ test('commands that are renamed there are told in words, with those that are nee
   servers.connection('queue')
   await expect(servers.open()).rejects.toThrow(/unknown command 'info'.*redis:.*renamed or disabled.*\+info/i)
   servers.close()
+  const settings = new Settings({ REDIS_URL: renaming.url })
+  expect(await checkRedisServers(settings)).toMatchObject([
+    { type: expect.stringMatching(/^grep rename-command/) },
+  ])
   await renaming.stop()
+})
+
+test('a command that is renamed and needed later is told before anything is written, and no right is offered for it', async () => {
+  await using folder = await tempDir()
+  writeFileSync(folder.join('renaming.conf'), 'rename-command SUBSCRIBE hidden\n')
+  await using renaming = await startRedis({ config: { include: folder.join('renaming.conf') } })
+  const settings = new Settings({ REDIS_URL: renaming.url, REDIS_START_TIMEOUT: 2 })
+  const servers = new RedisServers(settings, silentLogger)
+  servers.connection('queue')
+  const refused = String(await servers.open({ forWriting: true }).catch((error: Error) => error))
+  expect(refused).toMatch(/subscribe has another name there.*rename-command.*restart it/)
+  expect(refused).not.toContain('ACL')
+  servers.close()
+  expect((await checkRedisServers(settings)).find(({ state }) => state === 'fail')).toMatchObject({
+    check: 'Redis commands',
+    found: expect.stringContaining('subscribe has another name there'),
+    type: expect.stringMatching(/^grep rename-command/),
+  })
 })
 
 test('a node of a Redis Cluster is known by its own words', () => {

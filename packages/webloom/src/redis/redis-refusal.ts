@@ -41,15 +41,28 @@ export function serverRefusal(message: string, setting: string): Refusal | undef
  * Returns why there is no connection, without what changes from try to try. Of Sentinels that are there ioredis says that they are unreachable,
  * too, and of a cluster only that its slots could not be asked for.
  */
-export function outageInWords(error: Error & { readonly lastNodeError?: Error | null }): string {
-  const { message, lastNodeError } = error
+export function outageInWords(
+  error: Error & { readonly lastNodeError?: Error | null; readonly node?: string },
+): string {
+  const { message, lastNodeError, node } = error
+  if (node !== undefined && !message.includes(node)) return `${inOurWords(message)} (node ${node})`
   if (/^Failed to refresh slots cache/.test(message))
-    return !lastNodeError || /^Connection is closed/.test(lastNodeError.message)
+    return !lastNodeError || IS_CLOSED.test(lastNodeError.message)
       ? 'no node of the cluster that is named answers'
-      : lastNodeError.message
-  if (!/^All sentinels are unreachable/.test(message)) return message
+      : inOurWords(lastNodeError.message)
+  if (!/^All sentinels are unreachable/.test(message)) return inOurWords(message)
   const [, last = 'no Sentinel leads to a master that answers'] = /Last error: (.*)/s.exec(message) ?? []
-  return /^Connection is closed/.test(last) ? 'no Sentinel that is named answers' : last
+  return IS_CLOSED.test(last) ? 'no Sentinel that is named answers' : inOurWords(last)
+}
+
+const IS_CLOSED = /^Connection is closed/
+
+/** What ioredis says to whoever programs with it. */
+function inOurWords(message: string): string {
+  if (/^(?:Unknown RESP type|Protocol error)/.test(message))
+    return 'what listens there is no Redis, as it does not speak its protocol (a web server, for one)'
+  if (IS_CLOSED.test(message)) return 'the connection was closed before there was an answer'
+  return message.replace(/\.+$/, '')
 }
 
 /** Returns what is told when a server is lost, and when it or another in its place is there. */
@@ -124,6 +137,8 @@ export interface MissingRight {
   readonly cure: string
   /** What would give all rights that are needed there: see `aclLine`. */
   readonly aclLine: string
+  /** No right brings the command back. */
+  readonly isRenamed?: boolean
 }
 
 /**
@@ -141,8 +156,9 @@ export function missingRight(message: string, asked: string, aclLine: string): M
   if (NO_COMMAND.test(message))
     return {
       why: `${message} (${asked}): the command is renamed or disabled there (rename-command), or this Redis is too old for it`,
-      cure: 'Give it its name back; a user of its own needs no renamed commands',
+      cure: 'Take the line out of its redis.conf, and restart it. To keep others from a command rename none, but give the crawl a user of its own',
       aclLine,
+      isRenamed: true,
     }
   return undefined
 }

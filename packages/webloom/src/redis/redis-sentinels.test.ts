@@ -77,7 +77,14 @@ test('a Redis that is taken for a Sentinel is named as such', async () => {
 test('doctor looks at the master, and its lines to type are for that server', async () => {
   const master = redis.servers[0]!
   await master.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-  const results = await checkRedisServers(settingsOf(`${redis.url}?sentinel_password=watch`))
+  // And the other Sentinels that are named.
+  const url = `${redis.url.replace(/(?=\/crawls$)/, ',127.0.0.1:1')}?sentinel_password=watch`
+  const results = await checkRedisServers(settingsOf(url))
+  expect(results[0]?.found).toContain(`, master 127.0.0.1:${master.port}: version `)
+  expect(results.find(({ check }) => check === 'Redis Sentinels')).toMatchObject({
+    state: 'warn',
+    found: expect.stringContaining('the Sentinel 127.0.0.1:1 of '),
+  })
   await master.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
   expect(results.find(({ state }) => state === 'fail')).toMatchObject({
     check: 'Redis policy',
@@ -149,6 +156,9 @@ test('a Sentinel named by redis:// is refused with the URL to write, and Sentine
     `is a Sentinel, and keeps no keys. Write REDIS_URL=redis+sentinel://user:password@${place}/name`,
   )
   direct.close()
+  expect(await checkRedisServers(settingsOf(`redis://:watch@${place}`))).toMatchObject([
+    { type: `redis-cli -h 127.0.0.1 -p ${redis.sentinels[0]!.port} --askpass SENTINEL MASTERS` },
+  ])
   const away = serversAt('redis+sentinel://127.0.0.1:1,127.0.0.1:2/crawls')
   await expect(away.open()).rejects.toThrow(
     'cannot be used: no Sentinel that is named answers. Is it running',

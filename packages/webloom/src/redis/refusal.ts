@@ -1,6 +1,6 @@
 /** A Redis, or its Sentinels, that will not have us. */
 
-import { WebloomError } from '@webloom/core'
+import { SettingsError, WebloomError } from '@webloom/core'
 
 export interface Refusal {
   /** In words, with what to do. */
@@ -20,5 +20,18 @@ export class IsRefused extends WebloomError {
   constructor(shown: string, refusal: Refusal, cause?: unknown) {
     super('WL_REDIS_REFUSED', `Redis at ${shown} cannot be used: ${refusal.why}`, { cause })
     this.refusal = refusal
+  }
+}
+
+/** A server of another kind than its URL says. */
+export class IsOtherwise extends SettingsError {
+  readonly kind: 'cluster' | 'sentinel'
+  /** What to write in place of the URL, without user and password. */
+  readonly url: string
+
+  constructor(problem: string, kind: 'cluster' | 'sentinel', url: string) {
+    super([problem])
+    this.kind = kind
+    this.url = url
   }
 }

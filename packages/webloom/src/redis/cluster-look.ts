@@ -1,0 +1,179 @@
+/**
+ * What is wrong with a Redis Cluster, by asking its nodes one by one. A client of the whole is told only that it did not work: which node is away, which
+ * address the nodes give one another, and whether slots have no master is known to the nodes alone.
+ */
+
+import { createRequire } from 'node:module'
+import { newRedisClient, type RedisAddress, type RedisOptions, within } from '@webloom/core'
+import { outageInWords } from './redis-refusal.ts'
+
+const SLOTS = 16_384
+
+export interface NodeSeen extends RedisAddress {
+  /** By the URL; others are known by what the nodes tell. */
+  readonly isNamed: boolean
+  readonly isMaster: boolean
+  /** Why it cannot be asked. */
+  readonly error?: string
+}
+
+/** What is wrong, and what to type. */
+export interface ClusterTrouble {
+  readonly why: string
+  readonly type: string
+  /** False: a crawl may go on all the same. */
+  readonly isFatal: boolean
+}
+
+export interface ClusterSeen {
+  readonly nodes: readonly NodeSeen[]
+  readonly troubles: readonly ClusterTrouble[]
+  /** Some node answers. */
+  readonly answers: boolean
+  /** It takes no commands. */
+  readonly isDown: boolean
+  isAway(place: { readonly host?: string | undefined; readonly port?: number | undefined }): boolean
+}
+
+/** As CLUSTER SLOTS has it. */
+type SlotRange = readonly [
+  first: number,
+  last: number,
+  ...nodes: readonly (readonly [host: string, port: number])[],
+]
+
+interface Answer {
+  readonly place: RedisAddress
+  readonly error?: string
+  readonly info?: string
+  readonly slots?: readonly SlotRange[]
+  /** Empty for a user without the right to it. */
+  readonly nodes?: string
+}
+
+/** Asks those that are named, and those that they name. */
+export async function lookAtCluster(options: RedisOptions, timeoutMs: number): Promise<ClusterSeen> {
+  const named = options.nodes ?? []
+  const first = await Promise.all(named.map((place) => asked(options, place, timeoutMs)))
+  const ranges = first.flatMap(({ slots = [] }) => slots)
+  const places = new Map<string, RedisAddress>()
+  for (const [, , ...nodes] of ranges)
+    for (const [host, port] of nodes) if (host) places.set(`${host}:${port}`, { host, port })
+  for (const place of named) places.delete(shownOf(place))
+  const others = await Promise.all([...places.values()].map((place) => asked(options, place, timeoutMs)))
+  const masters = new Set(ranges.map(([, , [host, port] = ['', 0]]) => `${host}:${port}`))
+  const answers = [...first, ...others]
+  const nodes = answers.map(({ place, error }, n) => ({
+    ...place,
+    isNamed: n < first.length,
+    isMaster: masters.has(shownOf(place)),
+    ...(error !== undefined && { error }),
+  }))
+  const away = new Set(nodes.filter(({ error }) => error !== undefined).map(shownOf))
+  return {
+    nodes,
+    troubles: troublesOf(nodes, answers),
+    answers: answers.some(({ info }) => info !== undefined),
+    isDown: answers.some(isDown),
+    isAway: ({ host = '', port = 0 }) => away.has(shownOf({ host, port })),
+  }
+}
+
+function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): ClusterTrouble[] {
+  const answering = answers.find(({ info }) => info !== undefined)
+  // Nobody answers: that is told otherwise.
+  if (!answering) return []
+  const check = `redis-cli --cluster check ${shownOf(answering.place)}`
+  const down = answers.find(isDown)
+  return [
+    ...nodes.filter(({ error }) => error !== undefined).map((node) => awayTrouble(node, check)),
+    ...(down ? [downTrouble(down)] : []),
+    ...answers.flatMap(({ place, nodes: lines = '' }) => movingTroubles(place, lines)),
+  ]
+}
+
+/** A user of its own must be made at each node. */
+const REFUSES = /^(?:WRONGPASS|NOAUTH|NOPERM)\b/
+
+function awayTrouble(node: NodeSeen, check: string): ClusterTrouble {
+  const { isNamed, isMaster, error } = node
+  const who = `the ${isMaster ? 'master' : 'node'} ${shownOf(node)}`
+  const announced = isNamed
+    ? ''
+    : '. The other nodes announce that address. If this machine reaches it by another one (Docker, a tunnel, a provider), set cluster-announce-ip and cluster-announce-port of the node to what it does reach'
+  if (REFUSES.test(error!)) {
+    const cost = isMaster ? '' : '. The crawl ends once that node takes the place of its master'
+    return {
+      why: `${who} does not let us in, though others do: ${error}. A user is made at each node by itself${cost}`,
+      type: `redis-cli -h ${node.host} -p ${node.port} ACL LIST`,
+      isFatal: isMaster,
+    }
+  }
+  return { why: `${who} does not answer: ${error}${announced}`, type: check, isFatal: isMaster }
+}
+
+function isDown({ info = '' }: Answer): boolean {
+  return /^cluster_state:fail/m.test(info)
+}
+
+function downTrouble({ place, info = '' }: Answer): ClusterTrouble {
+  const assigned = Number(/^cluster_slots_assigned:(\d+)/m.exec(info)?.[1] ?? SLOTS)
+  const working = Number(/^cluster_slots_ok:(\d+)/m.exec(info)?.[1] ?? SLOTS)
+  const cause =
+    assigned < SLOTS
+      ? `${SLOTS - assigned} of ${SLOTS} slots are given to no node; was it ever joined with the others?`
+      : `${SLOTS - working} of ${SLOTS} slots have no master that answers`
+  return {
+    why: `${shownOf(place)} takes nothing, as its cluster is down (CLUSTERDOWN, cluster_state:fail): ${cause}`,
+    type: `redis-cli --cluster check ${shownOf(place)}`,
+    isFatal: true,
+  }
+}
+
+/** Of its own line, as each node knows only of its own moves. */
+function movingTroubles(place: RedisAddress, lines: string): ClusterTrouble[] {
+  const own = lines.split('\n').find((line) => /\bmyself\b/.test(line)) ?? ''
+  const slots = [...own.matchAll(/\[(\d+)->-/g)].map(([, slot]) => slot)
+  if (slots.length === 0) return []
+  return [
+    {
+      why: `${shownOf(place)} has begun to move slot ${slots.slice(0, 5).join(', ')} to another node: what is kept there may wait until the move ends`,
+      type: `redis-cli --cluster fix ${shownOf(place)}`,
+      isFatal: false,
+    },
+  ]
+}
+
+async function asked(options: RedisOptions, place: RedisAddress, timeoutMs: number): Promise<Answer> {
+  const { nodes: _, db: __, ...plain } = options
+  const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
+  const client = newRedisClient(
+    ioredis,
+    { ...plain, ...place },
+    { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 },
+  )
+  let lost: Error | undefined
+  client.on('error', (error: Error) => {
+    lost = error
+  })
+  const questions = async () => {
+    await client.connect()
+    const [info, slots, nodes] = await Promise.all([
+      client.cluster('INFO'),
+      client.cluster('SLOTS').catch(() => []),
+      client.cluster('NODES').catch(() => ''),
+    ])
+    return { place, info: String(info), slots: slots as unknown as SlotRange[], nodes: String(nodes) }
+  }
+  try {
+    return await within(timeoutMs, 'CLUSTER INFO', questions())
+  } catch (error) {
+    return { place, error: outageInWords(lost ?? (error as Error)) }
+  } finally {
+    client.disconnect()
+  }
+}
+
+function shownOf({ host, port }: RedisAddress): string {
+  return `${host}:${port}`
+}

@@ -18,7 +18,7 @@ export function cliOf({ host, port, tls: ofServer, db, sentinels, nodes, ...logi
   ].join(' ')
 }
 
-/** For an administrator: a user of the crawl's own has no right to change the server. */
+/** Returns `cliOf` for an administrator: a user of the crawl's own has no right to change the server. */
 export function adminCliOf({ username = '', ...others }: RedisOptions): string {
   return ['', 'default'].includes(username)
     ? cliOf({ ...others, ...(username && { username }) })

@@ -150,7 +150,7 @@ export class LastingTrouble {
   }
 }
 
-/** What a server says that takes no more connections, with what to do. */
+/** Returns what a server means that takes no more connections, with what to do. */
 export function crowded(shown: string): IsNotReady {
   return new IsNotReady(shown, {
     why: `it takes no more connections, as it has as many as its maxclients allows (max number of clients reached); ${NEEDED}. Stop other clients, take a larger plan, or type there: redis-cli CONFIG SET maxclients 10000`,

@@ -56,7 +56,7 @@ export async function renamedOf(
   }
 }
 
-/** What to do about them. */
+/** Returns what to do about them. */
 export function renamedCure(names: readonly string[]): string {
   return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} another name there, or none (rename-command in its redis.conf), and a crawl needs ${names.length === 1 ? 'it' : 'them'}. Take these lines out, and restart it; to keep others from a command, give them a user without the right to it`
 }

@@ -121,7 +121,7 @@ function downTrouble({ place, info = '' }: Answer): ClusterTrouble {
   const working = Number(/^cluster_slots_ok:(\d+)/m.exec(info)?.[1] ?? SLOTS)
   const cause =
     assigned < SLOTS
-      ? `${SLOTS - assigned} of ${SLOTS} slots are given to no node; was it ever joined with the others?`
+      ? `${SLOTS - assigned} of ${SLOTS} slots are given to no node; mostly one was never joined with the others`
       : `${SLOTS - working} of ${SLOTS} slots have no master that answers`
   return {
     why: `${shownOf(place)} takes nothing, as its cluster is down (CLUSTERDOWN, cluster_state:fail): ${cause}`,

@@ -20,9 +20,9 @@ const serversAt = (url: string) => {
   servers.connection('queue')
   return servers
 }
-const refusalOf = async (url: string) => {
+const refusalOf = async (url: string, forWriting = false) => {
   const servers = serversAt(url)
-  const error = await servers.open().catch((refused: Error) => refused)
+  const error = await servers.open({ forWriting }).catch((refused: Error) => refused)
   servers.close()
   return error
 }
@@ -152,7 +152,7 @@ test('and at how soon a master that is cut off from its replica stops', async ()
   await master.command('CONFIG', 'SET', 'cluster-announce-ip', '127.9.9.1')
   const away = `127.9.9.1:${master.port} does not answer: connect ECONNREFUSED`
   await expect.poll(fails).toMatchObject([{ found: expect.stringContaining(away) }])
-  expect(String(await refusalOf(other.url))).toMatch(
+  expect(String(await refusalOf(other.url, true))).toMatch(
     /127\.9\.9\.1:.*announce that address.*cluster-announce-ip/,
   )
   await master.command('CONFIG', 'SET', 'cluster-announce-ip', '')
@@ -164,5 +164,5 @@ test('and at how soon a master that is cut off from its replica stops', async ()
     .toMatchObject([
       { found: expect.stringContaining(down), type: expect.stringContaining('--cluster check') },
     ])
-  expect(String(await refusalOf(other.url))).toContain(down)
+  expect(String(await refusalOf(other.url, true))).toContain(down)
 })

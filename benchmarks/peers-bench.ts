@@ -1,14 +1,14 @@
 /**
  * Pages a second of ours, of other crawlers and of the floors beneath them, on one site, in turn, in one run:
  *
- *     npm run build && node benchmarks/peers-bench.ts [--rounds 5] [--pages 10000] [--only name,…] [--out RESULTS.md]
+ *     npm run build && node benchmarks/peers-bench.ts [--rounds 5] [--pages 10000] [--only NAME …] [--out RESULTS.md]
  *
  * nginx serves pages of 7.4 KB with 30 links each. Every system runs in fresh processes, follows all links, 32 at a
  * time, and, where it says so, selects each page's title. Pages and seconds come from nginx's log, from the first request
  * to the last, so that starting an interpreter does not count. A system that did not ask for every page ends the run. All
- * systems run once in each round, the slowest two only in the first; medians are shown. The peers are installed on the
- * first run (`peers/installed.ts`), or compiled, Colly where there is `go` and spider where there is `cargo`
- * (`peers/compiled.ts`).
+ * systems run once in each round, the slowest two only in the first; medians are shown. `--only 'Colly, links'` picks the
+ * systems whose names have that in them, and may be given again. Peers that are picked are installed on the first run
+ * (`peers/installed.ts`), or compiled, Colly where there is `go` and spider where there is `cargo` (`peers/compiled.ts`).
  */
 
 import { execFile } from 'node:child_process'
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     pages: { type: 'string', default: '10000' },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
     out: { type: 'string' },
   },
 })
@@ -197,8 +197,8 @@ function row({ name, needs }: System, all: readonly Measured[], scrapy: number):
   return `| ${name} | ${of('pagesPerSecond').toFixed(0)} | ${spread} | ${times} | ${of('cpuMsPerPage').toFixed(2)} | ${of('rssMb').toFixed(0)} | ${redis} |`
 }
 
-const parts = values.only?.split(',')
-const wanted = SYSTEMS.filter(({ name }) => !parts || parts.some((part) => name.includes(part)))
+const { only } = values
+const wanted = SYSTEMS.filter(({ name }) => !only || only.some((part) => name.includes(part)))
 const compiledPeers: CompiledPeers = await compilePeers(
   wanted.map(({ file }) => file).filter((file) => COMPILED_PEERS.includes(file)),
 )
@@ -219,9 +219,11 @@ for (let round = 1; round <= rounds; round++) {
 const scrapySpeeds = [...results].find(([{ name }]) => name === 'Scrapy, title')?.[1] ?? []
 const scrapy = scrapySpeeds.length > 0 ? median(scrapySpeeds.map(({ pagesPerSecond }) => pagesPerSecond)) : 0
 const nginx = (await promisify(execFile)('nginx', ['-v'])).stderr.trim()
+const options = process.argv.slice(2).map((word) => (word.includes(' ') ? `'${word}'` : word))
+const command = ['npm run build && node benchmarks/peers-bench.ts', ...options].join(' ')
 const text = `${new Date().toISOString().slice(0, 10)} · ${cpus().length} cores, ${cpus()[0]!.model} · Node ${process.versions.node} · ${nginx} · ${versions.join(' · ')}
 
-\`npm run build && node benchmarks/peers-bench.ts ${process.argv.slice(2).join(' ')}\`: ${pages} pages of 7.4 KB with 30 links, ${CONCURRENCY} at a time, ${rounds} rounds, medians.
+\`${command}\`: ${pages} pages of 7.4 KB with 30 links, ${CONCURRENCY} at a time, ${rounds} rounds, medians.
 
 | system | pages/s | spread | × Scrapy | CPU ms/page | peak MB | Redis µs/page |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |

@@ -1,16 +1,16 @@
 /**
- * The peers of other languages, each compiled where its compiler is found. What is built is kept in a folder of the
- * system's temporary ones: the first build takes minutes, and later ones see that nothing has changed.
+ * The peers of other languages, each compiled where its compiler is found. A program is kept under a hash of its sources,
+ * so that it is compiled once: the first time takes minutes, after that neither the compiler nor a minute is needed.
  */
 
 import { execFile } from 'node:child_process'
-import { mkdir, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { createHash } from 'node:crypto'
+import { access, copyFile, mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const FOLDER = join(tmpdir(), 'webloom-peers')
+const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/webloom-peers')
 const BUILD_MS_MAX = 3600_000
 
 export interface CompiledPeer {
@@ -26,7 +26,8 @@ export type CompiledPeers = ReadonlyMap<string, CompiledPeer>
 interface Recipe {
   readonly compiler: readonly [command: string, ...versionArgs: string[]]
   readonly build: readonly string[]
-  readonly program: string
+  /** What the build leaves. */
+  readonly built: string
   /** Where the peer's version is written, and how. */
   readonly versionIn: readonly [file: string, pattern: RegExp]
 }
@@ -34,15 +35,15 @@ interface Recipe {
 const RECIPES: Readonly<Record<string, Recipe>> = {
   colly: {
     compiler: ['go', 'version'],
-    build: ['build', '-o', join(FOLDER, 'colly-pages'), '.'],
-    program: join(FOLDER, 'colly-pages'),
+    build: ['build', '-o', join(FOLDER, 'colly'), '.'],
+    built: join(FOLDER, 'colly'),
     versionIn: ['go.mod', /gocolly\/colly\/v2 v(\S+)/],
   },
   spider: {
     compiler: ['cargo', '--version'],
     // One job: a build beside something else that is measured should not take the whole machine.
-    build: ['build', '--release', '--locked', '--jobs', '1', '--target-dir', join(FOLDER, 'spider')],
-    program: join(FOLDER, 'spider', 'release', 'spider-pages'),
+    build: ['build', '--release', '--locked', '--jobs', '1', '--target-dir', join(FOLDER, 'spider-target')],
+    built: join(FOLDER, 'spider-target', 'release', 'spider-pages'),
     versionIn: ['Cargo.lock', /name = "spider"\nversion = "(.+?)"/],
   },
 }
@@ -56,10 +57,33 @@ export async function compilePeers(wanted: Iterable<string>): Promise<CompiledPe
   const peers = new Map<string, CompiledPeer>()
   for (const name of new Set(wanted)) {
     const recipe = RECIPES[name]!
-    if (await isInstalled(recipe.compiler)) peers.set(name, await compile(name, recipe))
-    else console.error(`${name} is left out: there is no ${recipe.compiler[0]} here to compile it`)
+    const program = await programOf(name)
+    if (!(await isThere(program))) {
+      if (!(await isInstalled(recipe.compiler))) {
+        console.error(`${name} is left out: there is no ${recipe.compiler[0]} here to compile it`)
+        continue
+      }
+      await compile(name, recipe, program)
+    }
+    peers.set(name, { program, version: await versionOf(name, recipe) })
   }
   return peers
+}
+
+/** Named by its sources: what was compiled from others is not taken for it. */
+async function programOf(name: string): Promise<string> {
+  const entries = await readdir(join(import.meta.dirname, name), { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((file) => join(file.parentPath, file.name))
+  const hash = createHash('sha256')
+  for (const path of paths.sort()) hash.update(await readFile(path)).update('\0')
+  return join(FOLDER, `${name}-${hash.digest('hex').slice(0, 16)}`)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function isInstalled([command, ...args]: Recipe['compiler']): Promise<boolean> {
@@ -69,11 +93,19 @@ async function isInstalled([command, ...args]: Recipe['compiler']): Promise<bool
   )
 }
 
-async function compile(name: string, { compiler, build, program, versionIn }: Recipe): Promise<CompiledPeer> {
-  const source = join(import.meta.dirname, name)
+async function compile(name: string, { compiler, build, built }: Recipe, program: string): Promise<void> {
   console.error(`compiling ${name} in ${FOLDER}`)
-  await run(compiler[0], build, { cwd: source, timeout: BUILD_MS_MAX, maxBuffer: 2 ** 26 })
-  const [file, pattern] = versionIn
-  const version = pattern.exec(await readFile(join(source, file), 'utf8'))![1]!
-  return { program, version: `${name}==${version}` }
+  await run(compiler[0], build, {
+    cwd: join(import.meta.dirname, name),
+    timeout: BUILD_MS_MAX,
+    maxBuffer: 2 ** 26,
+  })
+  // Whole or not there: a copy that was cut off must not be run later.
+  await copyFile(built, `${program}.part`)
+  await rename(`${program}.part`, program)
+}
+
+async function versionOf(name: string, { versionIn: [file, pattern] }: Recipe): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, name, file), 'utf8')
+  return `${name}==${pattern.exec(text)![1]!}`
 }

@@ -366,7 +366,12 @@ export type {
   SettingOrigin,
   SettingType,
 } from './settings/setting-row.ts'
-export { shownValue, withoutSecrets, withoutUrlSecrets } from './settings/setting-shown.ts'
+export {
+  shownValue,
+  withoutSecrets,
+  withoutTextSecrets,
+  withoutUrlSecrets,
+} from './settings/setting-shown.ts'
 export { suggestedNames } from './settings/setting-suggestions.ts'
 export {
   type NumberSettingName,

@@ -80,8 +80,8 @@ function isSecretName(name: string): boolean {
   )
 }
 
-/** Of headers and connection strings that are written as text: `Authorization: Bearer …`, `Server=db;Password=…`. */
-function withoutTextSecrets(text: string): string {
+/** Returns a text without the secrets of its URLs, headers and connection strings: `Authorization: Bearer …`, `Server=db;Password=…`. */
+export function withoutTextSecrets(text: string): string {
   return withoutUrlSecrets(text)
     .replace(SECRET_IN_TEXT, `$1${HIDDEN}`)
     .replace(SECRET_BY_SCHEME, `$1${HIDDEN}`)

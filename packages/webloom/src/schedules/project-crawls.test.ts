@@ -114,7 +114,9 @@ async function dueOf(
   },
 ) {
   const lines: string[] = []
+  const fields: unknown[] = []
   const log = (first: object | string, text = '') => {
+    fields.push(first)
     const line = typeof first === 'string' ? first : text
     lines.push(line)
     onLine(line)
@@ -159,6 +161,7 @@ async function dueOf(
   return {
     crawls,
     lines,
+    fields,
     lastFire,
     lookedUntil,
     redis,
@@ -247,6 +250,37 @@ test('a run that has begun and is refused by its worker is ended when no other w
   expect(await redis.hmget(keys.record, 'state', 'finishReason')).toEqual(['stopped', 'refused'])
   expect(await crawls.look()).toEqual([])
   expect(await hook.told).toContain('RECRAWL is off')
+})
+
+test('what a component throws as it is made has no secret in the log, in its schedule and in what people are told', async () => {
+  await using used = new InUse()
+  const hook = await startWebhook(used)
+  const why =
+    'no postgres://bob:hush1@db.example/shop?password=hush2 with token=hush3 and Authorization: Bearer hush4x, as '
+  const { fields, lastFire, lookedUntil } = await dueOf(used, used.use(await startRedis()), {
+    settings: { MONITOR_WEBHOOKS: [hook.url] },
+    onSpider: () => {
+      throw new Error(why + 'x'.repeat(1000))
+    },
+  })
+  await lookedUntil(NOT_BEGUN)
+  const told = await hook.told
+  const seen = [told, JSON.stringify(fields), (await lastFire())!.why!]
+  for (const text of seen) expect(text).toContain('postgres://***@db.example/shop?password=***')
+  for (const text of seen) expect(text).not.toMatch(/hush|bob/)
+  expect(JSON.parse(told).alerts[0].words).toHaveLength(500)
+})
+
+test('a worker’s refusal is told without its secrets', async () => {
+  await using used = new InUse()
+  const { crawls, fields, lastFire, lookedUntil } = await dueOf(used, used.use(await startRedis()), {})
+  await lookedUntil('begun by its schedule')
+  const [wanted] = await crawls.look()
+  crawls.refused(wanted!, 'no postgres://bob:hush1@db.example/shop, token=hush3')
+  await lookedUntil('is ended, as its worker refuses it')
+  const why = 'no postgres://***@db.example/shop, token=***'
+  expect(await lastFire()).toMatchObject({ outcome: 'failed', why })
+  expect(fields).toContainEqual({ reason: why })
 })
 
 test('a run that its worker has joined, and left as it refuses it, is a failed one, too', async () => {

@@ -13,6 +13,7 @@ import {
   type Settings,
   storeTrouble,
   waitAtMost,
+  withoutTextSecrets,
 } from '@webloom/core'
 import {
   type BegunRun,
@@ -158,7 +159,8 @@ class SpiderCrawls {
   refused(key: string, why: string): void {
     const queue = [...this.#crawls.keys()].find((name) => this.#keyOf(name) === key)
     if (queue === undefined || this.#refusals.has(queue)) return
-    this.#refusals.set(queue, { why, fromMs: performance.now() + this.#othersJoinMs })
+    const shown = withoutTextSecrets(why)
+    this.#refusals.set(queue, { why: shown, fromMs: performance.now() + this.#othersJoinMs })
   }
 
   #keyOf(queue: string): string {
@@ -241,9 +243,10 @@ class SpiderCrawls {
     } catch (error) {
       // It is taken again, by whoever asks when its lock has ended.
       if (storeTrouble(redisError(error))) throw error
-      logger.error({ schedule: name, err: error }, `a run of ${this.#name} was due, and could not be begun`)
-      await due.settled('failed', { why: (error as Error).message })
-      return this.#tell((error as Error).message)
+      const err = shownError(error)
+      logger.error({ schedule: name, err }, `a run of ${this.#name} was due, and could not be begun`)
+      await due.settled('failed', { why: err.message })
+      return this.#tell(err.message)
     }
     // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
     const { outcome, run } = begun
@@ -335,3 +338,13 @@ class SpiderCrawls {
 }
 
 const OUTCOMES = { begun: 'begun by its schedule: a run of', resumed: 'goes on by its schedule:' } as const
+
+/** As pino writes an error. What a component throws as it is made may have a password in it, and goes to chats and into logs. */
+function shownError(error: unknown): {
+  readonly type: string
+  readonly message: string
+  readonly stack: string
+} {
+  const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+  return { type: name, message: withoutTextSecrets(message), stack: withoutTextSecrets(stack) }
+}

@@ -8,6 +8,9 @@ import { typedCrawl } from '../loading/typed-spider.ts'
 import { channelsOf } from '../outcome/crawl-monitors.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
+/** As of an alert of a monitor. */
+const WORDS_CHARS_MAX = 500
+
 /** The crawl whose runs fail, with the settings that it has without its schedule's: those may be what is wrong. */
 export interface FailingCrawl {
   readonly Class: SpiderClass
@@ -19,13 +22,18 @@ export interface FailingCrawl {
 /**
  * Tells people, on the ways on which they hear of monitors, that a scheduled run cannot be: no worker is there whose monitors would. Never
  * rejects; what it cannot send is in the log.
+ *
+ * @param why without secrets
  */
 export async function tellFailed({ Class, flags, config, logger }: FailingCrawl, why: string): Promise<void> {
   try {
     const crawler = await crawlerFromOutside(Class, flags, config, () => silentLogger)
     const { settings, spider } = crawler
     const crawlId = settings.get('CRAWL_ID')
-    const words = `a run that its schedule began, or was to begin, cannot be: ${why}`
+    const words = `a run that its schedule began, or was to begin, cannot be: ${why}`.slice(
+      0,
+      WORDS_CHARS_MAX,
+    )
     const answers = await sendToEach(
       {
         ...{ id: randomUUID(), spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },

@@ -36,7 +36,7 @@ test('what one process has noted the next goes on with, and asks for once', asyn
   expect(Math.max(...[...notes.values()].map(({ length }) => length))).toBeLessThan(32)
 })
 
-test('two processes that learn of one host at once: the more experienced record is kept, and no lie is forgotten', async () => {
+test('two processes that learn of one host at once: what both have counted is added up, and no lie is forgotten', async () => {
   const [one, other] = [new KnownHosts(store), new KnownHosts(store)]
   one.learn('a.example', { validators: { ...VALIDATORS, lied: true }, lastmod: DATES })
   other.learn('a.example', {
@@ -49,8 +49,27 @@ test('two processes that learn of one host at once: the more experienced record 
   await next.meet(['a.example'])
   expect(next.of('a.example')).toEqual({
     validators: { asksSinceCheck: 0, asksPerCheck: 64, proofs: 3, useless: 2, lied: true },
-    lastmod: DATES,
+    lastmod: { changedRight: 3.8, changedWrong: 0, sameRight: 13, sameWrong: 1 },
   })
+})
+
+test('issue 22: a host that was honest for a thousand visits is believed no longer when its dates are wrong', async () => {
+  const [one, other] = [new KnownHosts(store), new KnownHosts(store)]
+  const visit = async (from: KnownHosts, field: 'changedRight' | 'sameRight' | 'changedWrong', n: number) => {
+    const record = from.of('a.example').lastmod ?? { ...DATES, changedRight: 0, sameRight: 0, sameWrong: 0 }
+    const faded = Object.fromEntries(Object.entries(record).map(([name, count]) => [name, count * 0.98]))
+    const lastmod = { ...(faded as unknown as typeof record), [field]: faded[field]! + 1 }
+    from.learn('a.example', { lastmod })
+    if (n % 20 === 19) await from.noteNow()
+  }
+  for (let n = 0; n < 1000; n++) await visit(one, n % 5 < 3 ? 'changedRight' : 'sameRight', n)
+  expect(notes.get('host/a.example')).toMatch(/^\|\|\d{3},0,\d{3},0$/)
+  await other.meet(['a.example'])
+  for (let n = 0; n < 400; n++) await visit(n % 40 < 20 ? one : other, 'changedWrong', n)
+  const [right, wrong] = notes.get('host/a.example')!.slice(2).split(',').map(Number)
+  expect(right).toBeLessThan(10)
+  expect(wrong).toBeGreaterThan(400)
+  expect(wrong).toBeLessThan(600)
 })
 
 test('a note that says nothing is passed over, and what could not be noted is noted later', async () => {

@@ -3,7 +3,8 @@
  * that other workers and the next run go on with it.
  *
  *   met        the note is read before the first of its pages is asked for
- *   learned    noted some seconds later, put together with what other workers have noted meanwhile
+ *   learned    noted some seconds later, put together with what other workers have noted meanwhile: what was counted here since is added
+ *              to their counts. The counts fade, so that neither is the newer one for being the greater.
  *
  * A broad crawl has nearly as many hosts as pages: a note is a few numbers.
  */
@@ -39,13 +40,19 @@ export interface HostRecord {
   readonly lastmod?: DateRecord
 }
 
+interface Known {
+  readonly record: HostRecord
+  /** What the record had of the host's note: all else was learned here. */
+  readonly noted: HostRecord
+}
+
 const HOSTS_MAX = 10_000
 const NOTED_EVERY_MS = 10_000
 const HOSTS_PER_NOTE = 500
 
 export class KnownHosts {
   readonly #store: Pick<VisitStore, 'notes' | 'note'>
-  readonly #records = new Map<string, HostRecord>()
+  readonly #known = new Map<string, Known>()
   readonly #learned = new Set<string>()
   #notedAtMs = performance.now()
 
@@ -55,18 +62,19 @@ export class KnownHosts {
 
   /** Called before pages of these hosts are asked for. Asks the store about hosts that this process does not know. */
   async meet(hosts: Iterable<string>): Promise<void> {
-    const strangers = [...new Set(hosts)].filter((host) => !this.#records.has(host))
+    const strangers = [...new Set(hosts)].filter((host) => !this.#known.has(host))
     if (strangers.length === 0) return
     const notes = await this.#store.notes(strangers.map(noteName))
-    for (const [n, host] of strangers.entries()) this.#keep(host, merged(this.of(host), readNote(notes[n])))
+    for (const [n, host] of strangers.entries()) this.#keep(host, this.#withNote(host, notes[n]))
   }
 
   of(host: string): HostRecord {
-    return this.#records.get(host) ?? {}
+    return this.#known.get(host)?.record ?? {}
   }
 
   learn(host: string, learned: HostRecord): void {
-    this.#keep(host, { ...this.of(host), ...learned })
+    const { record, noted } = this.#known.get(host) ?? UNKNOWN
+    this.#keep(host, { record: { ...record, ...learned }, noted })
     this.#learned.add(host)
   }
 
@@ -86,9 +94,9 @@ export class KnownHosts {
     const before = await this.#store.notes(hosts.map(noteName))
     const texts = new Map<string, string>()
     for (const [n, host] of hosts.entries()) {
-      const record = merged(this.of(host), readNote(before[n]))
-      this.#records.set(host, record)
-      const text = noteText(record)
+      const known = this.#withNote(host, before[n])
+      this.#known.set(host, known)
+      const text = noteText(known.record)
       if (text !== before[n]) texts.set(noteName(host), text)
       this.#learned.delete(host)
     }
@@ -98,18 +106,32 @@ export class KnownHosts {
       for (const host of hosts) this.#learned.add(host)
       throw error
     }
+    for (const host of hosts) {
+      const known = this.#known.get(host)
+      const text = texts.get(noteName(host))
+      if (known && text !== undefined) this.#known.set(host, { ...known, noted: readNote(text) })
+    }
   }
 
-  #keep(host: string, record: HostRecord): void {
-    const [oldest] = this.#records.keys()
+  /** Takes in what others have noted of a host. */
+  #withNote(host: string, text: string | undefined): Known {
+    const { record, noted } = this.#known.get(host) ?? UNKNOWN
+    const note = readNote(text)
+    return { record: merged(record, noted, note), noted: note }
+  }
+
+  #keep(host: string, known: Known): void {
+    const [oldest] = this.#known.keys()
     // What is forgotten is read again, or learned.
-    if (oldest !== undefined && this.#records.size >= HOSTS_MAX && !this.#records.has(host)) {
-      this.#records.delete(oldest)
+    if (oldest !== undefined && this.#known.size >= HOSTS_MAX && !this.#known.has(host)) {
+      this.#known.delete(oldest)
       this.#learned.delete(oldest)
     }
-    this.#records.set(host, record)
+    this.#known.set(host, known)
   }
 }
+
+const UNKNOWN: Known = { record: {}, noted: {} }
 
 /** Returns the host of a page as it is known here, its port included. */
 export function pageHost(url: string): string {
@@ -120,11 +142,15 @@ function noteName(host: string): string {
   return `host/${host}`
 }
 
-/** Returns what is known of a host when two processes have each seen a part of it. */
-function merged(own: HostRecord, other: HostRecord): HostRecord {
+/**
+ * Returns what is known of a host when two processes have each seen a part of it.
+ *
+ * @param noted what `own` began with
+ */
+function merged(own: HostRecord, noted: HostRecord, other: HostRecord): HostRecord {
   const [validators, others] = [own.validators ?? other.validators, other.validators ?? own.validators]
-  const lastModified = moreSeen(own.lastModified, other.lastModified)
-  const lastmod = moreSeen(own.lastmod, other.lastmod)
+  const lastModified = added(own.lastModified, noted.lastModified, other.lastModified)
+  const lastmod = added(own.lastmod, noted.lastmod, other.lastmod)
   return {
     ...(validators &&
       others && {
@@ -140,13 +166,16 @@ function merged(own: HostRecord, other: HostRecord): HostRecord {
   }
 }
 
-function moreSeen(one: DateRecord | undefined, other: DateRecord | undefined): DateRecord | undefined {
-  if (!one || !other) return one ?? other
-  return seen(one) >= seen(other) ? one : other
-}
-
-function seen({ changedRight, changedWrong, sameRight, sameWrong }: DateRecord): number {
-  return changedRight + changedWrong + sameRight + sameWrong
+/** Adds to the counts of others what was counted here since theirs were read. A note that is gone is made anew. */
+function added(own?: DateRecord, noted?: DateRecord, other?: DateRecord): DateRecord | undefined {
+  if (!own || !other) return own ?? other
+  const sum = (field: keyof DateRecord) => Math.max(0, other[field] + own[field] - (noted?.[field] ?? 0))
+  return {
+    changedRight: sum('changedRight'),
+    changedWrong: sum('changedWrong'),
+    sameRight: sum('sameRight'),
+    sameWrong: sum('sameWrong'),
+  }
 }
 
 // Three groups of numbers: validators, Last-Modified, sitemaps. Dates are counted in tenths.

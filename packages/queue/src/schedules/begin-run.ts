@@ -32,7 +32,7 @@ export interface BeginRunOptions {
   readonly shards: number
 }
 
-/** What became of a fire, and the run that the crawl is in since. */
+/** What became of a fire, and the run that the crawl was in then: the same however often it is asked. */
 export interface BegunRun {
   readonly outcome: Exclude<FireOutcome, 'failed'>
   readonly run: string

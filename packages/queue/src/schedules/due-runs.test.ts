@@ -45,14 +45,13 @@ function ofOneSpider() {
     await job!.changeDelay(0)
     await queue.close()
   }
-  const begin = async (fire: string, shards = 1) => {
-    const { outcome } = await beginRun({
+  const begun = (fire: string, shards = 1) =>
+    beginRun({
       ...{ redis: bench.redis, keys, fire, schedule: spider, flags: schedule.flags },
       ...{ persists: false, flushes: false, shards },
     })
-    return outcome
-  }
-  return { spider, schedule, schedules, keys, waiting, itsHourComes, begin }
+  const begin = async (fire: string, shards?: number) => (await begun(fire, shards)).outcome
+  return { spider, schedule, schedules, keys, waiting, itsHourComes, begun, begin }
 }
 
 /** Asks until there is one. */
@@ -100,7 +99,7 @@ test('BullMQ begins what clocks skip: set on the day before, and taken then', as
 })
 
 test('a process that dies before it has begun the run: another begins it, and no run is begun twice', async () => {
-  const { schedule, schedules, keys, waiting, itsHourComes, begin } = ofOneSpider()
+  const { schedule, schedules, keys, waiting, itsHourComes, begun, begin } = ofOneSpider()
   await schedules.set(schedule)
   const [dies, lives] = [await waiting(), await waiting()]
   await itsHourComes()
@@ -111,9 +110,14 @@ test('a process that dies before it has begun the run: another begins it, and no
   await bench.redis.hset(keys.record, 'state', 'finished')
   const again = await taken(lives)
   expect(again.fire).toBe(lost.fire)
-  expect(await begin(again.fire)).toBe('done')
-  await again.settled('done')
-  expect(await bench.redis.hmget(keys.record, 'run', 'state')).toEqual([run, 'finished'])
+  // Another run was begun meanwhile: what is noted is this one.
+  expect(await begin('another')).toBe('begun')
+  await bench.redis.hset(keys.record, 'state', 'finished')
+  expect(await begun(again.fire)).toEqual({ outcome: 'begun', run })
+  await again.settled('begun', { run: run! })
+  expect((await schedules.all()).find(({ name }) => name === schedule.name)).toMatchObject({
+    last: { dueAt: again.dueAt.getTime(), outcome: 'begun', run },
+  })
   expect(await lives.take()).toBeUndefined()
   // Of its times there is one job, not one for each that took it.
   expect(await bench.redis.zcard(`${keys.schedules}:delayed`)).toBe(1)
@@ -121,7 +125,7 @@ test('a process that dies before it has begun the run: another begins it, and no
 })
 
 test('while a run goes on none is begun; one that was stopped goes on; one that has finished is followed by another', async () => {
-  const { keys, begin } = ofOneSpider()
+  const { keys, begun, begin } = ofOneSpider()
   expect(await begin('a')).toBe('begun')
   const first = await bench.redis.hget(keys.record, 'run')
   expect(await crawlWanted(bench.redis, keys)).toEqual({
@@ -133,7 +137,7 @@ test('while a run goes on none is begun; one that was stopped goes on; one that 
   await bench.redis.hset(keys.record, { state: 'stopped', finishReason: 'stopped' })
   expect((await crawlWanted(bench.redis, keys)).isWanted).toBe(false)
   // It was due while the run went on, and is over.
-  expect(await begin('b')).toBe('done')
+  expect(await begin('b')).toBe('going')
   expect(await begin('c')).toBe('resumed')
   expect(await bench.redis.hmget(keys.record, 'run', 'state')).toEqual([first, 'running'])
   await bench.redis.hset(keys.record, { state: 'finished', finishReason: 'finished' })
@@ -142,7 +146,17 @@ test('while a run goes on none is begun; one that was stopped goes on; one that 
     expect.not.stringMatching(first!),
     '6',
   ])
-  expect(await begin('a')).toBe('done')
+  const last = await bench.redis.hget(keys.record, 'run')
+  expect(await begun('a')).toEqual({ outcome: 'begun', run: first })
+  expect(await bench.redis.hget(keys.record, 'run')).toBe(last)
+})
+
+test('a fire that an earlier release has seen to is not seen to again', async () => {
+  const { keys, begun } = ofOneSpider()
+  const { run } = await begun('new')
+  await bench.redis.hset(keys.record, { fires: 'b a ', state: 'finished' })
+  expect(await begun('a')).toEqual({ outcome: 'done', run })
+  expect(await begun('b')).toEqual({ outcome: 'done', run })
 })
 
 test('a run that a signal has interrupted wants workers again, and is still its schedule’s when it was emptied', async () => {
@@ -158,7 +172,9 @@ test('a run that a signal has interrupted wants workers again, and is still its 
   const next = bench.record(keys, { persists: false })
   expect(await next.open()).toMatchObject({ begun: false })
   expect(await crawlWanted(bench.redis, keys)).toEqual(wanted)
-  expect(await begin('a')).toBe('done')
+  const run = await bench.redis.hget(keys.record, 'run')
+  expect(await begin('a')).toBe('begun')
+  expect(await bench.redis.hget(keys.record, 'run')).toBe(run)
   await next.leave()
 })
 

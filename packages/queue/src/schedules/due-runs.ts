@@ -5,7 +5,7 @@
  * as that has its own record. When a process dies between
  *
  *     taking it and beginning      its lock ends, and another process takes it, some seconds later
- *     beginning and telling so     the same; the record of the crawl knows that this fire was there, and nothing is begun twice
+ *     beginning and noting it      the same; the record of the crawl knows what this fire has begun: nothing is begun twice, and that is noted
  *
  * BullMQ adds the job of the next time when one is taken, counted from now. So of runs that were missed as nobody was there one is made up.
  * One that is taken a second time adds nothing.

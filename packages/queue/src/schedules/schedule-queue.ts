@@ -38,7 +38,7 @@ export interface Schedule {
 
 /**
  * What became of a fire: `begun` and `resumed` runs; `going`: the run before had not ended, and none was begun; `failed`: none could be
- * begun; `done`: it had been seen to before, by a process that was killed.
+ * begun; `done`: an earlier release had seen to it, and was killed before it had noted how.
  */
 export type FireOutcome = 'begun' | 'resumed' | 'going' | 'done' | 'failed'
 

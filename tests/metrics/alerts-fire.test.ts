@@ -118,6 +118,15 @@ const ALERTS_PLAYED: readonly (Played & { readonly name: string; readonly severi
     firesAt: 9,
     summary: '1 messages about the latest run of crawl books have reached nobody.',
   }),
+  warning('WebloomScheduleFailed', {
+    series: {
+      'webloom_scheduled_runs_total{outcome="failed"}': '0x10 1x80',
+      'webloom_scheduled_runs_total{outcome="begun"}': '0+1x90',
+    },
+    quietAt: 9,
+    firesAt: 12,
+    summary: 'A run of crawl books was due by its schedule, and cannot be.',
+  }),
   critical('WebloomItemsLost', {
     series: { 'webloom_items_lost_total{where="feed"}': '0x10 1x20' },
     quietAt: 9,

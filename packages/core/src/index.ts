@@ -327,6 +327,7 @@ export type {
   SlotView,
 } from './desk/hosts-seen.ts'
 export type { ScaleSeen } from './desk/scale-seen.ts'
+export type { ScheduledOutcome, ScheduledRunsSeen } from './desk/scheduled-runs-seen.ts'
 export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
 export { slotNamed, slotTyped } from './desk/slot-named.ts'
 export { fieldsOfRuns } from './runs/run-fields.ts'

@@ -9,6 +9,7 @@ import {
   type HostsSeen,
   InvalidUrl,
   type ItemsSeen,
+  type ScheduledRunsSeen,
   totalsOf,
 } from '@webloom/core'
 import {
@@ -103,6 +104,15 @@ export class MadeUpDesks implements CrawlDesks {
 
   async desk(id: string): Promise<CrawlDesk | undefined> {
     return id === 'bookshops' ? this.#desk : undefined
+  }
+
+  async scheduledRuns(): Promise<readonly ScheduledRunsSeen[]> {
+    if (this.trouble !== undefined) return []
+    const counts = { begun: 29, resumed: 1, going: 2, failed: 1 }
+    return [
+      { id: 'bookshops', counts },
+      { id: 'never-begun', counts: { ...counts, begun: 0, failed: 4 } },
+    ]
   }
 
   async close(): Promise<void> {}

@@ -188,6 +188,7 @@ export {
 export { CrawlSchedules, type ScheduleSeen } from './schedules/crawl-schedules.ts'
 export { checkCron } from './schedules/cron-times.ts'
 export { type DueRun, DueRuns, type DueRunsOptions } from './schedules/due-runs.ts'
+export { readScheduledRuns } from './schedules/fire-counts.ts'
 export { refuseRun } from './schedules/refuse-run.ts'
 export {
   type FireOutcome,

@@ -10,6 +10,7 @@ import type { FilterSeen, KnownSeen, SettingSeen } from './filter-seen.ts'
 import type { HistorySample, ItemsSeen, RunSeen } from './history-seen.ts'
 import type { HostChange, HostsSeen, OneHostSeen } from './hosts-seen.ts'
 import type { ScaleSeen } from './scale-seen.ts'
+import type { ScheduledRunsSeen } from './scheduled-runs-seen.ts'
 
 /**
  * One crawl, as people and programs look at it and steer it: the dashboard, the HTTP API, metrics, MCP, and the commands of the
@@ -75,6 +76,8 @@ export interface CrawlDesks {
   crawls(): Promise<readonly CrawlSummary[]>
   /** Resolves to undefined when there is no crawl of that id. */
   desk(id: string): Promise<CrawlDesk | undefined>
+  /** Of crawls that have schedules. Those of a server that does not answer are left out. */
+  scheduledRuns?(): Promise<readonly ScheduledRunsSeen[]>
   /** Lets go of what it opened; changes nothing of the crawls. */
   close(): Promise<void>
 }

@@ -3,7 +3,14 @@
  * what one costs.
  */
 
-import type { CrawlDesk, CrawlDesks, CrawlStatus, CrawlSummary, HistorySample } from '@webloom/core'
+import type {
+  CrawlDesk,
+  CrawlDesks,
+  CrawlStatus,
+  CrawlSummary,
+  HistorySample,
+  ScheduledRunsSeen,
+} from '@webloom/core'
 
 /** Pages move once a second. */
 const FRESH_MS = 900
@@ -125,6 +132,15 @@ export class WatchedDesks {
 
   crawls(): Promise<readonly CrawlSummary[]> {
     return this.#recent.ask('crawls', FRESH_MS, () => this.#desks.crawls())
+  }
+
+  /** None where no schedule is kept. */
+  async scheduledRuns(): Promise<readonly ScheduledRunsSeen[]> {
+    return this.#recent.ask(
+      'scheduledRuns',
+      FRESH_MS,
+      async () => (await this.#desks.scheduledRuns?.()) ?? [],
+    )
   }
 
   /** A crawl was told something: whoever has told it wants to see that. */

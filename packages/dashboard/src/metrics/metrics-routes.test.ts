@@ -44,6 +44,17 @@ test('the figures of a crawl, of its stats and of this moment', async () => {
     expect(lines).toContain(line)
 })
 
+test('runs of schedules by what became of them, also of a crawl that has never begun', async () => {
+  const text = await scraped(new MadeUpDesks())
+  expect(linesOf(text)).toContain('webloom_scheduled_runs_total{crawl="bookshops",outcome="going"} 2')
+  expect(linesOf(text, 'never-begun')).toEqual([
+    'webloom_scheduled_runs_total{crawl="never-begun",outcome="begun"} 0',
+    'webloom_scheduled_runs_total{crawl="never-begun",outcome="resumed"} 1',
+    'webloom_scheduled_runs_total{crawl="never-begun",outcome="going"} 2',
+    'webloom_scheduled_runs_total{crawl="never-begun",outcome="failed"} 4',
+  ])
+})
+
 test('what may go now: one request of each ready host, and all that wait where hosts have no lines', async () => {
   const desks = new MadeUpDesks()
   expect(linesOf(await scraped(desks))).toContain('webloom_ready_requests{crawl="bookshops"} 41020')

@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { WatchedDesks } from '../live/watched-desk.ts'
 import { type CrawlReading, crawlFamilies, upFamily } from './crawl-families.ts'
 import { type MetricFamily, metricsText } from './metric-family.ts'
+import { scheduleFamilies } from './schedule-families.ts'
 
 export interface MetricsRoutesOptions {
   /** Watched ones share what was read for pages a moment ago. */
@@ -36,10 +37,11 @@ export function metricsRoutes({ desks }: MetricsRoutesOptions): Hono {
 }
 
 async function allFamilies(desks: WatchedDesks): Promise<MetricFamily[]> {
-  const crawls = await desks.crawls()
+  // Servers that do not answer are left out of what is scheduled.
+  const [crawls, scheduled] = await Promise.all([desks.crawls(), desks.scheduledRuns().catch(() => [])])
   const shown = crawls.slice(0, CRAWLS_MAX)
   const families = await Promise.all(shown.map((crawl) => familiesOf(desks, crawl)))
-  return [leftOut(crawls.length - shown.length), ...families.flat()]
+  return [leftOut(crawls.length - shown.length), ...families.flat(), ...scheduleFamilies(scheduled)]
 }
 
 async function familiesOf(desks: WatchedDesks, { id, state }: CrawlSummary): Promise<MetricFamily[]> {

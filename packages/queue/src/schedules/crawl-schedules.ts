@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis'
 import { readRun } from '../history/run-records.ts'
 import { type CrawlRedisKeys, crawlRedisKeys, scheduledSpidersKey } from '../redis/crawl-redis-keys.ts'
 import { checkCron, nextTime } from './cron-times.ts'
+import { beginCounts, forgetCounts } from './fire-counts.ts'
 import {
   JOB_OPTIONS,
   type LastFire,
@@ -49,7 +50,7 @@ export class CrawlSchedules {
    * can be.
    */
   async set(schedule: Schedule): Promise<{ readonly nextAt: Date; readonly replaced: boolean }> {
-    const { name, spider, cron, tz } = schedule
+    const { name, spider, crawlId, cron, tz } = schedule
     if (!NAME.test(name))
       throw new UsageError(
         'WL_USAGE',
@@ -69,13 +70,15 @@ export class CrawlSchedules {
         `spider ${spider} has ${MAX_SCHEDULES_PER_SPIDER} schedules, which is the most. Remove one that is not needed:  webloom schedule rm <name>`,
       )
     await this.#redis.sadd(scheduledSpidersKey(this.#prefixes), spider)
-    await this.#with(spider, (queue) =>
-      queue.upsertJobScheduler(
+    await this.#with(spider, async (queue, keys) => {
+      await beginCounts(this.#redis, keys, [crawlId])
+      await queue.upsertJobScheduler(
         name,
         { pattern: cron, tz },
         { name: 'run', data: storedSchedule(schedule), opts: JOB_OPTIONS },
-      ),
-    )
+      )
+      if (before && before.crawlId !== crawlId) await this.#forgetCounts(before, all, keys)
+    })
     return { nextAt: nextTime(cron, tz, new Date()), replaced: before !== undefined }
   }
 
@@ -90,12 +93,13 @@ export class CrawlSchedules {
   async remove(name: string): Promise<ScheduleSeen> {
     const { schedule, all } = await this.#named(name)
     const { spider } = schedule
+    const others = all.filter((one) => one.spider === spider && one.name !== name)
     await this.#with(spider, async (queue, keys) => {
       await queue.removeJobScheduler(name)
       await this.#redis.hdel(lastKey(keys), name)
+      await this.#forgetCounts(schedule, all, keys)
     })
-    if (!all.some((one) => one.spider === spider && one.name !== name))
-      await this.#redis.srem(scheduledSpidersKey(this.#prefixes), spider)
+    if (others.length === 0) await this.#redis.srem(scheduledSpidersKey(this.#prefixes), spider)
     return schedule
   }
 
@@ -107,6 +111,13 @@ export class CrawlSchedules {
       queue.add('run', storedSchedule(kept), { ...JOB_OPTIONS, jobId: `now-${randomUUID()}` }),
     )
     return schedule
+  }
+
+  /** Of the crawl of one that is gone, unless another is of the same crawl. */
+  async #forgetCounts(gone: Schedule, all: readonly Schedule[], keys: CrawlRedisKeys): Promise<void> {
+    const { name, spider, crawlId } = gone
+    if (all.some((one) => one.name !== name && one.spider === spider && one.crawlId === crawlId)) return
+    await forgetCounts(this.#redis, keys, crawlId)
   }
 
   async #named(name: string): Promise<{ schedule: ScheduleSeen; all: readonly ScheduleSeen[] }> {

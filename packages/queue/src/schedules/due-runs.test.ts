@@ -7,6 +7,8 @@ import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { beginRun, crawlWanted } from './begin-run.ts'
 import { CrawlSchedules } from './crawl-schedules.ts'
 import { DueRuns } from './due-runs.ts'
+import { noteFire, readScheduledRuns } from './fire-counts.ts'
+import { refuseRun } from './refuse-run.ts'
 import {
   JOB_OPTIONS,
   MAX_SCHEDULES_PER_SPIDER,
@@ -176,6 +178,43 @@ test('a run that a signal has interrupted wants workers again, and is still its 
   expect(await begin('a')).toBe('begun')
   expect(await bench.redis.hget(keys.record, 'run')).toBe(run)
   await next.leave()
+})
+
+test('each fire is counted by how it went, once: also one that is noted again after a kill, and one that its workers refuse', async () => {
+  const { spider, schedule, schedules, keys, waiting, begun } = ofOneSpider()
+  const counts = async (crawl = spider) =>
+    (await readScheduledRuns(bench.redis, {})).find(({ id }) => id === crawl)?.counts
+  const none = { begun: 0, resumed: 0, going: 0, failed: 0 }
+  await schedules.set(schedule)
+  await schedules.set({ ...schedule, name: `${spider}@news`, crawlId: 'news' })
+  expect(await counts()).toEqual(none)
+  await schedules.runNow(spider)
+  const [dies, lives] = [await waiting(), await waiting()]
+  const lost = await taken(dies)
+  const { outcome, run } = await begun(lost.fire)
+  const last = {
+    dueAt: lost.dueAt.getTime(),
+    at: Date.now(),
+    outcome: 'begun',
+    fire: lost.fire,
+    run,
+  } as const
+  // It is killed before it has told BullMQ.
+  await noteFire(bench.redis, scheduleKeys(schedule), schedule, last)
+  await (await taken(lives)).settled(outcome, { run })
+  expect(await counts()).toEqual({ ...none, begun: 1 })
+  await schedules.runNow(spider)
+  await (await taken(lives)).settled('going')
+  for (let machine = 0; machine < 2; machine++)
+    await refuseRun({ redis: bench.redis, name: schedule }, 'RECRAWL is off')
+  expect(await counts()).toEqual({ ...none, begun: 1, going: 1, failed: 1 })
+  expect(await counts(`${spider}@news`)).toEqual(none)
+  await schedules.set({ ...schedule, name: `${spider}@news`, crawlId: 'more' })
+  expect(await counts(`${spider}@news`)).toBeUndefined()
+  await schedules.remove(`${spider}@news`)
+  expect(await counts(`${spider}@more`)).toBeUndefined()
+  await Promise.all([dies.close(), lives.close()])
+  expect(await bench.redis.hget(keys.record, 'finishReason')).toBe('refused')
 })
 
 test('runs that were missed as nobody was there are made up once', async () => {

@@ -16,12 +16,12 @@ import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullBackend } from '../redis/bull-backend.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { beginCounts, noteFire } from './fire-counts.ts'
 import {
   bullNames,
   dueAtOf,
   type FireOutcome,
   type LastFire,
-  lastKey,
   MAX_SCHEDULES_PER_SPIDER,
   openScheduleQueue,
   type Schedule,
@@ -92,6 +92,7 @@ export class DueRuns {
       bullBackend(bullmq, prefix),
     )
     this.#worker.on('error', (error) => this.#logger.debug({ err: error }, 'BullMQ'))
+    await this.#beginCounts()
   }
 
   /** Resolves to a run that is due now; undefined when none is. Says, too, that somebody is there to begin runs. */
@@ -114,6 +115,16 @@ export class DueRuns {
     return kept.flatMap(({ template }) => scheduleOf(template?.data) ?? [])
   }
 
+  /** Of schedules that an earlier release has kept. Without it counts lack their 0, and runs begin all the same. */
+  async #beginCounts(): Promise<void> {
+    try {
+      const crawlIds = (await this.schedules()).map(({ crawlId }) => crawlId)
+      await beginCounts(this.#redis, this.#keys, crawlIds)
+    } catch (err) {
+      this.#logger.warn({ err }, 'scheduled runs are counted from the first one on, and not from 0')
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#worker?.close(true), this.#queue?.close()])
   }
@@ -134,8 +145,8 @@ export class DueRuns {
       dueAt: new Date(dueAt),
       settled: async (outcome, noted) => {
         if (outcome !== 'done') {
-          const last: LastFire = { dueAt, at: Date.now(), outcome, ...noted }
-          await this.#redis.hset(lastKey(this.#keys), schedule.name, JSON.stringify(last))
+          const last: LastFire = { dueAt, at: Date.now(), outcome, fire: job.id!, ...noted }
+          await noteFire(this.#redis, this.#keys, schedule, last)
         }
         await job.moveToCompleted(undefined, token, false)
       },

@@ -6,6 +6,7 @@ import { stopCrawl } from '../outside/crawl-control.ts'
 import { readPresence } from '../outside/crawl-view.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { Scheduled } from './begin-run.ts'
+import { noteFire } from './fire-counts.ts'
 import { type LastFire, lastKey, scheduleKeys } from './schedule-queue.ts'
 
 /** The finish reason of such a run. */
@@ -31,14 +32,19 @@ export async function refuseRun(
   const { present } = await readPresence({ redis, keys })
   if (present.length > 0) return false
   // Whoever is killed behind this does it again: the run goes on until its end.
-  await noteFailed(redis, lastKey(scheduleKeys(name)), (JSON.parse(scheduled) as Scheduled).schedule, why)
+  await noteFailed({ redis, name }, (JSON.parse(scheduled) as Scheduled).schedule, why)
   return state === 'stopped' || stopCrawl({ redis, keys }, REFUSED, run)
 }
 
 /** A schedule that is gone by now has nothing to be noted. */
-async function noteFailed(redis: Redis, key: string, schedule: string, why: string): Promise<void> {
-  const last = await redis.hget(key, schedule)
+async function noteFailed(
+  { redis, name }: { readonly redis: Redis; readonly name: CrawlName },
+  schedule: string,
+  why: string,
+): Promise<void> {
+  const keys = scheduleKeys(name)
+  const last = await redis.hget(lastKey(keys), schedule)
   if (last === null) return
   const failed: LastFire = { ...(JSON.parse(last) as LastFire), at: Date.now(), outcome: 'failed', why }
-  await redis.hset(key, schedule, JSON.stringify(failed))
+  await noteFire(redis, keys, { name: schedule, crawlId: name.crawlId }, failed)
 }

@@ -4,6 +4,7 @@
  *
  *     <schedules>:repeat, …     BullMQ's
  *     <schedules>:last          hash: name of a schedule → how its latest fire went, as JSON
+ *     <schedules>:counts        fire-counts.ts
  *     <schedules>:served        string that expires: a process is there that begins runs
  *
  * BullMQ is loaded only here, as it takes long.
@@ -51,6 +52,8 @@ export interface LastFire {
   readonly why?: string
   /** Id of the run that was begun or resumed. An earlier release did not note it. */
   readonly run?: string
+  /** Its id. An earlier release did not note it. */
+  readonly fire?: string
 }
 
 /** Whoever begins runs says so again and again; one that is silent for so long is gone. */

@@ -1,6 +1,6 @@
 /** Desks of several Redis servers, of which one is away or hangs. */
 
-import { crawlRedisKeys, noteCrawl } from '@webloom/queue'
+import { CrawlSchedules, crawlRedisKeys, noteCrawl } from '@webloom/queue'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test, vi } from 'vitest'
@@ -43,6 +43,27 @@ test('a server that was never there stands in the list itself, and takes no craw
     WITHIN,
   )
   expect(await at.desks.desk('none')).toBeUndefined()
+})
+
+test('scheduled runs of all servers that answer, also of a crawl that has never begun', async () => {
+  await using near = await startRedis()
+  await using far = await startRedis()
+  for (const [server, spider] of [
+    [near, 'near'],
+    [far, 'far'],
+  ] as const) {
+    const redis = new Redis(server.url)
+    const schedule = { spider, crawlId: 'news', cron: '0 6 * * *', tz: 'UTC', flags: {} }
+    await new CrawlSchedules(redis, {}).set({ name: spider, ...schedule })
+    redis.disconnect()
+  }
+  await using at = desksOf(near, far)
+  const counts = { begun: 0, resumed: 0, going: 0, failed: 0 }
+  const ofNear = { id: 'near@news', counts }
+  await at.desks.crawls()
+  expect(await at.desks.scheduledRuns()).toEqual([ofNear, { id: 'far@news:2', counts }])
+  await far.kill()
+  expect(await at.desks.scheduledRuns()).toEqual([ofNear])
 })
 
 test('what waits for a Redis that is away, or hangs, is refused within seconds', async () => {

@@ -6,8 +6,14 @@
  * with the next look. If none of its crawls is known yet, it stands in the list itself, in their place.
  */
 
-import { type CrawlDesk, type CrawlDesks, type CrawlSummary, within } from '@webloom/core'
-import { crawlRedisKeys, type KnownCrawl, readCrawls, readSettings } from '@webloom/queue'
+import {
+  type CrawlDesk,
+  type CrawlDesks,
+  type CrawlSummary,
+  type ScheduledRunsSeen,
+  within,
+} from '@webloom/core'
+import { crawlRedisKeys, type KnownCrawl, readCrawls, readScheduledRuns, readSettings } from '@webloom/queue'
 import type { DeskServer } from '../redis/desk-servers.ts'
 import { readSummary, silentSummary } from './read-summary.ts'
 import { isAway, RedisCrawlDesk } from './redis-crawl-desk.ts'
@@ -60,6 +66,21 @@ export class RegistryDesks implements CrawlDesks {
     const [silent] = this.#silent
     if (silent) throw silent.error
     return undefined
+  }
+
+  async scheduledRuns(): Promise<readonly ScheduledRunsSeen[]> {
+    const looks = this.#servers.map((server, n) => this.#scheduledOn(server, n + 1).catch(() => []))
+    return (await Promise.all(looks)).flat()
+  }
+
+  async #scheduledOn({ servers, prefixes }: DeskServer, number: number): Promise<ScheduledRunsSeen[]> {
+    const redis = servers.connection('queue')!
+    if (isAway(redis)) return []
+    const all = await within(ANSWER_MS_MAX, 'schedules', readScheduledRuns(redis, prefixes))
+    return all
+      .filter(({ spider }) => this.#spiders.length === 0 || this.#spiders.includes(spider))
+      .slice(0, LISTED_MAX)
+      .map(({ id, counts }) => ({ id: idOnServer(id, number), counts }))
   }
 
   async close(): Promise<void> {
@@ -133,7 +154,10 @@ interface Look {
 
 /** The queue's name without its braces; a crawl of the second server has its number behind it. */
 function idOf({ queueName }: KnownCrawl, server: number): string {
-  const name = queueName.slice(1, -1)
+  return idOnServer(queueName.slice(1, -1), server)
+}
+
+function idOnServer(name: string, server: number): string {
   return server === 1 ? name : `${name}:${server}`
 }
 

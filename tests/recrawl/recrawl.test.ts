@@ -156,6 +156,18 @@ describe('a crawl that is run each day', () => {
     expect(new Set(pathsOf(days.web.asked())).size).toBe(10)
   })
 
+  test('issue 22: pages that a budget refused before their first visit are visited in later runs', async () => {
+    await using days = await Days.of({ pages: 9 })
+    const first = await days.run(0, { BUDGETS: { host: { pages: 4 } } })
+    expect(days.web.asked()).toHaveLength(4)
+    const { stats } = await days.run(24)
+    expect(new Set(pathsOf(days.web.asked())).size).toBe(10)
+    expect(days.items).toHaveLength(6)
+    expect(days.items.every(({ changed, visitsBefore }) => changed && visitsBefore === 0)).toBe(true)
+    expect([first.stats['recrawl/first_count'], stats['recrawl/first_count']]).toEqual([4, 6])
+    expect(first.stats['recrawl/failed_count']).toBeUndefined()
+  })
+
   test('a run without RECRAWL that would take queued pages out of their schedule is refused', async () => {
     await using days = await Days.of({ pages: 9 })
     await days.run(0)

@@ -283,6 +283,7 @@ export {
   pageHost,
   type ValidatorRecord,
 } from './visits/known-hosts.ts'
+export { isNeverVisited } from './visits/never-visited.ts'
 export { isInALine, visitFromBytes, visitToBytes } from './visits/visit-bytes.ts'
 
 // A crawl as it is seen from outside

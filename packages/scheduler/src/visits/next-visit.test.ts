@@ -1,4 +1,4 @@
-import type { Visit, VisitMade, VisitOutcome } from '@webloom/core'
+import { isNeverVisited, type Visit, type VisitMade, type VisitOutcome } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { AdaptivePlan } from './adaptive-plan.ts'
 import { visitMade } from './next-visit.ts'
@@ -131,6 +131,14 @@ describe('what a visit makes of a page', () => {
       changed: false,
       isGone: false,
     })
+  })
+
+  test('a page that was not asked for before its first visit is due as soon, and counts in the plan as any new page', () => {
+    const made = visitMade(undefined, { at: START, kind: 'refused', callbackVersion: 1 }, options)
+    expect(isNeverVisited(made.visit)).toBe(true)
+    expect(made.visit.dueAt).toBe(START + 2 * 3_600_000)
+    expect(dueAfter(made)).toBe(24)
+    expect(isNeverVisited(visits({ kind: 'failed' }).visit)).toBe(false)
   })
 
   test('a page that no visit has brought yet is tried again, too', () => {

@@ -128,10 +128,13 @@ function afterFailure(
 function afterRefusal(
   previous: Visit | undefined,
   { at, callbackVersion }: VisitOutcome,
-  { bounds }: NextVisitOptions,
+  { bounds, plan }: NextVisitOptions,
 ): VisitMade {
   const dueAt = at + hoursAfterFailure(1, bounds) * HOUR_MS
-  return { visit: { ...(previous ?? neverSeen(callbackVersion)), dueAt }, changed: false, isGone: false }
+  if (previous) return { visit: { ...previous, dueAt }, changed: false, isGone: false }
+  // How many visits all pages ask for is counted from their last ones: this page asks for as many as one of which nothing is known.
+  const visitedAt = dueAt - plan.intervalHours(NO_EVIDENCE) * HOUR_MS
+  return { visit: { ...neverSeen(callbackVersion), visitedAt, dueAt }, changed: false, isGone: false }
 }
 
 function afterGone(

@@ -14,6 +14,7 @@ import {
   type Fingerprinter,
   Headers,
   IgnoreRequest,
+  isNeverVisited,
   isVisitDoubted,
   type Lease,
   type Logger,
@@ -59,7 +60,7 @@ interface UnderWay {
   /** Headers that were added to ask whether the page has changed. */
   added: readonly string[]
   made?: VisitMade
-  /** The request was refused before the page was ever visited. */
+  /** The request was refused for good before the page was ever visited. */
   isUnwanted?: boolean
 }
 
@@ -78,6 +79,12 @@ export type Arrival = 'changed' | 'unchanged' | 'not modified'
 const GONE = new Set([404, 410])
 const NOT_MODIFIED = 304
 const ERROR_MIN = 400
+/** A later run may fetch such a page. Its filter knows the page already: only the schedule brings it. */
+const PASSING_REFUSALS: ReadonlySet<string> = new Set([
+  'WL_BUDGET_SPENT',
+  'WL_HOST_GIVEN_UP',
+  'WL_ROBOTS_GIVEN_UP',
+])
 
 export class PageVisits implements VisitsUnderWay {
   readonly #options: PageVisitsOptions
@@ -193,11 +200,7 @@ export class PageVisits implements VisitsUnderWay {
     const isUnchanged = !made.changed && previous !== undefined && status < ERROR_MIN
     noteVisit(response, {
       changed: !isUnchanged,
-      previous: previous && {
-        visitedAt: new Date(previous.visitedAt),
-        visits: previous.visits,
-        changes: previous.changes,
-      },
+      previous: previous && !isNeverVisited(previous) ? previousOf(previous) : undefined,
     })
     if (!isUnchanged) return 'changed'
     return status === NOT_MODIFIED ? 'not modified' : 'unchanged'
@@ -209,8 +212,8 @@ export class PageVisits implements VisitsUnderWay {
     if (!page) return
     const kind = failedKind(response, error)
     const isRefused = error instanceof IgnoreRequest && !page.previous && !response
-    // Nobody wants a page that was refused before it was ever visited.
-    if (isRefused && (kind === 'refused' || !wasSentBack(request))) page.isUnwanted = true
+    // Nobody wants a page that was refused before it was ever visited, unless it may be fetched another day.
+    if (isRefused && !PASSING_REFUSALS.has(error.code) && !wasSentBack(request)) page.isUnwanted = true
     else this.#make(page, { kind })
   }
 
@@ -339,13 +342,17 @@ export class PageVisits implements VisitsUnderWay {
   #count({ visit, changed, isGone }: VisitMade, previous: Visit | undefined): void {
     const { stats } = this.#options
     // Nothing was sent, which `budgets/dropped` counts.
-    if (previous && visit.visitedAt === previous.visitedAt) return
+    if (isNeverVisited(visit) || visit.visitedAt === previous?.visitedAt) return
     const isTroubled = visit.failures > 0 || visit.goneAnswers > 0
     if (isGone) stats.inc('recrawl/gone_count')
     else if (isTroubled) stats.inc('recrawl/failed_count')
-    else if (!previous) stats.inc('recrawl/first_count')
+    else if (!previous?.visits) stats.inc('recrawl/first_count')
     else stats.inc(changed ? 'recrawl/changed_count' : 'recrawl/unchanged_count')
   }
+}
+
+function previousOf({ visitedAt, visits, changes }: Visit) {
+  return { visitedAt: new Date(visitedAt), visits, changes }
 }
 
 /** What a form or a browser makes of a page may be another with the same tag, which says nothing of its host: it is never asked by its tag. */

@@ -1,6 +1,13 @@
 /** `webloom visits` and `webloom refresh`: when the pages of a crawl were visited and are due again (RECRAWL). */
 
-import { type FoundVisit, UsageError, type Visit, type VisitedPage, type VisitStore } from '@webloom/core'
+import {
+  type FoundVisit,
+  isNeverVisited,
+  UsageError,
+  type Visit,
+  type VisitedPage,
+  type VisitStore,
+} from '@webloom/core'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { withVisits } from '../assembly/recrawl/visits-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
@@ -75,7 +82,7 @@ async function listed(
     for (const { request, visit } of pages)
       console.log(
         visible(
-          `due ${momentOf(visit.dueAt)}   visited ${momentOf(visit.visitedAt)}   ${inShort(visit)}   ${request.url}`,
+          `due ${momentOf(visit.dueAt)}   visited ${isNeverVisited(visit) ? 'never' : momentOf(visit.visitedAt)}   ${inShort(visit)}   ${request.url}`,
         ),
       )
     if (count > pages.length) console.log(`… of ${grouped(count)}; --limit ${count} prints all`)
@@ -166,7 +173,7 @@ function told({
   const { visitedAt, dueAt, visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
   return {
     url,
-    visited: new Date(visitedAt).toISOString(),
+    visited: isNeverVisited(visit) ? null : new Date(visitedAt).toISOString(),
     due: isInALine ? null : new Date(dueAt).toISOString(),
     ...{ visits, changes, failures, goneAnswers },
     ...(etag !== undefined && { etag }),
@@ -177,7 +184,7 @@ function told({
 function wholeOf(visit: FoundVisit): string[] {
   const { visits, changes, failures, goneAnswers, etag, lastModifiedAt } = visit
   return [
-    `  visited       ${momentOf(visit.visitedAt)}, ${visits === 0 ? 'in vain' : times(visits)}`,
+    `  visited       ${isNeverVisited(visit) ? 'never' : `${momentOf(visit.visitedAt)}, ${visits === 0 ? 'in vain' : times(visits)}`}`,
     `  changed       ${times(changes)}`,
     `  due           ${visit.isInALine ? 'it is in a line, under way or in quarantine' : momentOf(visit.dueAt)}`,
     ...(failures > 0 ? [`  failed        the last ${counted(failures, 'time')}`] : []),

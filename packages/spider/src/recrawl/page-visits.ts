@@ -6,7 +6,7 @@
  *                that of the last visit, before the callback runs
  *     commit     takes the visit: when the page was visited, what was found, and when it is due again
  *
- * A page that is not fetched, or whose callback throws, was visited in vain: what is known of it stays, and it is tried again.
+ * A page that is not fetched, or whose callback or pipeline throws, was visited in vain: what is known of it stays, and it is tried again.
  */
 
 import {
@@ -217,7 +217,7 @@ export class PageVisits implements VisitsUnderWay {
     else this.#make(page, { kind })
   }
 
-  /** The page has arrived, but its callback threw. */
+  /** The page has arrived, but its callback threw, or a pipeline did: its next visit is one of a page that has changed since the last good one. */
   spoiled(request: Request): void {
     const page = this.#pageOf(request)
     if (page && page.made?.visit.goneAnswers === 0) this.#make(page, { kind: 'failed' })

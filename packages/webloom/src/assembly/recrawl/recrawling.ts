@@ -13,6 +13,7 @@ import { HostValidation } from '@webloom/downloader'
 import { RevisitingScheduler, type Scheduler, type SchedulerParts, VisitPlanner } from '@webloom/scheduler'
 import {
   type EngineDownloader,
+  InvalidItem,
   type Monitors,
   PageVisits,
   RevisitingDownloader,
@@ -48,6 +49,7 @@ export function recrawling(crawler: Crawler, parts: RecrawlingParts): Recrawling
   const hosts = new KnownHosts(visits)
   const planner = new VisitPlanner({ store: visits, hosts, kind, ...visitHours })
   const pages = pageVisits(crawler, { ...parts, hosts, planner })
+  spoiledByPipelines(crawler, pages)
   return {
     pages,
     downloader: (downloader) => new RevisitingDownloader(downloader, pages),
@@ -57,6 +59,13 @@ export function recrawling(crawler: Crawler, parts: RecrawlingParts): Recrawling
         ...{ visits, planner, hosts, underWay: pages, ends: parts.ends, howToForget: howToForget(crawler) },
       }),
   }
+}
+
+/** A page whose items could not all be written is visited again soon. One that an item's schema refused would be refused again. */
+function spoiledByPipelines({ signals }: Crawler, pages: PageVisits): void {
+  signals.connect('itemError', ({ response, error }) => {
+    if (response?.hasRequest && !(error instanceof InvalidItem)) pages.spoiled(response.request)
+  })
 }
 
 interface PageVisitsParts extends Pick<RecrawlingParts, 'spider' | 'onGone'> {

@@ -29,6 +29,12 @@ let argsUnderConstruction: Readonly<Record<string, string>> | undefined
  */
 export const FRAMEWORK_CLASS: unique symbol = Symbol.for('webloom.spider.framework')
 
+/** Returns whether an object is the prototype of a class of this framework. */
+export function isFrameworkClass(prototype: object): boolean {
+  const Class = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value as unknown
+  return typeof Class === 'function' && Object.hasOwn(Class, FRAMEWORK_CLASS)
+}
+
 /**
  * Says where a crawl starts, what to take from a page, and where to go on. Write a subclass with `name`, `startUrls` or
  * `start()`, and `parse`.

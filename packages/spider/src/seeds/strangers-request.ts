@@ -10,7 +10,7 @@
  */
 
 import { chainOf, type JsonValue, type Request, WebloomError } from '@webloom/core'
-import { FRAMEWORK_CLASS, type Spider } from '../spider.ts'
+import { isFrameworkClass, type Spider } from '../spider.ts'
 
 /** Throws WL_REQUEST_INVALID for what a stranger may not ask for, and WL_CALLBACK_UNKNOWN for a method that it may not name. */
 export function checkStrangersRequest(request: Request, spider?: Spider): void {
@@ -113,11 +113,6 @@ function methodsOf(spider: Spider): ReadonlySet<string> {
     }
   }
   return new Set([...found].filter(([name, isOwn]) => isOwn && !frameworks.has(name)).map(([name]) => name))
-}
-
-function isFrameworkClass(prototype: object): boolean {
-  const Class = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value as unknown
-  return typeof Class === 'function' && Object.hasOwn(Class, FRAMEWORK_CLASS)
 }
 
 function shown(value: JsonValue): string {

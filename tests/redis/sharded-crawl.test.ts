@@ -4,7 +4,7 @@
  */
 
 import { scaledTimes, silentLogger } from '@webloom/core'
-import { failedRequests, readLedger, retryFailed } from '@webloom/queue'
+import { crawlRedisKeys, failedRequests, readLedger, readSettings, retryFailed } from '@webloom/queue'
 import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Request, type Response, type SettingsInput, Spider } from 'webloom'
@@ -18,7 +18,7 @@ import {
 } from '../../packages/webloom/src/assembly/crawl-from-outside.ts'
 import { openDupefilter } from '../../packages/webloom/src/assembly/open-dupefilter.ts'
 import { readStatus } from '../../packages/webloom/src/desk/read-status.ts'
-import { readScale } from '../../packages/webloom/src/desk/scale/read-scale.ts'
+import { paceAsTold } from '../../packages/webloom/src/desk/scale/pace-as-told.ts'
 import { noteTyped } from '../../packages/webloom/src/loading/typed-spider.ts'
 import { withCrawlSource } from '../../packages/webloom/src/transfer/crawl-source.ts'
 import { withRedisTarget } from '../../packages/webloom/src/transfer/crawl-target.ts'
@@ -168,22 +168,25 @@ test('a crawl of an earlier release notes no dupefilter: commands with other par
 })
 
 test('clear leaves nothing of shards that only earlier runs had', async () => {
-  const once: SettingsInput = { SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: 1 }
-  for (const shards of [6, 3, 1]) await crawled({ QUEUE_SHARDS: shards, ...once })
+  await crawled({ QUEUE_SHARDS: 1, CLOSESPIDER_PAGECOUNT: 1 })
+  // The record has forgotten their number, and not those of another crawl.
+  const [former, other] = await seen(async ({ keys }) =>
+    [keys, crawlRedisKeys({ spider: 'pages2', crawlId: null })].map(
+      (one) => new CrawlShards(one, 6).keysOf('05').frontierCounts,
+    ),
+  )
+  for (const key of [former!, other!]) await bench.redis.hset(key, 'swept', 1)
   expect(await seen((one) => clearFromOutside(one), { QUEUE_SHARDS: 1 })).toBe(0)
-  expect((await bench.redis.keys('webloom:{pages#*')).sort()).toEqual([])
+  expect(await bench.redis.keys('webloom:{pages*#*')).toEqual([other])
 })
 
-test('scale goes by the delay that the workers have, whatever it is where scale is typed', async () => {
-  const pace: SettingsInput = {
-    DOWNLOAD_DELAY: 0.4,
-    RANDOMIZE_DOWNLOAD_DELAY: false,
-    CLOSESPIDER_PAGECOUNT: 1,
-  }
-  await crawled(pace)
-  const allowed = (more: SettingsInput) =>
-    seen(async (one) => (await readScale(one, await readStatus(one))).allowedPerSecond, more)
-  expect(await allowed({})).toBe(await allowed(pace))
+test('scale goes by the pace that the workers have told, whatever it is where scale is typed', async () => {
+  await crawled({ DOWNLOAD_DELAY: 0.4, CLOSESPIDER_PAGECOUNT: 1 })
+  const pace = await seen(
+    async ({ crawler, redis, keys }) => paceAsTold(crawler.settings, await readSettings(redis, keys)),
+    { DOWNLOAD_DELAY: 5, CONCURRENT_REQUESTS: 3 },
+  )
+  expect([pace.getFloat('DOWNLOAD_DELAY'), pace.getInt('CONCURRENT_REQUESTS')]).toEqual([0.4, 16])
 })
 
 test('an import makes a crawl of shards, and its worker fetches what was imported; what failed is queued again after the end', async () => {

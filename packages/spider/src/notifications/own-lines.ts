@@ -22,7 +22,7 @@ export class OwnLines {
     this.#counted('ERROR', () => this.#logger.error(fields, text))
   }
 
-  /** What LOG_LEVEL leaves out is not counted there either. */
+  /** A log that counts nothing has nothing of it to be left out. */
   #counted(level: string, write: () => void): void {
     const count = () => Number(this.#stats.get(`log_count/${level}`) ?? 0)
     const before = count()

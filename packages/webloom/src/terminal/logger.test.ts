@@ -208,6 +208,17 @@ describe('the level', () => {
     expect(stats.snapshot()).toEqual({ 'log_count/ERROR': 1, 'log_count/INFO': 2, 'log_count/WARNING': 1 })
   })
 
+  test('what it leaves out at WARNING and above is counted all the same', () => {
+    const stats = new MemoryStatsCollector()
+    const text = logged({ level: 'CRITICAL', stats }, (log) => {
+      log.info('not')
+      log.warn('one')
+      log.child({ a: 1 }).error('two')
+    })
+    expect(text).toBe('')
+    expect(stats.snapshot()).toEqual({ 'log_count/WARNING': 1, 'log_count/ERROR': 1 })
+  })
+
   test('a switched off log writes nothing and still counts', () => {
     const stats = new MemoryStatsCollector()
     expect(logged({ enabled: false, stats }, (log) => log.child({}).error('a'))).toBe('')

@@ -30,7 +30,7 @@ export interface LoggerOptions {
   readonly format?: 'auto' | 'pretty' | 'json'
   /** Where lines go. Give the Screen that shows the progress block, so that both share the terminal. Default stderr. */
   readonly destination?: Screen | ScreenStream | LogFile
-  /** Counts `log_count/<LEVEL>` for each line at or above the level. */
+  /** Counts `log_count/<LEVEL>` for each line at or above the level, and for each at WARNING or above, whatever the level: monitors judge by it. */
   readonly stats?: StatsCollector
   /** Default: whether the destination is a terminal. */
   readonly isTty?: boolean
@@ -43,10 +43,12 @@ export interface LoggerOptions {
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { stats, enabled = true } = options
   const level = LEVELS[(options.level ?? 'INFO').toUpperCase()] ?? 'info'
+  const leastWritten = pino.levels.values[level]!
   const form = formOf(options)
   return pino(
     {
-      level,
+      // Of a line below it pino does not tell the hook.
+      level: leastWritten > WARNING ? 'warn' : level,
       timestamp: form.isPretty ? stdTimeFunctions.epochTime : stdTimeFunctions.isoTime,
       formatters: { level: (_, number) => ({ level: SCRAPY_NAMES[number] ?? 'INFO' }), log: lineFields },
       // A serialised error must not be taken for an error once more, as pino's own serialiser of `err` would.
@@ -54,7 +56,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       hooks: {
         logMethod(args, method, number) {
           stats?.inc(`log_count/${SCRAPY_NAMES[number] ?? 'INFO'}`)
-          if (enabled) method.apply(this, toldAsTyped(args))
+          if (enabled && number >= leastWritten) method.apply(this, toldAsTyped(args))
         },
       },
     },
@@ -76,6 +78,8 @@ const LEVELS: Readonly<Record<string, string>> = {
   CRITICAL: 'fatal',
   FATAL: 'fatal',
 }
+
+const WARNING = 40
 
 const SCRAPY_NAMES: Readonly<Record<number, string>> = {
   20: 'DEBUG',

@@ -65,6 +65,7 @@ export { ExamplePages } from './monitors/example-pages.ts'
 export { readMonitors } from './monitors/read-monitors.ts'
 export { mailOf } from './notifications/mail.ts'
 export { type NotificationChannel, NotificationRefused } from './notifications/notification.ts'
+export { OwnLines } from './notifications/own-lines.ts'
 export {
   type ChannelAnswer,
   sendTestMessage,

@@ -1,7 +1,7 @@
 /** What speaks against RECRAWL where a crawl is set so: it is refused, or told of, before anything is fetched. */
 
 import { type Crawler, type KeptVisits, type RequestQueue, SettingsError } from '@webloom/core'
-import type { Monitors } from '@webloom/spider'
+import { type Monitors, OwnLines } from '@webloom/spider'
 import { typedCrawl } from '../../loading/typed-spider.ts'
 import { shellQuoted } from '../../terminal/resume-line.ts'
 import type { VisitHours } from './visit-hours.ts'
@@ -59,9 +59,9 @@ interface SettingsTold {
   readonly ends: boolean
 }
 
-/** Tells of settings beside which a recrawl does less than it seems to. */
+/** Tells of settings beside which a recrawl does less than it seems to. Advice on monitors is their own line: `warnings: 0` does not judge it. */
 export function warnOfRecrawl(
-  { settings, logger }: Crawler,
+  { settings, logger, stats }: Pick<Crawler, 'settings' | 'logger' | 'stats'>,
   { kind, monitors, isOnRedis, ends }: SettingsTold,
 ): void {
   if (settings.getBool('HTTPCACHE_ENABLED'))
@@ -74,7 +74,8 @@ export function warnOfRecrawl(
     )
   const counting = settings.getBool('RECRAWL_UNCHANGED_ITEMS') ? [] : countingItems(monitors)
   if (counting.length > 0)
-    logger.warn(
+    new OwnLines(logger, stats).warn(
+      {},
       `${counting.join(' and ')} count${counting.length === 1 ? 's' : ''} the items that are written, and RECRAWL is ${kind}: those of pages that have not changed are not written again, so from the second run on ${counting.includes(EVERY_MINUTES) ? 'nearly all will seem to be missing' : 'it is not judged'}. Watch items.drop (items of each changed page), coverage, statuses and errors in their place, or set RECRAWL_UNCHANGED_ITEMS=true`,
     )
 }

@@ -2,12 +2,13 @@
 --
 -- Input    KEYS[1] record; ARGV[1] why, ARGV[2] run, "" for whichever runs
 -- Output   1 when it is stopped, by this call or an earlier one
-local run, state = unpack(redis.call('HMGET', KEYS[1], 'run', 'state'))
+local run, state, reason, stopReason = unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'finishReason', 'stopReason'))
 if ARGV[2] ~= '' and run ~= ARGV[2] then
   return 0
 end
-if state == 'stopped' and ARGV[2] == '' and redis.call('HEXISTS', KEYS[1], 'stopReason') == 0 then
-  -- Its workers were told to end before, and somebody who starts them as they are wanted would start the next one.
+if state == 'stopped' and not stopReason and (ARGV[2] == '' or reason == 'not_opened') then
+  -- Its workers were told to end before, and somebody who starts them as they are wanted would start the next one. Or its last worker has left
+  -- before it was open, and why is known by now.
   redis.call('HSET', KEYS[1], 'finishReason', ARGV[1])
 end
 if state ~= 'running' then

@@ -33,7 +33,7 @@ export async function refuseRun(
   if (present.length > 0) return false
   // Whoever is killed behind this does it again: the run goes on until its end.
   await noteFailed({ redis, name }, (JSON.parse(scheduled) as Scheduled).schedule, why)
-  return state === 'stopped' || stopCrawl({ redis, keys }, REFUSED, run)
+  return stopCrawl({ redis, keys }, REFUSED, run)
 }
 
 /** A schedule that is gone by now has nothing to be noted. */

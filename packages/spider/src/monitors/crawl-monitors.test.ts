@@ -220,13 +220,14 @@ test('a run that goes on after its end is judged again at the next: what was fou
   expect(await worker('c').ended()).toEqual([])
 })
 
-test('a run that somebody stopped is not judged, whoever it was', async () => {
-  for (const reason of ['shutdown', 'stopped', 'cleared', 'crawl_lost']) {
+test.each(['shutdown', 'stopped', 'cleared', 'crawl_lost', 'not_opened', 'refused'])(
+  'a run that somebody stopped, or refused before it was open, is not judged: %s',
+  async (reason) => {
     const { log, got, worker } = crawl()
     log.end(reason)
     expect([await worker('a').ended(), got]).toEqual([[], []])
-  }
-})
+  },
+)
 
 test('a run log that does not answer keeps no worker, and what was found is known all the same', async () => {
   const { log, worker } = crawl({ answerMs: 20 })

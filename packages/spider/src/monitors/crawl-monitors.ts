@@ -71,9 +71,9 @@ const POLL_MS = 300
 const MISSES_MAX = 3
 /**
  * Ends after which a run goes on: somebody has stopped it (Ctrl-C, SIGTERM, `webloom stop`) or cleared it, who knows that it is not whole,
- * or its Redis has lost it.
+ * or its Redis has lost it. Or a worker has refused it before anything was fetched: whoever started it is told why, by the worker or by the schedule.
  */
-const GOES_ON = ['shutdown', 'stopped', 'cleared', 'crawl_lost']
+const GOES_ON = ['shutdown', 'stopped', 'cleared', 'crawl_lost', 'not_opened', 'refused']
 const DEFAULTS = {
   crawlId: null,
   onFields: () => {},

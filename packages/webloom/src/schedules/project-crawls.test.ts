@@ -293,4 +293,5 @@ test('a run that its worker has joined, and left as it refuses it, is a failed o
   crawls.refused(wanted!, 'RECRAWL is off')
   await lookedUntil('is ended, as its worker refuses it')
   expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'RECRAWL is off' })
+  expect(await redis.hmget(keys.record, 'state', 'finishReason')).toEqual(['stopped', 'refused'])
 })

@@ -9,6 +9,9 @@
  *
  * Items are not drawn by lot, though: what is sold out stands together in a list. So each run keeps how improbable its worst stretch was, and
  * a stretch is told of only when it is much less probable than those of the runs before, too, that were well in the end.
+ *
+ * At the end, a bound that follows from the runs before is held against few items as a guess: one of two without a price is told of only where
+ * runs before make that improbable. A bound that was given is a promise, and holds for one item.
  */
 
 import type { AlertSeen, PastRun, RunCheckpoint, RunLook, RunSeen } from '@webloom/core'
@@ -21,6 +24,8 @@ import { grouped, percent } from './words.ts'
 const STRETCH_ITEMS_MIN = 10
 /** A run of a day is looked at 8640 times, each time by up to forty stretches. */
 const LOG_CHANCE = -9
+/** At the end each field is judged once: a run a day of ten fields would tell of chance once in three years. */
+const LOG_CHANCE_AT_END = -4
 /** Where every item must have the field, one that lacks it is no chance at all. */
 const LOG_CHANCE_MIN = -1e6
 /**
@@ -34,6 +39,13 @@ interface Stretch {
   readonly items: number
   readonly have: number
   readonly from: RunCheckpoint
+}
+
+/** The share of items that must have a field. */
+interface Bound {
+  readonly least: number
+  /** Where it follows from the runs before: how probable it is that an item has the field. */
+  readonly usual?: number
 }
 
 export interface LatestCoverage {
@@ -51,7 +63,7 @@ export function latestCoverage(
 ): LatestCoverage {
   const findings: Finding[] = []
   const worst: Record<string, number> = {}
-  for (const [field, least] of coverageBounds(monitors, look.past)) {
+  for (const [field, { least }] of coverageBounds(monitors, look.past)) {
     const alert = alerts.find(({ id }) => id === idOf(field))
     const fromMs = alert?.resolvedAt === undefined ? 0 : Date.parse(alert.resolvedAt)
     const stretches = stretchesOf(field, look.run, checkpoints, fromMs)
@@ -71,9 +83,10 @@ export function latestCoverage(
 /** Returns the coverage of all items of a run that has ended. */
 export function wholeCoverage(monitors: Monitors, { run, past }: Pick<RunLook, 'run' | 'past'>): Finding[] {
   if (run.items === 0) return []
-  return [...coverageBounds(monitors, past)].flatMap(([field, least]) => {
+  return [...coverageBounds(monitors, past)].flatMap(([field, { least, usual }]) => {
     const have = run.fields[field] ?? 0
     if (have / run.items >= least) return []
+    if (usual !== undefined && logChance(have, run.items, usual) > LOG_CHANCE_AT_END) return []
     return [
       {
         id: idOf(field),
@@ -139,17 +152,29 @@ function worstBefore(field: string, past: readonly PastRun[]): number {
 function coverageBounds(
   { coverage = {}, coverageDrop }: Monitors,
   past: readonly RunSeen[],
-): Map<string, number> {
-  const bounds = new Map<string, number>()
+): Map<string, Bound> {
+  const bounds = new Map<string, Bound>()
   if (coverageDrop !== undefined) {
     const brought = past.filter(({ items }) => items > 0)
     for (const field of new Set(comparable(brought).flatMap(({ fields }) => Object.keys(fields)))) {
-      const shares = comparable(brought, idOf(field)).map(({ items, fields }) => (fields[field] ?? 0) / items)
-      if (shares.length > 0) bounds.set(field, Math.min(median(shares) - coverageDrop, ...shares))
+      const compared = comparable(brought, idOf(field))
+      const shares = compared.map(({ items, fields }) => (fields[field] ?? 0) / items)
+      if (shares.length === 0) continue
+      bounds.set(field, {
+        least: Math.min(median(shares) - coverageDrop, ...shares),
+        usual: usualShare(field, compared),
+      })
     }
   }
-  for (const [field, least] of Object.entries(coverage)) bounds.set(field, least)
+  for (const [field, least] of Object.entries(coverage)) bounds.set(field, { least })
   return bounds
+}
+
+/** By Laplace's rule of succession: of fifteen items that all have the field it does not follow that every one has it. */
+function usualShare(field: string, runs: readonly RunSeen[]): number {
+  const have = runs.reduce((sum, { fields }) => sum + (fields[field] ?? 0), 0)
+  const items = runs.reduce((sum, run) => sum + run.items, 0)
+  return (have + 1) / (items + 2)
 }
 
 function idOf(field: string): string {

@@ -132,6 +132,25 @@ test('a field that falls below what runs before had is told of; a dip within the
   expect(atEnd(monitors, { items: 1000, fields: { price: 900 } }, past)).toEqual(['coverage/title'])
 })
 
+test('of a few items a drop is told of only when it is no chance; a share that was asked for holds for one', () => {
+  const past = [900, 905, 898].map((price) => ({ items: 1000, fields: { price, title: 1000 } }))
+  const found = (items: number, price: number, monitors: Monitors = { coverageDrop: 0.1 }) =>
+    atEnd(monitors, { items, fields: { price, title: items } }, past)
+  for (const [items, price] of [
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [5, 3],
+  ] as const)
+    expect(found(items, price)).toEqual([])
+  expect(found(5, 0)).toEqual(['coverage/price'])
+  expect(found(2, 1, { coverage: { price: 0.8 } })).toEqual(['coverage/price'])
+  // Two items of thousands that all had it are no chance; of a handful they may be.
+  const titles = (of: readonly Partial<RunSeen>[]) => atEnd({ coverageDrop: 0.1 }, { items: 2 }, of)
+  expect(titles([{ items: 5000, fields: { title: 5000 } }])).toEqual(['coverage/title'])
+  expect(titles([{ items: 5, fields: { title: 5 } }])).toEqual([])
+})
+
 const alert = (id: string, resolvedAt?: string): AlertSeen => ({
   id,
   words: '',

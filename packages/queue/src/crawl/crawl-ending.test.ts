@@ -1,4 +1,4 @@
-import { scaledTimes } from '@webloom/core'
+import { scaledTimes, silentLogger } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, finished, stopped, until } from '../../testing/crawl-bench.ts'
@@ -15,12 +15,16 @@ const forEver = new Promise<void>(() => {})
 const TIMES = scaledTimes(0.05)
 
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
-function workerOf(keys: CrawlRedisKeys, options: Partial<RedisCrawlRecordOptions> & { dies?: string } = {}) {
-  const { dies, ...more } = options
+function workerOf(
+  keys: CrawlRedisKeys,
+  options: Partial<RedisCrawlRecordOptions> & { dies?: string; comesBack?: boolean } = {},
+) {
+  const { dies, comesBack = false, ...more } = options
   const redis: Redis = bench.connect()
   const workerId = bench.nextWorker()
   const record = bench.record(keys, { redis, workerId, times: TIMES, ...more })
   const steps: string[] = []
+  const lines: string[] = []
   const step = (name: string) => () => {
     if (name === dies) {
       redis.disconnect()
@@ -46,13 +50,15 @@ function workerOf(keys: CrawlRedisKeys, options: Partial<RedisCrawlRecordOptions
       joined: async (goesOn) => void steps.push(goesOn ? 'joined again' : 'joined'),
     },
     times: TIMES,
+    ...{ persists: more.persists ?? false, comesBack },
+    logger: { ...silentLogger, info: (line: unknown) => void lines.push(String(line)) },
   })
   /** Resolves when it is done, or the worker is dead. */
   const tidy = () => {
     const dead = new Promise<void>((resolve) => redis.once('end', resolve))
     return Promise.race([ending.tidy(), dead])
   }
-  return { record, ending, tidy, steps }
+  return { record, ending, tidy, steps, lines }
 }
 
 const EMPTIED = ['start hosts', 'queue', 'filter']
@@ -98,6 +104,24 @@ describe('the last worker of a crawl', () => {
       expect(beside.steps).toEqual(['joined again'])
     },
   )
+
+  test.each([
+    ['one that comes back to its pages', true, 'webloom refresh'],
+    ['another', false, 'SCHEDULER_FLUSH_ON_START'],
+  ])('leaves a crawl that stays; of the next run %s is told what it has set', async (_, comesBack, says) => {
+    const keys = bench.nextKeys()
+    const last = workerOf(keys, { persists: true })
+    await last.record.open()
+    await last.ending.enter()
+    await last.record.takeStart(never)
+    await last.record.startEnded(0)
+    await finished(last.record)
+    await last.tidy()
+    const next = workerOf(keys, { persists: true, begins: true, comesBack })
+    await next.record.open()
+    await next.ending.enter()
+    expect(next.lines).toEqual([expect.stringContaining(says)])
+  })
 
   test('does nothing where another has woken the crawl since, and leaves it running', async () => {
     const keys = bench.nextKeys()

@@ -35,6 +35,8 @@ export interface CrawlEndingOptions {
   readonly clearFormerShards?: () => Promise<void>
   /** SCHEDULER_PERSIST, and so a new crawl knows what the last one has seen. */
   readonly persists?: boolean
+  /** RECRAWL: pages that are known are visited again, and its visits are what keeps them. */
+  readonly comesBack?: boolean
   readonly logger?: Logger
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
@@ -58,9 +60,9 @@ export class CrawlEnding {
   }
 
   async #enter(): Promise<void> {
-    const { record, filter, persists } = this.#options
+    const { record, filter, persists, comesBack } = this.#options
     const act = async (todo: Todo) => {
-      if (todo === 'queue' && persists) this.#logger.info(MET_STAYS)
+      if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
       await this.#do(todo)
     }
     await doOwed({ ...this.#owed, act, isPatient: true })
@@ -117,3 +119,6 @@ const LEFT_UNDONE =
 
 const MET_STAYS =
   'a new crawl begins. Requests that the last one has seen are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'
+
+const VISITS_STAY =
+  'a new run begins. Pages that are known are visited when they are due (RECRAWL), and not before. To have them visited now, run webloom refresh'

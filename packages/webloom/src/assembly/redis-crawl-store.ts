@@ -189,6 +189,7 @@ export async function redisStore(
     startHosts,
     pageForms,
     persists,
+    comesBack: settings.get('RECRAWL') !== 'off',
     ...(sharded && { tellShards: () => sharded.tellShards() }),
     clearFormerShards: () => clearFormerShards(queueRedis, keys, shards),
     logger,

@@ -58,6 +58,10 @@ test.each(['files', 'Redis'])(
     expect((await webloom('runs', 'shop')).stdout).toMatch(
       /^no run of crawl "shop" is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
     )
+    // A CRAWL_ID without a run is a mistake in the name more often than not.
+    expect((await webloom('runs', 'shop@bgi')).stdout).toMatch(
+      /^no run of crawl "shop" \(CRAWL_ID bgi\) is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
+    )
     await webloom('runs', 'shop', '-s', 'CRAWL_ID=big', '--forget')
     expect((await webloom('runs')).stdout).not.toContain('big')
   },

@@ -104,7 +104,8 @@ async function* crawlsOf(
 /** Names crawls of the spider that have runs, to whoever has asked for one that has none. */
 async function otherLines(place: RunsPlace, flags: OutsideFlags): Promise<string[]> {
   const lines: string[] = []
-  for await (const { crawl, more, kept } of crawlsOf(place, flags)) {
+  const set = (flags.set ?? []).filter((pair) => !pair.startsWith('CRAWL_ID='))
+  for await (const { crawl, more, kept } of crawlsOf(place, { ...flags, set })) {
     if (kept.runs.length > 0 && crawl.crawlId !== place.own.crawlId)
       lines.push(
         `${crawlTitle(crawl.spider, crawl.crawlId)} has ${counted(kept.runs.length, 'run')}: ${more}`,

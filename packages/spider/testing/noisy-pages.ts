@@ -82,4 +82,61 @@ const table: Layout = (page, visit, price) => ({
 Price: $${price.toFixed(2)}<BR><SMALL>${moment(page, visit).toUTCString()}</SMALL></TD></TR></TABLE></BODY></HTML>`,
 })
 
-export const LAYOUTS: readonly Layout[] = [semantic, named, article, structured, linked, table]
+/** What a visitor of today sees beside a product: others at each visit, and their prices. */
+const others = (page: number, visit: Visit) =>
+  [...token(page, visit, 'others')]
+    .slice(0, 4)
+    .map((n) => `<div><a href="/p/${n}"><img src="/${n}.jpg"></a><b>€ ${n}.90</b></div>`)
+    .join('')
+
+const shop =
+  (inside: (price: string) => string, head: (price: string) => string = () => ''): Layout =>
+  (page, visit, price) => ({
+    html: `<html><head><meta name="csrf-token" content="${hex(page, visit, 'csrf')}">${head(price.toFixed(2))}</head><body>
+<header><a href="/">Shop</a><nav>${links(page, visit)}<a href="/sale">Sale from € ${visit.number}</a></nav></header>
+<main><h1>Product ${page}</h1><p>${words(page, 30)}</p>${inside(price.toFixed(2))}
+<aside>${others(page, visit)}</aside><div class="sidebar related"><a href="/p/1">Offer</a> € ${visit.number}</div></main>
+<footer>${others(page, visit)} © at ${moment(page, visit).toISOString()}</footer></body></html>`,
+  })
+
+/** The price stands in what is left out of other pages, or in an attribute. */
+const shops: readonly Layout[] = [
+  shop((price) => `<div class="card"><div class="card-footer">€ ${price}</div></div>`),
+  shop((price) => `<article>In stock<footer><span>${price}&nbsp;&euro;</span></footer></article>`),
+  shop(
+    (price) => `<aside class="buybox">$<b>${price}</b> <a href="/terms">Terms</a> <a>Wish list</a></aside>`,
+  ),
+  shop((price) => `<div class="product-sidebar"><b>CHF ${price}</b></div>`),
+  shop((price) => `<select><option>Small – € ${price}</option><option>Large – € 900</option></select>`),
+  shop((price) => `<button>Buy for ${price} kr</button>`),
+  shop((price) => `<div data-product-price="${price}"></div>`),
+  shop((price) => `<aside><meta itemprop="price" content="${price}"></aside>`),
+  shop((price) => `<script type="application/ld+json; charset=utf-8">{"price":"${price}"}</script>`),
+  shop(
+    () => '',
+    (price) =>
+      `<script type="application/ld+json">{"@type":"Product","offers":[{"price":${price}}],"isRelatedTo":{"price":1}}</script>`,
+  ),
+  shop(
+    () => '',
+    (price) => `<meta property="product:price:amount" content="${price}">`,
+  ),
+]
+
+/** The price stands beside the content that the page says it has. */
+const beside: Layout = (page, visit, price) => ({
+  html: `<body><main><h1>Product ${page}</h1>${words(page, 30)}</main><aside>€ ${price.toFixed(2)}</aside>
+<aside>${others(page, visit)}</aside></body>`,
+})
+
+/** A product without an element that says so, beside an article that is none of it. */
+const teaser: Layout = (page, _visit, price) => ({
+  html: `<body><div id="product"><h1>Product ${page}</h1>${words(page, 30)} ${price.toFixed(2)}</div>
+<article class="teaser">How to care for oak in the winter months and in spring</article></body>`,
+})
+
+export const LAYOUTS: readonly Layout[] = [
+  ...[semantic, named, article, structured, linked, table],
+  ...shops,
+  ...[beside, teaser],
+]

@@ -111,6 +111,52 @@ describe('has a page changed?', () => {
     expect(told('Doors open 19:30')).not.toBe(told('Doors open 20:00'))
   })
 
+  test.each([
+    ['Departs 2026-11-28 10:00', 'Departs 2026-11-28 12:30', 'seen'],
+    ['Auction ends: 12:30:00', 'Auction ends: 18:00:00', 'seen'],
+    ['{"startDate":"2026-11-28T19:00:00Z"}', '{"startDate":"2026-11-28T20:00:00Z"}', 'seen'],
+    ['Sale ends in 12:30:00', 'Sale ends in 12:29:00', 'unseen'],
+    ['Sale ends 12:30:07', 'Sale ends 12:29:51', 'unseen'],
+    ['Page made 2026-11-28 10:00', 'Page made 2026-11-28 12:30', 'unseen'],
+  ])('the moment of what is announced is content: %s, then %s, is %s', (before, after, is) => {
+    const told = (words: string) => hashOf(`<main>${'Words. '.repeat(20)}${words}</main>`)
+    expect(told(before) === told(after) ? 'unseen' : 'seen').toBe(is)
+  })
+
+  test('of products that are shown beside this one, no price counts, in their JSON-LD neither', () => {
+    const around = (others: string) => hashOf(`<main>${'Words. '.repeat(20)}${others}</main>`)
+    const list = (price: number) =>
+      `<aside><a href="/a">A</a> € ${price} <a href="/b">B</a> € ${price + 3}</aside>`
+    expect(around(list(5))).toBe(around(list(6)))
+    const beside = (price: number) =>
+      hashOf(
+        `<script type="application/ld+json">{"@graph":[{"@type":"ItemList","itemListElement":[{"price":${price}}]}]}</script><main>${'Words. '.repeat(20)}</main>`,
+      )
+    expect(beside(5)).toBe(beside(6))
+  })
+
+  test('JSON-LD that cannot be read says its price all the same', () => {
+    const broken = (price: number) =>
+      hashOf(
+        `<script type="application/ld+json">{"offers":{"price":"${price}",}}</script><main>${'Words. '.repeat(20)}</main>`,
+      )
+    expect(broken(5)).not.toBe(broken(6))
+  })
+
+  test('a page beside whose content there are very many prices is read', () => {
+    const words = `<main>${'Words. '.repeat(20)}</main>`
+    const json = `[${'{"price":1},'.repeat(140_000)}{"price":5}]`
+    expect(hashOf(`<script type="application/ld+json">${json}</script>${words}`)).toMatch(/^[0-9a-f]{8}$/)
+    expect(hashOf(`${'€ 1, '.repeat(140_000)}${words}`)).toMatch(/^[0-9a-f]{8}$/)
+  })
+
+  test('a page that is all digits, or all attributes, is read in a moment', () => {
+    const began = performance.now()
+    for (const piece of ['1', '€', '€ 1 ', '1.', ' data-price', 'data-price-', '&#1'])
+      hashOf(`<main>${'Words. '.repeat(20)}<aside>€ ${piece.repeat(50_000)}</aside></main>`)
+    expect(performance.now() - began).toBeLessThan(5000)
+  })
+
   test('a restaurant’s menu is content', () => {
     const menu = (price: string) =>
       hashOf(`<body><div class="menu">Soup of the day, bread and butter ${price}</div></body>`)

@@ -22,8 +22,22 @@ const MASKS: readonly RegExp[] = [
   /(?<![\w+/=-])(?=[\w+/-]*\d)(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+/-]{20,128}={0,2}(?![\w+/=-])/g,
 ]
 
+// A moment behind such a word is what the page is about, unless it may be a countdown.
+const OF_AN_EVENT =
+  /\b(?:ends?|ending|starts?|starting|begins?|beginning|departs?|departure|departing|arrives?|arrival|arriving|opens?|closes?|until|due|deadline)(?:[ _]?(?:at|on|by|time|date))?[\s"':=]{0,4}$/i
+const EVENT_WORD_MAX = 24
+const COUNTDOWN = /^\d{1,2}:\d\d:(?!00)\d\d$/
+
+/** Returns the text with a dot in place of each of these. */
 export function masked(text: string): string {
   let left = text
-  for (const mask of MASKS) left = left.replaceAll(mask, '·')
+  for (const mask of MASKS)
+    left = left.replaceAll(mask, (found: string, at: number, whole: string) =>
+      isOfAnEvent(found, whole.slice(Math.max(0, at - EVENT_WORD_MAX), at)) ? found : '·',
+    )
   return left
+}
+
+function isOfAnEvent(found: string, before: string): boolean {
+  return found.includes(':') && OF_AN_EVENT.test(before) && !COUNTDOWN.test(found)
 }

@@ -38,6 +38,7 @@ import { isPassing, patiently } from '../patience.ts'
 import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
+import { FirstRequests } from './first-requests.ts'
 import { checkFingerprints } from './same-fingerprints.ts'
 import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
@@ -69,6 +70,7 @@ const NOTED_MS_MAX = 2000
 export class RevisitingScheduler extends Scheduler {
   readonly #options: RevisitingSchedulerOptions
   readonly #feed: DuePagesFeed
+  readonly #first = new FirstRequests()
   /** How much earlier than at its hour a page may be visited. */
   readonly #earlyMs: number
   #hasToldAhead = false
@@ -123,9 +125,9 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   override async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const { planner, hosts, underWay } = this.#options
+    const { planner, hosts, underWay, queue } = this.#options
     await this.#unlessAway(async () => {
-      await this.#feed.look()
+      if (!(await this.#first.hold(() => queue.counts()))) await this.#feed.look()
       await planner.balance()
       await hosts.noteSoon()
     })
@@ -159,7 +161,13 @@ export class RevisitingScheduler extends Scheduler {
     return 0
   }
 
+  /** Pages that are due wait until that is settled: a login of start() goes before them. */
+  dueAfter(firstStarts: Promise<void>): void {
+    this.#first.waitFor(firstStarts)
+  }
+
   override async enqueueStarts(batch: readonly (Request | undefined)[], from: number): Promise<number> {
+    this.#first.queued(batch)
     return super.enqueueStarts(await this.#withoutKnown(batch), from)
   }
 

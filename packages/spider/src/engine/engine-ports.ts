@@ -16,6 +16,8 @@ export interface EngineScheduler {
   enqueueStart(request: Request, asker: string): Promise<number>
   /** Queues elements of start(). The first one has the number `from`; undefined stands for an element that is not a request. */
   enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number>
+  /** Called once, before `next`, with what is settled when the first requests of start() are queued, or there are none here. */
+  dueAfter?(firstStarts: Promise<void>): void
   enqueue(requests: readonly Request[], asker: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>
   commit(

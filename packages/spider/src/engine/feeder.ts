@@ -58,6 +58,7 @@ export class Feeder {
   /** How many batches of start() and seeds are being queued or written. */
   #feeding = 0
   #startEnded = false
+  readonly #firstStarts = Promise.withResolvers<void>()
   #isAskingAgain = false
   #startError: { readonly error: unknown } | undefined
 
@@ -84,8 +85,9 @@ export class Feeder {
   }
 
   begin(): void {
-    const { stopping, times } = this.#options
-    void this.#pumpStart()
+    const { stopping, times, scheduler } = this.#options
+    scheduler.dueAfter?.(this.#firstStarts.promise)
+    void this.#pumpStart().finally(() => this.#firstStarts.resolve())
     void this.#pumpSeeds()
     const timer = setInterval(() => void this.#resumeStart(), times.leaseWaitMaxMs).unref()
     stopping.addEventListener('abort', () => clearInterval(timer), { once: true })
@@ -178,6 +180,7 @@ export class Feeder {
     if (startHosts) await noteStartHosts(startHosts, requests)
     const orNone = elements.map((element) => (element instanceof Request ? element : undefined))
     await scheduler.enqueueStarts(orNone, from)
+    this.#firstStarts.resolve()
     return true
   }
 

@@ -27,6 +27,7 @@ import {
   isClusterNode,
   isExplained,
   isSentinel,
+  loginRefusalOf,
   type MasterPlace,
   masterOfReplica,
   missingRight,
@@ -358,7 +359,10 @@ export class RedisLink {
         : 'no answer'
     const refused = missingRightOf(error)
       ? { why: cause }
-      : (this.#sentinelRefusal ?? serverRefusal(cause, setting) ?? tlsRefusal(cause, setting))
+      : (this.#sentinelRefusal ??
+        loginRefusalOf(error) ??
+        serverRefusal(cause, setting) ??
+        tlsRefusal(cause, setting))
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
     if (refused) return new IsRefused(shown, refused, error)
     return new WebloomError(

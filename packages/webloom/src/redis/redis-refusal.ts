@@ -175,14 +175,23 @@ export function explain(error: Error, missing: MissingRight): void {
 
 const NO_LOGIN = /^(?:NOAUTH|WRONGPASS|ERR invalid password)/
 
+/** By the reply, like `EXPLAINED`. */
+const LOGINS = new WeakMap<Error, Refusal>()
+
 /** Makes the reply to a login say what to do; one that says something else stays as it is. */
 export function explainLogin(error: Error, shown: string, setting: string): void {
   const refusal = NO_LOGIN.test(error.message) ? serverRefusal(error.message, setting) : undefined
   if (!refusal) return
+  LOGINS.set(error, refusal)
   Object.assign(error, {
     message: `Redis at ${shown} does not let this process in any more: ${refusal.why}. Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`,
     code: REFUSED,
   })
+}
+
+/** Returns why a login was refused whose reply says already what to do; undefined for all others. */
+export function loginRefusalOf(error: unknown): Refusal | undefined {
+  return error instanceof Error ? LOGINS.get(error) : undefined
 }
 
 /** Returns whether an error says in our words already what was refused. */

@@ -18,11 +18,13 @@ export class FirstRequests {
   #isHeld = false
   #isOver = false
   #nextLookMs = 0
-  readonly #untilMs = performance.now() + HELD_MS_MAX
+  /** Counted from `waitFor`: a crawl may wait for its Redis before. */
+  #untilMs = 0
 
   /** Due pages wait until that is settled. */
   waitFor(heard: Promise<void>): void {
     this.#isHearing = true
+    this.#untilMs = performance.now() + HELD_MS_MAX
     void heard.then(() => {
       this.#isHearing = false
     })

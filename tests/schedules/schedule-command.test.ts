@@ -18,6 +18,13 @@ export class Quotes extends Spider {
   override name = 'quotes'
   tag?: string
 }`,
+      'rejects.ts': `export class Pipe {
+  db = new Promise((_, reject) => setTimeout(reject, 20, new Error('no database')))
+  async processItem(item) { await this.db; return item }
+}`,
+      'hangs.ts': `await new Promise((resolve) => setTimeout(resolve, 1e9))
+export class Pipe { processItem(item) { return item } }`,
+      'exits.ts': `export class Pipe { constructor() { process.exit(0) } processItem(item) { return item } }`,
     }),
   ])
 })
@@ -121,6 +128,29 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
     'a component that is not there',
     ['schedule', 'quotes', '@daily', '-s', 'EXTENSIONS={"./gone.ts#Gone":500}'],
     'gone.ts',
+  ],
+  [
+    'a component whose promise is rejected',
+    ['schedule', 'quotes', '@daily', '-s', 'ITEM_PIPELINES={"./rejects.ts#Pipe":300}'],
+    'a promise that no code awaits was rejected: no database',
+  ],
+  [
+    'a component that never loads',
+    [
+      'schedule',
+      'quotes',
+      '@daily',
+      '-s',
+      'ITEM_PIPELINES={"./hangs.ts#Pipe":300}',
+      '-s',
+      'COMPONENT_TIMEOUT=1',
+    ],
+    'was not ready after 1 s',
+  ],
+  [
+    'a component that ends its process',
+    ['schedule', 'quotes', '@daily', '-s', 'ITEM_PIPELINES={"./exits.ts#Pipe":300}'],
+    'its process ended (exit code 0)',
   ],
   ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
   ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],

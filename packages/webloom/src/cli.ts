@@ -158,7 +158,7 @@ function failure(thrown: unknown): number {
   if (error instanceof WebloomError) {
     const text = visibleLines(typedHints(error.message))
     process.stderr.write(`webloom: ${text}${text.includes('\n') ? '\n' : ' '}[${error.code}]\n`)
-    if (exitCodeOf(error) === EXIT.usage) tellRefused(text)
+    if (exitCodeOf(error) === EXIT.usage) tellRefused(text, error.code)
   } else {
     process.stderr.write(
       `webloom: unexpected error: ${visibleLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,

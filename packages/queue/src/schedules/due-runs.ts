@@ -43,6 +43,8 @@ export interface DueRun {
   /** The same when it is taken again. */
   readonly fire: string
   readonly dueAt: Date
+  /** Nobody else takes it while `act` goes on, however long. */
+  during<T>(act: () => Promise<T>): Promise<T>
   /** It has been seen to: nobody takes it again. */
   settled(outcome: FireOutcome, noted?: Pick<LastFire, 'why' | 'run'>): Promise<void>
 }
@@ -97,7 +99,7 @@ export class DueRuns {
 
   /** Resolves to a run that is due now; undefined when none is. Says, too, that somebody is there to begin runs. */
   async take(): Promise<DueRun | undefined> {
-    await this.#redis.set(servedKey(this.#keys), '1', 'PX', SERVED_KEPT_MS)
+    await this.#isThere()
     await this.#findLost()
     const token = `${process.pid}/${++this.#takes}`
     const job = await this.#worker!.getNextJob(token, { block: false })
@@ -129,6 +131,11 @@ export class DueRuns {
     await Promise.all([this.#worker?.close(true), this.#queue?.close()])
   }
 
+  /** Says that somebody is there to begin runs. */
+  async #isThere(): Promise<void> {
+    await this.#redis.set(servedKey(this.#keys), '1', 'PX', SERVED_KEPT_MS)
+  }
+
   async #findLost(): Promise<void> {
     const now = performance.now()
     if (now - this.#lookedForLostAt < Math.min(LOOK_FOR_LOST_EVERY_MS, this.#lockMs)) return
@@ -143,6 +150,17 @@ export class DueRuns {
       schedule,
       fire: job.id!,
       dueAt: new Date(dueAt),
+      during: async (act) => {
+        // What fails here fails again where the run is begun.
+        const hold = () =>
+          void Promise.all([job.extendLock(token, this.#lockMs), this.#isThere()]).catch(() => {})
+        const timer = setInterval(hold, this.#lockMs / 3)
+        try {
+          return await act()
+        } finally {
+          clearInterval(timer)
+        }
+      },
       settled: async (outcome, noted) => {
         if (outcome !== 'done') {
           const last: LastFire = { dueAt, at: Date.now(), outcome, fire: job.id!, ...noted }

@@ -2,7 +2,6 @@
 
 import { crawlTitle, silentLogger } from '@webloom/core'
 import { CrawlSchedules, checkCron, type Schedule, type ScheduleSeen } from '@webloom/queue'
-import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
@@ -35,8 +34,7 @@ export async function setSchedule(
   const crawler = await crawlerFromOutside(Class, flags, config)
   const { spider, servers } = crawler
   const project = (await crawlerFromOutside(Class, {}, config)).settings
-  const base = crawlBaseOf(flags, config)
-  await refuseFailingRuns(crawler, { cron, set: flags.set, project, Class, base })
+  await refuseFailingRuns(crawler, { cron, flags, project })
   const { redis, name: crawl, shown } = crawlFromOutside(crawler, config.folder)
   try {
     await servers.open()

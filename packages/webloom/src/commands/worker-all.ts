@@ -2,12 +2,13 @@
 
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Settings, UsageError } from '@webloom/core'
+import { type Logger, Settings, UsageError } from '@webloom/core'
 import { withMetricsPort } from '../desk/metrics-server.ts'
 import { EXIT } from '../exit-codes.ts'
 import { projectConfig } from '../loading/config.ts'
 import { givenSettings, settingsLayers } from '../loading/crawl-flags.ts'
 import { CrawlsProcesses } from '../processes/crawls-processes.ts'
+import { trialMs, tryInProcess } from '../processes/trial-process.ts'
 import { startedWith } from '../schedules/flag-words.ts'
 import { openPlaces } from '../schedules/open-places.ts'
 import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
@@ -26,6 +27,7 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
   const settings = Settings.fromLayers(written.layers, written.places)
   settings.validate()
   const logger = loggerOf(settings)
+  outliveAccidents(logger)
   const { places, problems } = await schedulePlaces(flags, config, logger)
   for (const problem of problems) logger.warn(`not served: ${problem}`)
   const served = places.filter(({ spiders }) => spiders.length > 0)
@@ -35,7 +37,19 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
       'WL_USAGE',
       'no spider of this project can be served. webloom list  shows what there is',
     )
-  const crawls = new ProjectCrawls({ flags, config, logger })
+  const own = withoutAll(process.argv.slice(2))
+  const crawls = new ProjectCrawls({
+    ...{ flags, config, logger },
+    tries: ({ name }, its, asked) => {
+      const { words: itsWords, env } = startedWith(its)
+      const timeoutMs = trialMs(asked.settings.getMs('COMPONENT_TIMEOUT'))
+      return tryInProcess({
+        program: process.argv[1]!,
+        argv: ['worker', name, ...own, ...itsWords],
+        ...{ env, timeoutMs },
+      })
+    },
+  })
   const ending = new AbortController()
   const open: SchedulePlace[] = []
   const opened = (place: SchedulePlace) => {
@@ -44,7 +58,6 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
   }
   await openPlaces(served, { opened, signal: ending.signal, logger })
   const count = processesOf(flags.processes) ?? availableParallelism()
-  const own = withoutAll(process.argv.slice(2))
   const words = [...own, ...(isForPeople(settings) ? ['-s', 'LOG_FORMAT=pretty'] : [])]
   const metricsPort = settings.getInt('METRICS_PORT')
   const processes = new CrawlsProcesses<WantedCrawl>({
@@ -74,6 +87,18 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
   ending.abort()
   for (const { servers } of open) servers.close()
   return code
+}
+
+/** What code of an author's does here, whose files are loaded, must not end the crawls of all the others. */
+function outliveAccidents(logger: Logger): void {
+  process.on('unhandledRejection', (error: unknown) =>
+    logger.error({ err: error }, 'a promise that no code awaits was rejected; all crawls are served on'),
+  )
+  process.on('uncaughtException', (error: Error & { code?: string }) => {
+    // The reader of standard output has gone.
+    if (error.code === 'EPIPE') return
+    logger.error({ err: error }, 'an error was thrown outside of any callback; all crawls are served on')
+  })
 }
 
 /** A second signal reaches the processes, too, and ends them at once. */

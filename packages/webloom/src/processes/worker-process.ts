@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import type { Logger, StatValue } from '@webloom/core'
+import type { ErrorCode, Logger, StatValue } from '@webloom/core'
 import type { CrawlSnapshot } from '../assembly/crawl.ts'
 
 /** What a worker process tells before it ends. */
@@ -17,7 +17,7 @@ export type WorkerWord =
   | WorkerEnd
   | { readonly snapshot: CrawlSnapshot }
   /** Why it does not crawl. */
-  | { readonly refused: string }
+  | { readonly refused: string; readonly code?: ErrorCode }
 
 /** What is said to a worker process: somebody watches, and wants to know how it goes. */
 const WATCHED = 'watched'
@@ -48,8 +48,8 @@ export function tellAlive(): void {
 }
 
 /** Says, in a worker process that does not crawl, why. */
-export function tellRefused(why: string): void {
-  if (process.connected) process.send?.({ refused: why } satisfies WorkerWord, undefined, {}, () => {})
+export function tellRefused(why: string, code: ErrorCode): void {
+  if (process.connected) process.send?.({ refused: why, code } satisfies WorkerWord, undefined, {}, () => {})
 }
 
 /**

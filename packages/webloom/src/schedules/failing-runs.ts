@@ -1,22 +1,22 @@
 /** What would keep scheduled runs from beginning, or from working: whoever types the schedule is told, and not a log at six in the morning. */
 
 import { type Settings, UsageError } from '@webloom/core'
-import type { SpiderClass } from '@webloom/spider'
-import type { CrawlBaseOptions } from '../assembly/crawl-base.ts'
+import type { ScheduledFlags } from '@webloom/queue'
 import type { CrawlerFromOutside } from '../assembly/crawl-from-outside.ts'
+import { trialMs, tryInProcess } from '../processes/trial-process.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
-import { tryWorker } from './try-worker.ts'
+import { startedWith } from './flag-words.ts'
+
+/** Whoever waits so long at the prompt is told for what. */
+const SLOW_MS = 5000
 
 export interface ScheduledRuns {
   readonly cron: string
-  /** `-s` of the schedule, as typed. */
-  readonly set: readonly string[] | undefined
+  /** As typed. */
+  readonly flags: ScheduledFlags
   /** The settings that workers have which are started by hand. */
   readonly project: Settings
-  readonly Class: SpiderClass
-  /** What its workers are put together from. */
-  readonly base: CrawlBaseOptions
 }
 
 /**
@@ -31,7 +31,21 @@ export async function refuseFailingRuns(
   refuseJobdir(settings, spider.name, runs.cron)
   refuseOtherMode(settings, runs)
   refuseNoRedis(servers, spider.name, runs.cron)
-  await tryWorker(runs.Class, runs.base)
+  const { words, env } = startedWith(runs.flags)
+  const timeoutMs = trialMs(settings.getMs('COMPONENT_TIMEOUT'))
+  const slow = setTimeout(
+    () =>
+      console.error(
+        `webloom: a worker of ${spider.name} is tried, as each run would start one, and is not ready yet. It is given up after ${timeoutMs / 1000} s`,
+      ),
+    SLOW_MS,
+  )
+  try {
+    const argv = ['worker', spider.name, ...words]
+    await tryInProcess({ program: process.argv[1]!, argv, env, timeoutMs })
+  } finally {
+    clearTimeout(slow)
+  }
 }
 
 function refuseJobdir(settings: Settings, spider: string, cron: string): void {
@@ -55,7 +69,7 @@ function cronLine(cron: string, spider: string): string {
 }
 
 /** Workers of one crawl must have the same; one that somebody starts by hand would have the project's. */
-function refuseOtherMode(settings: Settings, { set, project }: ScheduledRuns): void {
+function refuseOtherMode(settings: Settings, { flags: { set }, project }: ScheduledRuns): void {
   const [asked, usual] = [settings.get('QUEUE_MODE'), project.get('QUEUE_MODE')]
   if (asked === usual || !set?.some((pair) => pair.startsWith('QUEUE_MODE='))) return
   throw new UsageError(

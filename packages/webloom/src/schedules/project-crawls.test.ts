@@ -9,8 +9,11 @@ import { InUse, type RedisServer, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
 import type { LoadedConfig } from '../loading/config.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
-import { ProjectCrawls } from './project-crawls.ts'
+import { ProjectCrawls, type ProjectCrawlsOptions } from './project-crawls.ts'
 import type { SchedulePlace } from './schedule-places.ts'
+import { tryWorker } from './try-worker.ts'
+
+const tries: ProjectCrawlsOptions['tries'] = ({ Class }, _flags, { base }) => tryWorker(Class, base)
 
 const spiderCalled = (called: string) =>
   class extends Spider {
@@ -37,7 +40,7 @@ async function project(used: InUse, ...servers: readonly RedisServer[]) {
   })
   await Promise.all(places.map((place) => place.servers.open({ forWriting: true })))
   const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: {} }
-  const crawls = new ProjectCrawls({ flags: {}, config, logger: silentLogger })
+  const crawls = new ProjectCrawls({ flags: {}, config, logger: silentLogger, tries })
   used.use({ [Symbol.asyncDispose]: () => crawls.close() })
   for (const place of places) await crawls.add(place)
   /** As a schedule does that is due. */
@@ -106,11 +109,13 @@ async function dueOf(
     onLine = () => {},
     set = [],
     settings: own = {},
+    tried = tries,
   }: {
     onSpider?: () => void
     onLine?: (line: string) => void
     set?: readonly string[]
     settings?: LoadedConfig['settings']
+    tried?: ProjectCrawlsOptions['tries']
   },
 ) {
   const lines: string[] = []
@@ -149,7 +154,7 @@ async function dueOf(
     anew: () => place,
   }
   const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: own }
-  const crawls = new ProjectCrawls({ flags: {}, config, logger, othersJoinMs: 0 })
+  const crawls = new ProjectCrawls({ flags: {}, config, logger, tries: tried, othersJoinMs: 0 })
   used.use({ [Symbol.asyncDispose]: () => crawls.close() })
   await crawls.add(place)
   const lastFire = async () => (await schedules.all())[0]!.last
@@ -294,4 +299,20 @@ test('a run that its worker has joined, and left as it refuses it, is a failed o
   await lookedUntil('is ended, as its worker refuses it')
   expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'RECRAWL is off' })
   expect(await redis.hmget(keys.record, 'state', 'finishReason')).toEqual(['stopped', 'refused'])
+})
+
+test('a worker that takes long to be tried holds up no crawl of its spider that goes on', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const trial = Promise.withResolvers<void>()
+  const { crawls, redis, keys, lastFire, lookedUntil } = await dueOf(used, server, {
+    tried: () => trial.promise,
+  })
+  await crawls.look()
+  const by = { redis, keys, fire: 'hand', schedule: 'other', flags: {} }
+  await beginRun({ ...by, persists: false, flushes: false, shards: 1 })
+  await vi.waitFor(async () => expect(await crawls.look()).toHaveLength(1), 20_000)
+  trial.reject(new Error('the database is away'))
+  await lookedUntil(NOT_BEGUN)
+  expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'the database is away' })
 })

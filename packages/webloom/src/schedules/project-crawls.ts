@@ -34,9 +34,9 @@ import { type CrawlBaseOptions, crawlBaseOf, spiderSettings } from '../assembly/
 import { persistsOf, shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
+import { TrialEnded } from '../processes/trial-process.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
 import { tellFailed } from './tell-failed.ts'
-import { tryWorker } from './try-worker.ts'
 
 export interface WantedCrawl {
   /** Tells it from all others. */
@@ -50,6 +50,8 @@ export interface WantedCrawl {
 const SCHEDULES_READ_EVERY_MS = 10_000
 /** A look that takes longer goes on by itself, and what was found before holds meanwhile. */
 const LOOK_MS_MAX = 1000
+/** For so long a look waits for runs that are being begun. */
+const BEGIN_MS = 500
 /** Of one spider at one look; more are seen to at the next. */
 const MAX_DUE_PER_LOOK = 100
 /** A machine that refuses a crawl may be the only one that does: workers of others have so long to join its run. */
@@ -59,6 +61,8 @@ export interface ProjectCrawlsOptions {
   readonly flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly config: LoadedConfig
   readonly logger: Logger
+  /** Rejects with what would keep a worker of that spider, with these flags of a schedule, from its crawl. */
+  readonly tries: (spider: PlacedSpider, flags: ScheduledFlags, asked: AskedCrawl) => Promise<void>
   /** For so long workers of other machines may join a run that one here has refused. */
   readonly othersJoinMs?: number
 }
@@ -99,7 +103,7 @@ export class ProjectCrawls {
 }
 
 /** A crawl as flags ask for it. */
-interface AskedCrawl {
+export interface AskedCrawl {
   readonly spider: Spider
   readonly settings: Settings
   readonly base: CrawlBaseOptions
@@ -110,6 +114,7 @@ class SpiderCrawls {
   readonly #place: SchedulePlace
   readonly #name: string
   readonly #Class: SpiderClass
+  readonly #tries: ProjectCrawlsOptions['tries']
   readonly #config: LoadedConfig
   readonly #flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly #logger: Logger
@@ -123,6 +128,9 @@ class SpiderCrawls {
   #readAt = Number.NEGATIVE_INFINITY
   #wanted: readonly WantedCrawl[] = []
   #looking: Promise<void> | undefined
+  /** Goes on beside the looks: what an author's components do meanwhile holds up no crawl that goes on. */
+  #beginning: Promise<void> | undefined
+  #beginTrouble: { readonly error: unknown } | undefined
   #isAway = false
   readonly #othersJoinMs: number
   /** By the name of its queue: crawls that a worker here has refused, and from when on that counts. */
@@ -132,6 +140,7 @@ class SpiderCrawls {
     this.#place = place
     this.#name = spider.name
     this.#Class = spider.Class
+    this.#tries = options.tries
     this.#config = options.config
     this.#flags = options.flags
     this.#logger = options.logger
@@ -191,7 +200,7 @@ class SpiderCrawls {
   }
 
   async #look(): Promise<WantedCrawl[]> {
-    await this.#beginDue()
+    await this.#beginDueMeanwhile()
     await this.#readSchedules()
     await this.#endRefused()
     const { redis } = this.#place
@@ -203,6 +212,21 @@ class SpiderCrawls {
         : []
     })
     return (await Promise.all(looks)).flat()
+  }
+
+  /** Waits a moment for it, as it mostly takes no longer. Rejects with what it has failed with, now or since the last look. */
+  async #beginDueMeanwhile(): Promise<void> {
+    this.#beginning ??= this.#beginDue()
+      .catch((error: unknown) => {
+        this.#beginTrouble = { error }
+      })
+      .finally(() => {
+        this.#beginning = undefined
+      })
+    await waitAtMost(BEGIN_MS, this.#beginning)
+    const trouble = this.#beginTrouble
+    this.#beginTrouble = undefined
+    if (trouble) throw trouble.error
   }
 
   async #beginDue(): Promise<void> {
@@ -239,10 +263,10 @@ class SpiderCrawls {
     const logger = this.#logger
     let begun: BegunRun
     try {
-      begun = await this.#begun(due)
+      begun = await due.during(() => this.#begun(due))
     } catch (error) {
       // It is taken again, by whoever asks when its lock has ended.
-      if (storeTrouble(redisError(error))) throw error
+      if (error instanceof TrialEnded || storeTrouble(redisError(error))) throw error
       const err = shownError(error)
       logger.error({ schedule: name, err }, `a run of ${this.#name} was due, and could not be begun`)
       await due.settled('failed', { why: err.message })
@@ -255,10 +279,11 @@ class SpiderCrawls {
 
   async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<BegunRun> {
     const logger = this.#logger
-    const { settings, base } = this.#with(flags)
+    const asked = this.#with(flags)
+    const { settings } = asked
     const keys = crawlRedisKeys(crawlNameOf(settings, this.#name))
     // A run that all its workers refuse would go on for ever, and nobody be told.
-    await tryWorker(this.#Class, base)
+    await this.#tries({ name: this.#name, Class: this.#Class }, flags, asked)
     const begun = await beginRun({
       ...{ redis: this.#place.redis, keys, fire, schedule: name, flags },
       persists: persistsOf(settings),

@@ -1,0 +1,126 @@
+/**
+ * A worker is tried before its run is begun, and before a schedule is kept, in a process of its own: whatever an author's components do there
+ * ends that process alone, and one that hangs is given up.
+ *
+ * It is started as the worker would be, and knows by its environment that it is a trial.
+ */
+
+import { fork } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { UsageError, valueShown } from '@webloom/core'
+import { EXIT } from '../exit-codes.ts'
+import { LEAN_MALLOC, tellRefused, type WorkerProcessOptions, type WorkerWord } from './worker-process.ts'
+
+const VARIABLE = 'WEBLOOM_TRIAL'
+/** What a process says whose worker would begin. */
+const TRIED = 'tried'
+/** What components began as they were made may fail a moment later, as a connection does that nobody takes. */
+const SETTLE_MS = 200
+/** The longest that a trial takes, or COMPONENT_TIMEOUT, if that is less. */
+export const TRIAL_MS_MAX = 60_000
+/** Of standard error, where a process that died has said why. */
+const TAIL_CHARS = 4000
+/** Whoever ends our process ends all of its group: that is no word about the worker. */
+const ENDING: readonly (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM']
+
+/** It was ended from outside before it could tell. */
+export class TrialEnded extends Error {}
+
+export interface TrialOptions extends Pick<WorkerProcessOptions, 'program' | 'argv' | 'env'> {
+  readonly timeoutMs: number
+}
+
+/** Rejects with what the worker would refuse, or with how it died or hung; with `TrialEnded` when somebody has ended it. */
+export async function tryInProcess({ program, argv, env, timeoutMs }: TrialOptions): Promise<void> {
+  const child = fork(program, argv, {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    detached: true,
+    env: { ...LEAN_MALLOC, ...process.env, ...env, [VARIABLE]: '1' },
+  })
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  let [tail, isTried, isLate] = ['', false, false]
+  let refused: Extract<WorkerWord, { refused: string }> | undefined
+  const timer = setTimeout(() => {
+    isLate = true
+    kill()
+  }, timeoutMs)
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-TAIL_CHARS)
+  })
+  child.on('message', (word: WorkerWord | typeof TRIED) => {
+    if (word === TRIED) isTried = true
+    else if (typeof word === 'object' && 'refused' in word) refused = word
+  })
+  const {
+    promise: closed,
+    resolve,
+    reject,
+  } = Promise.withResolvers<readonly [number | null, NodeJS.Signals | null]>()
+  child.on('error', reject).on('close', (code, signal) => resolve([code, signal]))
+  try {
+    const [code, signal] = await closed
+    if (isTried) return
+    if (refused) throw new UsageError(refused.code ?? 'WL_USAGE', refused.refused)
+    if (isLate)
+      throw new UsageError(
+        'WL_COMPONENT_LOAD',
+        `a worker of it was tried, and was not ready after ${timeoutMs / 1000} s: the spider’s file or one of its components waits for something that does not come, such as a connection, or loops for ever`,
+      )
+    if (ENDING.includes(signal)) throw new TrialEnded(`the trial was ended by ${signal}`)
+    throw new UsageError(
+      'WL_COMPONENT_LOAD',
+      `a worker of it was tried, and its process ended (${signal ?? `exit code ${code}`})${saidBy(tail)}`,
+    )
+  } finally {
+    clearTimeout(timer)
+    process.off('exit', kill)
+  }
+}
+
+/** Where it stands in a stack, the line of the error. */
+function saidBy(tail: string): string {
+  const lines = tail.split('\n').filter((line) => line.trim() !== '')
+  const line = lines.find((one) => /^(webloom: |\w*Error\b)/.test(one)) ?? lines.at(-1)
+  return line === undefined ? '' : `: ${line.trim()}`
+}
+
+/** Whether this process is a trial. Processes that it starts itself are none. */
+export function isTrial(): boolean {
+  const value = process.env[VARIABLE]
+  delete process.env[VARIABLE]
+  return value !== undefined
+}
+
+/** In the process of a trial: does what a worker does before it begins. */
+export async function tried(act: () => Promise<void>): Promise<void> {
+  // Whoever ends the process that has begun it ends us by leaving.
+  process.on('disconnect', () => process.exit(EXIT.terminated))
+  process.on('SIGINT', () => {}).on('SIGTERM', () => {})
+  const refuse = (what: string) => (error: unknown) => {
+    const reason = error instanceof Error ? error.message || error.name : valueShown(error)
+    tellRefused(
+      `${what}: ${reason}. It would end the worker. Await it, or catch what it throws`,
+      'WL_COMPONENT_LOAD',
+    )
+    process.exit(EXIT.usage)
+  }
+  process.on(
+    'unhandledRejection',
+    refuse('as the worker was made, a promise that no code awaits was rejected'),
+  )
+  process.on(
+    'uncaughtException',
+    refuse('as the worker was made, an error was thrown outside of any callback'),
+  )
+  await act()
+  await sleep(SETTLE_MS)
+  await new Promise((resolve) => process.send?.(TRIED, undefined, {}, resolve))
+  // Whatever components have left open.
+  process.exit(EXIT.finished)
+}
+
+/** Returns how long a trial may take. */
+export function trialMs(componentTimeoutMs: number): number {
+  return Math.min(componentTimeoutMs, TRIAL_MS_MAX)
+}

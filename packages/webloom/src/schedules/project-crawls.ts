@@ -36,6 +36,7 @@ import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import { TrialEnded } from '../processes/trial-process.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
+import { shownError } from './shown-error.ts'
 import { tellFailed } from './tell-failed.ts'
 
 export interface WantedCrawl {
@@ -363,13 +364,3 @@ class SpiderCrawls {
 }
 
 const OUTCOMES = { begun: 'begun by its schedule: a run of', resumed: 'goes on by its schedule:' } as const
-
-/** As pino writes an error. What a component throws as it is made may have a password in it, and goes to chats and into logs. */
-function shownError(error: unknown): {
-  readonly type: string
-  readonly message: string
-  readonly stack: string
-} {
-  const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error))
-  return { type: name, message: withoutTextSecrets(message), stack: withoutTextSecrets(stack) }
-}

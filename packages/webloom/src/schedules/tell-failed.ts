@@ -7,6 +7,7 @@ import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { channelsOf } from '../outcome/crawl-monitors.ts'
 import { commandName } from '../terminal/resume-line.ts'
+import { shownError } from './shown-error.ts'
 
 /** As of an alert of a monitor. */
 const WORDS_CHARS_MAX = 500
@@ -49,6 +50,6 @@ export async function tellFailed({ Class, flags, config, logger }: FailingCrawl,
           `nobody is told there that ${typedCrawl(spider, crawlId)} failed`,
         )
   } catch (err) {
-    logger.error({ err }, 'nobody could be told of a scheduled run that failed')
+    logger.error({ err: shownError(err) }, 'nobody could be told of a scheduled run that failed')
   }
 }

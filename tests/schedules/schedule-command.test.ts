@@ -150,7 +150,7 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
   [
     'a component that ends its process',
     ['schedule', 'quotes', '@daily', '-s', 'ITEM_PIPELINES={"./exits.ts#Pipe":300}'],
-    'its process ended (exit code 0)',
+    'its process ended (exit code 1), as by process.exit()',
   ],
   ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
   ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],

@@ -80,6 +80,9 @@ export async function tryInProcess({ program, argv, env, timeoutMs }: TrialOptio
 
 /** Where it stands in a stack, the line of the error. */
 function saidBy(tail: string): string {
+  // So says `main` of what has ended the process with 0.
+  if (tail.includes('ended unfinished'))
+    return ', as by process.exit() in the spider’s file or in one of its components'
   const lines = tail.split('\n').filter((line) => line.trim() !== '')
   const line = lines.find((one) => /^(webloom: |\w*Error\b)/.test(one)) ?? lines.at(-1)
   return line === undefined ? '' : `: ${line.trim()}`

@@ -157,6 +157,13 @@ async function dueOf(
   const crawls = new ProjectCrawls({ flags: {}, config, logger, tries: tried, othersJoinMs: 0 })
   used.use({ [Symbol.asyncDispose]: () => crawls.close() })
   await crawls.add(place)
+  /** The same in a process that comes later. */
+  const anew = async () => {
+    const later = new ProjectCrawls({ flags: {}, config, logger, tries: tried })
+    used.use({ [Symbol.asyncDispose]: () => later.close() })
+    await later.add(place)
+    return later
+  }
   const lastFire = async () => (await schedules.all())[0]!.last
   const lookedUntil = (says: string) =>
     vi.waitFor(async () => {
@@ -165,6 +172,8 @@ async function dueOf(
     }, 20_000)
   return {
     crawls,
+    schedules,
+    anew,
     lines,
     fields,
     lastFire,
@@ -315,4 +324,14 @@ test('a worker that takes long to be tried holds up no crawl of its spider that 
   trial.reject(new Error('the database is away'))
   await lookedUntil(NOT_BEGUN)
   expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'the database is away' })
+})
+
+test('a run is served that was begun by a process killed behind that, though its schedule is gone before a worker has joined it', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const { schedules, anew, lookedUntil } = await dueOf(used, server, { set: ['CRAWL_ID=news'] })
+  await lookedUntil('begun by its schedule')
+  await schedules.remove('daily')
+  const wanted = await (await anew()).look()
+  expect(wanted.map(({ flags }) => flags.set)).toEqual([expect.arrayContaining(['CRAWL_ID=news'])])
 })

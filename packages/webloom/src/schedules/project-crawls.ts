@@ -7,6 +7,7 @@
 
 import {
   type CrawlName,
+  crawlKey,
   crawlNameOf,
   type Logger,
   redisError,
@@ -23,6 +24,7 @@ import {
   crawlWanted,
   type DueRun,
   DueRuns,
+  noteCrawl,
   readCrawls,
   readSeedCounts,
   refuseRun,
@@ -35,6 +37,7 @@ import { persistsOf, shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import { TrialEnded } from '../processes/trial-process.ts'
+import { VERSION } from '../version.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
 import { shownError } from './shown-error.ts'
 import { tellFailed } from './tell-failed.ts'
@@ -282,9 +285,13 @@ class SpiderCrawls {
     const logger = this.#logger
     const asked = this.#with(flags)
     const { settings } = asked
-    const keys = crawlRedisKeys(crawlNameOf(settings, this.#name))
+    const crawl = crawlNameOf(settings, this.#name)
+    const keys = crawlRedisKeys(crawl)
     // A run that all its workers refuse would go on for ever, and nobody be told.
     await this.#tries({ name: this.#name, Class: this.#Class }, flags, asked)
+    // Before it begins: whoever is killed behind that leaves a run that others find, though its schedule is gone by then.
+    const statsKey = crawlKey(settings.getString('STATS_KEY'), crawl)
+    await noteCrawl(this.#place.redis, { ...crawl, statsKey, release: VERSION })
     const begun = await beginRun({
       ...{ redis: this.#place.redis, keys, fire, schedule: name, flags },
       persists: persistsOf(settings),

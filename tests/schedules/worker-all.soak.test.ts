@@ -6,9 +6,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import {
+  type FakeWebProcess,
+  type RedisServer,
+  startFakeWebProcess,
+  startProcess,
+  startRedis,
+} from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ClusterFolder, fetchCounts, followingSpider, randomOf } from '../cluster/cluster-crawl.ts'
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 const ROUNDS = Number(process.env.SCHEDULE_ROUNDS ?? 10)
 const TIMEOUT_MS = 900_000
@@ -122,6 +129,56 @@ test('a run that its worker refuses is a failed one: its schedule says why, and 
   machine.kill('SIGTERM')
   await machine.exited
   hook.close().closeAllConnections()
+})
+
+test('what a component of one schedule does as it is made, or another spider’s file, ends no crawl', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await redis.command('FLUSHALL')
+  const spider = (name: string) => `import { Spider } from 'webloom'
+export class One extends Spider {
+  override name = '${name}'
+}`
+  const harmless = 'export class Pipe { processItem(item) { return item } }'
+  await using folder = await projectFolder({
+    'webloom.config.ts': `export default { spiders: 'spiders' }`,
+    'spiders/calm.ts': spider('calm'),
+    'spiders/odd.ts': `${spider('odd')}\nif (process.argv.includes('--all')) setTimeout(() => Promise.reject(new Error('of odd')), 100)`,
+    'pipe.ts': harmless,
+  })
+  const webloom = (...words: string[]) =>
+    startProcess(process.execPath, [CLI, ...words], {
+      cwd: folder.path,
+      env: { ...process.env, REDIS_URL: redis.url, WEBLOOM_COMPONENT_TIMEOUT: '10' },
+      timeoutMs: TIMEOUT_MS,
+    })
+  const pipe = ['-s', 'ITEM_PIPELINES={"./pipe.ts#Pipe":300}']
+  await webloom('schedule', 'calm', '@yearly', '--name', 'bad', ...pipe).exited
+  await webloom('schedule', 'calm', '@yearly').exited
+  const machine = webloom('worker', '--all')
+  await machine.waitForOutput(/all crawls are served on/, 30_000)
+  const whyOf = async (text: string) => {
+    writeFileSync(folder.join('pipe.ts'), text)
+    await webloom('schedule', 'run', 'bad').exited
+    await machine.waitForOutput(/could not be begun/, 60_000)
+    machine.forget()
+    const { stdout } = await webloom('schedule', 'list', '--json').exited
+    return (JSON.parse(stdout) as { name: string; last: object }[]).find(({ name }) => name === 'bad')?.last
+  }
+  expect(
+    await whyOf(
+      `export class Pipe { db = Promise.reject(new Error('no database')); processItem(item) { return item } }`,
+    ),
+  ).toMatchObject({ outcome: 'failed', why: expect.stringContaining('no database') })
+  expect(await whyOf(`await new Promise(() => setInterval(() => {}, 1e9))\n${harmless}`)).toMatchObject({
+    outcome: 'failed',
+    why: expect.stringContaining('not ready after 10 s'),
+  })
+  expect(await whyOf(`for (;;) {}`)).toMatchObject({ outcome: 'failed' })
+  await webloom('schedule', 'run', 'calm').exited
+  await machine.waitForOutput(/crawl ended: finished/, 60_000)
+  machine.kill('SIGTERM')
+  expect((await machine.exited).code).toBe(143)
 })
 
 test('secrets of a schedule reach its run, and no list of processes shows them', {

@@ -12,7 +12,7 @@ import type { ChildProcess } from 'node:child_process'
 import { hostname } from 'node:os'
 import type { Logger } from '@webloom/core'
 import { EXIT } from '../exit-codes.ts'
-import { fairShares } from '../schedules/fair-shares.ts'
+import { fairShares } from './fair-shares.ts'
 import {
   type ProcessEnd,
   RESTART_MS_MIN,

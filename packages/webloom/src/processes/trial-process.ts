@@ -88,14 +88,14 @@ function saidBy(tail: string): string {
   return line === undefined ? '' : `: ${line.trim()}`
 }
 
-/** Whether this process is a trial. Processes that it starts itself are none. */
+/** Returns whether this process is a trial. Processes that it starts itself are none. */
 export function isTrial(): boolean {
   const value = process.env[VARIABLE]
   delete process.env[VARIABLE]
   return value !== undefined
 }
 
-/** In the process of a trial: does what a worker does before it begins. */
+/** Does, in the process of a trial, what a worker does before it begins, and ends it. */
 export async function tried(act: () => Promise<void>): Promise<void> {
   // Whoever ends the process that has begun it ends us by leaving.
   process.on('disconnect', () => process.exit(EXIT.terminated))

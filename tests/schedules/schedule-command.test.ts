@@ -19,10 +19,10 @@ export class Quotes extends Spider {
   tag?: string
 }`,
       'rejects.ts': `export class Pipe {
-  db = new Promise((_, reject) => setTimeout(reject, 20, new Error('no database')))
+  db = Promise.reject(new Error('no database'))
   async processItem(item) { await this.db; return item }
 }`,
-      'hangs.ts': `await new Promise((resolve) => setTimeout(resolve, 1e9))
+      'hangs.ts': `await new Promise(() => setInterval(() => {}, 1e9))
 export class Pipe { processItem(item) { return item } }`,
       'exits.ts': `export class Pipe { constructor() { process.exit(0) } processItem(item) { return item } }`,
     }),
@@ -85,6 +85,7 @@ export class Other extends Spider {
 }`,
   })
   const listed = await line.run(['schedule', 'list'], { cwd: broken.path, env: { REDIS_URL: redis.url } })
+  expect(listed.stdout).toMatch(/^broken, runs of quotes {3}@yearly in /m)
   expect(listed.stdout).toMatch(
     /! spider quotes is not among those of this project that load. Not loaded here:\n.*quotes\.ts.*Gone is not defined/s,
   )

@@ -1,6 +1,6 @@
 /** A schedule in words: in a list, as JSON, and what to type where nobody serves it. */
 
-import { environmentVariable } from '@webloom/core'
+import { crawlTitle, environmentVariable } from '@webloom/core'
 import { crawlRedisKeys, crawlShown, type LastFire, type ScheduleSeen } from '@webloom/queue'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
@@ -25,7 +25,7 @@ export function scheduleLines(
   const { name, cron, tz, nextAt, last, isHere } = seen
   const how = typedFlags(seen)
   return [
-    `${name}   ${cron} in ${tz}   ${nextAt.getTime() < Date.now() ? 'due since' : 'next'} ${atShown(nextAt, tz)}`,
+    `${name}${ofCrawl(seen)}   ${cron} in ${tz}   ${nextAt.getTime() < Date.now() ? 'due since' : 'next'} ${atShown(nextAt, tz)}`,
     ...(how === '' ? [] : [`  ${how}`]),
     ...(last
       ? [
@@ -35,6 +35,12 @@ export function scheduleLines(
       : []),
     ...(isHere ? [] : missingLines(seen.spider, problems)),
   ]
+}
+
+/** A name that somebody has given does not say whose runs it begins. */
+function ofCrawl({ name, spider, crawlId }: ScheduleSeen): string {
+  const title = crawlTitle(spider, crawlId)
+  return name === title ? '' : `, runs of ${title}`
 }
 
 /** Of what does not load nobody knows which spider it would be. */

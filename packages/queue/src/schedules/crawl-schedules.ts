@@ -6,6 +6,7 @@ import type { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { readRun } from '../history/run-records.ts'
 import { type CrawlRedisKeys, crawlRedisKeys, scheduledSpidersKey } from '../redis/crawl-redis-keys.ts'
+import type { Scheduled } from './begin-run.ts'
 import { checkCron, nextTime } from './cron-times.ts'
 import { beginCounts, forgetCounts } from './fire-counts.ts'
 import {
@@ -163,9 +164,16 @@ export class CrawlSchedules {
     })
   }
 
-  async #runOf({ spider, crawlId }: Schedule, last: LastFire | undefined): Promise<RunSeen | undefined> {
+  async #runOf(
+    { name, spider, crawlId }: Schedule,
+    last: LastFire | undefined,
+  ): Promise<RunSeen | undefined> {
     if (last?.run === undefined) return undefined
-    return readRun(this.#redis, crawlRedisKeys({ spider, crawlId, ...this.#prefixes }), last.run)
+    const keys = crawlRedisKeys({ spider, crawlId, ...this.#prefixes })
+    const its = await readRun(this.#redis, keys, last.run)
+    if (its?.state !== 'stopped' && its?.state !== 'lost') return its
+    const anew = await runInPlaceOf(this.#redis, keys, name, last.run)
+    return (anew === undefined ? undefined : await readRun(this.#redis, keys, anew)) ?? its
   }
 
   async #with<T>(spider: string, act: (queue: Queue, keys: CrawlRedisKeys) => Promise<T>): Promise<T> {
@@ -177,4 +185,17 @@ export class CrawlSchedules {
       await queue.close()
     }
   }
+}
+
+/** Resolves to the run that has begun in the place of this one, which a signal had stopped and which could not go on. It is still the schedule's. */
+async function runInPlaceOf(
+  redis: Redis,
+  { record }: CrawlRedisKeys,
+  schedule: string,
+  run: string,
+): Promise<string | undefined> {
+  const [now, before, scheduled] = await redis.hmget(record, 'run', 'runsBefore', 'scheduled')
+  if (now == null || scheduled == null || (JSON.parse(scheduled) as Scheduled).schedule !== schedule)
+    return undefined
+  return before?.split(' ').includes(run) ? now : undefined
 }

@@ -1,6 +1,6 @@
 /** The crawl's last runs, each beside the one before: a spider that brings less than it did is seen here first. */
 
-import { type AlertSeen, fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
+import { type AlertSeen, countOf, fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
 import type { Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
@@ -172,7 +172,7 @@ function Alerts({ runs }: { readonly runs: readonly RunSeen[] }) {
 function Fields({ runs }: { readonly runs: readonly RunSeen[] }) {
   const [run, before] = runs
   const share = (of: RunSeen | undefined, field: string) =>
-    of && of.items > 0 ? (of.fields[field] ?? 0) / of.items : undefined
+    of && of.items > 0 ? (countOf(of.fields, field) ?? 0) / of.items : undefined
   const names = fieldsOfRuns(runs).slice(0, FIELDS_MAX).sort()
   const columns: readonly Column<string>[] = [
     { name: 'Field', cell: (field) => <Name text={field} /> },

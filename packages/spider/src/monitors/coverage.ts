@@ -14,7 +14,14 @@
  * runs before make that improbable. A bound that was given is a promise, and holds for one item.
  */
 
-import type { AlertSeen, PastRun, RunCheckpoint, RunLook, RunSeen } from '@webloom/core'
+import {
+  type AlertSeen,
+  countOf,
+  type PastRun,
+  type RunCheckpoint,
+  type RunLook,
+  type RunSeen,
+} from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import { logChanceOf } from './chance.ts'
 import type { Finding } from './finding.ts'
@@ -62,13 +69,13 @@ export function latestCoverage(
   alerts: readonly AlertSeen[] = [],
 ): LatestCoverage {
   const findings: Finding[] = []
-  const worst: Record<string, number> = {}
+  const worst: [field: string, logChance: number][] = []
   for (const [field, { least }] of coverageBounds(monitors, look.past)) {
     const alert = alerts.find(({ id }) => id === idOf(field))
     const fromMs = alert?.resolvedAt === undefined ? 0 : Date.parse(alert.resolvedAt)
     const stretches = stretchesOf(field, look.run, checkpoints, fromMs)
     const chances = stretches.map(({ have, items }) => logChance(have, items, least))
-    worst[field] = Math.min(0, ...chances)
+    worst.push([field, Math.min(0, ...chances)])
     const stands = alert !== undefined && alert.resolvedAt === undefined
     const bound = Math.min(LOG_CHANCE, DIP_FACTOR * worstBefore(field, look.past))
     // The shortest stretch that shows it: it is the nearest to what has changed.
@@ -77,14 +84,14 @@ export function latestCoverage(
       : stretches.find((_, n) => chances[n]! < bound)
     if (shown) findings.push(findingOf(field, least, shown))
   }
-  return { findings, worst }
+  return { findings, worst: Object.fromEntries(worst) }
 }
 
 /** Returns the coverage of all items of a run that has ended. */
 export function wholeCoverage(monitors: Monitors, { run, past }: Pick<RunLook, 'run' | 'past'>): Finding[] {
   if (run.items === 0) return []
   return [...coverageBounds(monitors, past)].flatMap(([field, { least, usual }]) => {
-    const have = run.fields[field] ?? 0
+    const have = countOf(run.fields, field) ?? 0
     if (have / run.items >= least) return []
     if (usual !== undefined && logChance(have, run.items, usual) > LOG_CHANCE_AT_END) return []
     return [
@@ -108,7 +115,9 @@ export function worstOf(
   other: Readonly<Record<string, number>> = {},
 ): Record<string, number> {
   const fields = new Set([...Object.keys(one), ...Object.keys(other)])
-  return Object.fromEntries([...fields].map((field) => [field, Math.min(one[field] ?? 0, other[field] ?? 0)]))
+  return Object.fromEntries(
+    [...fields].map((field) => [field, Math.min(countOf(one, field) ?? 0, countOf(other, field) ?? 0)]),
+  )
 }
 
 /** Returns the stretches of the run since `fromMs`, the shortest first. */
@@ -123,16 +132,16 @@ function stretchesOf(
     .toReversed()
     .filter(({ atMs }) => atMs >= fromMs)
     .flatMap((from) => {
-      const had = from.fields[field]
+      const had = countOf(from.fields, field)
       const items = run.items - from.items
       // A checkpoint of before a setting was changed does not know the field.
       if (had === undefined || items < STRETCH_ITEMS_MIN) return []
-      return [{ items, have: (run.fields[field] ?? 0) - had, from }]
+      return [{ items, have: (countOf(run.fields, field) ?? 0) - had, from }]
     })
 }
 
 function findingOf(field: string, least: number, { have, items, from }: Stretch): Finding {
-  const had = from.fields[field]! / from.items
+  const had = countOf(from.fields, field)! / from.items
   const before = from.items > 0 ? `, and ${percent(had)} of the ${grouped(from.items)} before` : ''
   return {
     id: idOf(field),
@@ -145,7 +154,7 @@ function worstBefore(field: string, past: readonly PastRun[]): number {
   const well = past.filter(({ alerts = [] }) =>
     alerts.every(({ id, resolvedAt }) => id !== idOf(field) || resolvedAt !== undefined),
   )
-  return Math.min(0, ...comparable(well).map(({ worst }) => worst?.[field] ?? 0))
+  return Math.min(0, ...comparable(well).map(({ worst }) => countOf(worst, field) ?? 0))
 }
 
 /** Field → the share that it must have: the one that is given, else what follows from the runs before. */
@@ -158,7 +167,7 @@ function coverageBounds(
     const brought = past.filter(({ items }) => items > 0)
     for (const field of new Set(comparable(brought).flatMap(({ fields }) => Object.keys(fields)))) {
       const compared = comparable(brought, idOf(field))
-      const shares = compared.map(({ items, fields }) => (fields[field] ?? 0) / items)
+      const shares = compared.map(({ items, fields }) => (countOf(fields, field) ?? 0) / items)
       if (shares.length === 0) continue
       bounds.set(field, {
         least: Math.min(median(shares) - coverageDrop, ...shares),
@@ -172,7 +181,7 @@ function coverageBounds(
 
 /** By Laplace's rule of succession: of fifteen items that all have the field it does not follow that every one has it. */
 function usualShare(field: string, runs: readonly RunSeen[]): number {
-  const have = runs.reduce((sum, { fields }) => sum + (fields[field] ?? 0), 0)
+  const have = runs.reduce((sum, { fields }) => sum + (countOf(fields, field) ?? 0), 0)
   const items = runs.reduce((sum, run) => sum + run.items, 0)
   return (have + 1) / (items + 2)
 }

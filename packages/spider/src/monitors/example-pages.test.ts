@@ -43,3 +43,9 @@ test('a field that is watched later is looked at from then on, and fifty are wat
   expect(Object.keys(noted)).toHaveLength(50)
   expect(JSON.parse(String(noted[`${PAGES_STAT}price`]))).toEqual(['https://shop.example/2'])
 })
+
+test('what every object inherits is no field of an item', () => {
+  const stats = new MemoryStatsCollector()
+  new ExamplePages(stats, ['constructor']).look({}, new Response('https://shop.example/1'))
+  expect(stats.get(`${PAGES_STAT}constructor`)).toBe('["https://shop.example/1"]')
+})

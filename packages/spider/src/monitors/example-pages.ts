@@ -65,5 +65,7 @@ function has(
 
 function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
-  return value instanceof Map ? value.get(name) : (value as Record<string, unknown>)[name]
+  if (value instanceof Map) return value.get(name)
+  // As fields are counted: what every object inherits is none.
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
 }

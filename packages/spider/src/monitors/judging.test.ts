@@ -268,6 +268,16 @@ test('an alert of coverage stands until the latest items are well, and is found 
   expect(found(over, { items: 220, fields: { price: 100 } }, broken)).toBe(1)
 })
 
+test.for(['constructor', '__proto__'])('a field that is called %s is judged as any other', (field) => {
+  const monitors: Monitors = JSON.parse(`{"coverageDrop": 0.3, "coverage": {"${field}": 0.9}}`)
+  const had = JSON.parse(`{"${field}": 1000}`) as Record<string, number>
+  const past = [{ items: 1000, fields: had }, { items: 1000 }, { items: 1000 }]
+  expect(checkpointOf(monitors, look({ items: 100 }, past)).fields).toEqual(JSON.parse(`{"${field}": 0}`))
+  expect(now(monitors, look({ state: 'running', items: 100 }, past))).toEqual([`coverage/${field}`])
+  const [ended] = judgeEnd(monitors, look({ items: 100 }, past), clockOf(look({ items: 100 })))
+  expect(ended?.words).toBe(`${field}: 0 % of 100 items have it; at least 90 % must`)
+})
+
 test('checkpoints are bounded, and keep the first moments of a long run', () => {
   let checkpoints: readonly RunCheckpoint[] = []
   for (let n = 0; n < 1000; n++)

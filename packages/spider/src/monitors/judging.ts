@@ -5,7 +5,15 @@
  * (coverage.ts). At the end the whole run is judged by its shares as they are.
  */
 
-import type { AlertSeen, PastRun, RunCheckpoint, RunClock, RunLook, RunSeen } from '@webloom/core'
+import {
+  type AlertSeen,
+  countOf,
+  type PastRun,
+  type RunCheckpoint,
+  type RunClock,
+  type RunLook,
+  type RunSeen,
+} from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import { chanceOf } from './chance.ts'
 import { latestCoverage, watchedFields, wholeCoverage } from './coverage.ts'
@@ -66,7 +74,7 @@ export function judgeEnd(monitors: Monitors, look: RunLook, clock: RunClock): Fi
 
 /** Returns how the run stands, for later looks. */
 export function checkpointOf(monitors: Monitors, { run, past, atMs }: RunLook): RunCheckpoint {
-  const fields = watchedFields(monitors, past).map((field) => [field, run.fields[field] ?? 0])
+  const fields = watchedFields(monitors, past).map((field) => [field, countOf(run.fields, field) ?? 0])
   return { atMs, items: run.items, fields: Object.fromEntries(fields) }
 }
 
@@ -188,7 +196,7 @@ function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Find
   return Object.entries(monitors.statuses ?? {}).flatMap(([status, bound]) => {
     if (bound === undefined) return []
     const { max, share } = typeof bound === 'number' ? { max: bound, share: undefined } : bound
-    const count = countOf(status, run.statuses)
+    const count = countOfStatus(status, run.statuses)
     const id = `statuses/${status}`
     if (max !== undefined && count > max)
       return [
@@ -210,7 +218,7 @@ function statuses(monitors: Monitors, { run }: RunLook, hasEnded: boolean): Find
 }
 
 /** Returns how many responses had this status, or one of this class (`4xx`). */
-function countOf(status: string, counts: Readonly<Record<string, number>>): number {
+function countOfStatus(status: string, counts: Readonly<Record<string, number>>): number {
   if (!status.endsWith('xx')) return counts[status] ?? 0
   const ofClass = Object.entries(counts).filter(([one]) => one.length === 3 && one[0] === status[0])
   return ofClass.reduce((sum, [, count]) => sum + count, 0)

@@ -20,6 +20,11 @@ test('a field that is gone is compared in each run that lacks it, and so is one 
   ])
 })
 
+test('a field that is called as what each object inherits is counted as any other', () => {
+  const lines = comparedLines([RUN, { ...RUN, fields: { constructor: 5 } as unknown as RunSeen['fields'] }])
+  expect(lines).toContainEqual(expect.stringMatching(/^field constructor +50\.0 % +0\.0 %$/))
+})
+
 test('a run that goes on is not compared with the one before: what it has not fetched yet is not missing', () => {
   const { endedAt: _, finishReason: __, ...ended } = RUN
   const running: RunSeen = { ...ended, state: 'running', pages: 5 }

@@ -1,6 +1,6 @@
 /** Runs as `webloom runs` prints them: a line each, or two of them side by side. */
 
-import { fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
+import { countOf, fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
 import { changeOf, coverageOf, durationInWords, grouped, secondShown } from '../terminal/figures.ts'
 import type { KeptRuns } from './kept-runs.ts'
 
@@ -62,8 +62,8 @@ export function comparedLines([now, before, ...earlier]: readonly RunSeen[]): st
     ),
     ...fields.map((field) => [
       `field ${field}`,
-      coverageOf(before!.fields[field] ?? 0, before!.items),
-      coverageOf(now!.fields[field] ?? 0, now!.items),
+      coverageOf(countOf(before!.fields, field) ?? 0, before!.items),
+      coverageOf(countOf(now!.fields, field) ?? 0, now!.items),
       '',
     ]),
   ]

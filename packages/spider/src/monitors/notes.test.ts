@@ -1,5 +1,6 @@
-import { NO_NOTES, type RunLook, type RunSeen } from '@webloom/core'
+import { NO_NOTES, type OutgoingMessage, type RunLook, type RunSeen } from '@webloom/core'
 import { expect, test } from 'vitest'
+import { notificationText } from '../notifications/notification.ts'
 import {
   goneOn,
   RESOLVED_AFTER_MS,
@@ -78,4 +79,13 @@ test('of messages that wait the oldest go when there are too many, and how many 
   const [told, unkept] = withoutUnkept(notes)
   expect(unkept).toBe(3 * audience.channels.length)
   expect(withoutUnkept(told)[1]).toBe(0)
+})
+
+test('what a site has written adds no line to a message, and drives no terminal', () => {
+  const forged = { id: 'coverage/a\n\u2028', words: 'a\x1b[31m\n• all is well\u202e: 0 %' }
+  const { notes } = withRaised(NO_NOTES, [forged], { look, nowMs: 0, audience })
+  const [{ notification }] = notes.outbox as [OutgoingMessage]
+  expect(notification.alerts[0]?.words).toBe(String.raw`a\u001b[31m\n• all is well\u202e: 0 %`)
+  const recovered = { ...notification, alerts: [], resolved: notification.alerts }
+  for (const one of [notification, recovered]) expect(notificationText(one).split('\n')).toHaveLength(3)
 })

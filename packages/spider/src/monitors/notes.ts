@@ -5,6 +5,7 @@ import type { AlertSeen, MonitorNotes, Notification, RunLook, RunSeen } from '@w
 import { withoutUrlSecrets } from '@webloom/core'
 import { PAGES_STAT } from './example-pages.ts'
 import type { Finding } from './finding.ts'
+import { oneLine } from './words.ts'
 
 const ALERTS_MAX = 50
 /** Of those for which there is no room. */
@@ -177,7 +178,7 @@ function alertOf({ id, words, field }: Finding, look: RunLook, nowMs: number): A
   return {
     id,
     // What a monitor of the spider's own says may have an address in it.
-    words: withoutUrlSecrets(words).slice(0, WORDS_CHARS_MAX),
+    words: oneLine(withoutUrlSecrets(words)).slice(0, WORDS_CHARS_MAX),
     at: new Date(nowMs).toISOString(),
     ...(pages.length > 0 && { pages }),
   }

@@ -1,4 +1,5 @@
 import { crawlTitle, type Notification } from '@webloom/core'
+import { oneLine } from '../monitors/words.ts'
 
 /** A way to tell people what monitors have found; `outcome/crawl-monitors.ts` of `webloom` lists them. */
 export interface NotificationChannel {
@@ -31,8 +32,10 @@ export function notificationText(notification: Notification, charsMax = Number.P
   const { alerts, resolved = [], pages, items, run, spider } = notification
   const { more = `webloom runs ${spider} --compare` } = notification
   const entries = [
-    ...alerts.map(({ words, pages = [] }) => [`• ${words}`, ...pages.map((page) => `   ${page}`)].join('\n')),
-    ...resolved.map(({ id, words }) => `• ${id} has recovered; it had found: ${words}`),
+    ...alerts.map(({ words, pages = [] }) =>
+      [`• ${oneLine(words)}`, ...pages.map((page) => `   ${oneLine(page)}`)].join('\n'),
+    ),
+    ...resolved.map(({ id, words }) => `• ${oneLine(`${id} has recovered; it had found: ${words}`)}`),
   ]
   const end = notification.isTest
     ? `More: ${more}`

@@ -25,6 +25,13 @@ test('a field that is called as what each object inherits is counted as any othe
   expect(lines).toContainEqual(expect.stringMatching(/^field constructor +50\.0 % +0\.0 %$/))
 })
 
+test('a field whose name has control characters stands in its column', () => {
+  const odd = { ...RUN, fields: { 'a\x1b[31m': 10, title: 10 } as RunSeen['fields'] }
+  const lines = comparedLines([odd, odd]).filter((line) => line.startsWith('field '))
+  expect(new Set(lines.map((line) => line.length)).size).toBe(1)
+  expect(lines[0]).toMatch(/^field a\\x1b\[31m +100/)
+})
+
 test('a run that goes on is not compared with the one before: what it has not fetched yet is not missing', () => {
   const { endedAt: _, finishReason: __, ...ended } = RUN
   const running: RunSeen = { ...ended, state: 'running', pages: 5 }

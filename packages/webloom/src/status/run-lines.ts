@@ -2,6 +2,7 @@
 
 import { countOf, fieldsOfRuns, type RunSeen, unsentWords } from '@webloom/core'
 import { changeOf, coverageOf, durationInWords, grouped, secondShown } from '../terminal/figures.ts'
+import { visible } from '../terminal/sanitize.ts'
 import type { KeptRuns } from './kept-runs.ts'
 
 /** Returns a line for each, with how pages and items differ from the run before in brackets; below it what its monitors found. */
@@ -61,7 +62,7 @@ export function comparedLines([now, before, ...earlier]: readonly RunSeen[]): st
       figureRow(`status ${status}`, before!.statuses[status] ?? 0, now!.statuses[status] ?? 0),
     ),
     ...fields.map((field) => [
-      `field ${field}`,
+      visible(`field ${field}`),
       coverageOf(countOf(before!.fields, field) ?? 0, before!.items),
       coverageOf(countOf(now!.fields, field) ?? 0, now!.items),
       '',

@@ -117,7 +117,7 @@ test('what is due is made due, told and forgotten', async () => {
   visitInTheFuture(folder.join('job', 'webloom.sqlite'))
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 4 pages/)
   expect(await webloom('visits', 'forget', 'shop', ...JOBDIR, '--match', '/\\/p\\/[12]$/')).toBe(
-    'forgotten: 2 pages',
+    String.raw`forgotten: 2 pages that match \/p\/[12]$ as a regular expression`,
   )
   expect(await listed('visits', 'list', 'shop')).not.toContain('/p/1')
 })

@@ -37,7 +37,7 @@ export const visits = group(
       { ...OPTIONS, ...MATCH, ...LIMIT },
       async (flags, [name]) => (await act()).visitsList(await namedSpider(name, flags), flags),
       [
-        ['webloom visits list quotes --match /author/', 'those of authors'],
+        ['webloom visits list quotes --match author/', 'those of authors'],
         ['webloom visits list quotes --limit 10 --json', 'for a program to read'],
       ],
     ),
@@ -58,7 +58,7 @@ export const visits = group(
       async (flags, [name, urls]) => (await act()).visitsForget(await namedSpider(name, flags), urls, flags),
       [
         ['webloom visits forget quotes https://quotes.toscrape.com/login', 'this page'],
-        ['webloom visits forget quotes --match /tag/', 'all pages of tags'],
+        ['webloom visits forget quotes --match tag/', 'all pages of tags'],
       ],
     ),
   ],
@@ -79,6 +79,6 @@ export const refresh = command<RefreshFlags, [name: string]>(
   async (flags, [name]) => (await act()).refresh(await namedSpider(name, flags), flags),
   [
     ['webloom refresh quotes --older 7d', 'all pages that were not visited for a week'],
-    ['webloom refresh quotes --match /author/', 'all pages of authors'],
+    ['webloom refresh quotes --match author/', 'all pages of authors'],
   ],
 )

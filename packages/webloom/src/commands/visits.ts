@@ -126,7 +126,7 @@ export async function visitsForget(
     if (flags.match === undefined) await forget(requests.map(fingerprint))
     else
       for await (const part of chosen(visits, flags.match)) await forget(part.map((page) => page.fingerprint))
-    const text = `forgotten: ${grouped(forgotten)} pages`
+    const text = `forgotten: ${grouped(forgotten)} pages${matchShown(flags.match)}`
     print(flags, { forgotten }, forgotten === 0 && flags.match !== undefined ? noMatch(flags.match) : text)
   })
 }
@@ -145,7 +145,7 @@ export async function refresh(spider: NamedSpider, flags: RefreshFlags): Promise
     }
     for await (const part of chosen(visits, flags.match, isMeant))
       for (const some of partsOf(part)) due += (await visits.reschedule(some, now)).length
-    const text = `due now: ${grouped(due)} pages; the crawl visits them when it runs`
+    const text = `due now: ${grouped(due)} pages${matchShown(flags.match)}; the crawl visits them when it runs`
     print(flags, { due }, matching === 0 && flags.match !== undefined ? noMatch(flags.match) : text)
   })
 }
@@ -213,6 +213,16 @@ function momentOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
+function expressionIn(match: string): string | undefined {
+  return /^\/(.+)\/$/s.exec(match)?.[1]
+}
+
+/** Who types a path between slashes may have meant a text. */
+function matchShown(match: string | undefined): string {
+  const expression = match === undefined ? undefined : expressionIn(match)
+  return expression === undefined ? '' : ` that match ${expression} as a regular expression`
+}
+
 function matcherOf(match: string | undefined): (url: string) => boolean {
   if (match === undefined) return () => true
   // A variable of a shell that is not set would otherwise mean all pages.
@@ -221,7 +231,7 @@ function matcherOf(match: string | undefined): (url: string) => boolean {
       'WL_USAGE',
       '--match is empty; expected a part of the URLs, or /a regular expression/',
     )
-  const expression = /^\/(.+)\/$/s.exec(match)?.[1]
+  const expression = expressionIn(match)
   if (expression === undefined) return (url) => url.includes(match)
   try {
     const pattern = new RegExp(expression)

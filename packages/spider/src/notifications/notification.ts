@@ -24,6 +24,7 @@ export function notificationTitle(notification: Notification): string {
   const crawl = crawlTitle(spider, crawlId)
   if (notification.isTest) return `${crawl}: a test of its alerts`
   if (alerts.length === 0) return `${crawl}: ${counted(resolved.length)} recovered`
+  if (alerts.every(({ id }) => id === 'schedule')) return `${crawl}: a scheduled run cannot be`
   return `${crawl}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
 

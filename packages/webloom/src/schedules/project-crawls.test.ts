@@ -273,6 +273,7 @@ test('what a component throws as it is made has no secret in the log, in its sch
     'no postgres://bob:hush1@db.example/shop?password=hush2 with token=hush3 and Authorization: Bearer hush4x, as '
   const { fields, lastFire, lookedUntil } = await dueOf(used, used.use(await startRedis()), {
     settings: { MONITOR_WEBHOOKS: [hook.url] },
+    set: ['CRAWL_ID=piped'],
     onSpider: () => {
       throw new Error(why + 'x'.repeat(1000))
     },
@@ -283,6 +284,9 @@ test('what a component throws as it is made has no secret in the log, in its sch
   for (const text of seen) expect(text).toContain('postgres://***@db.example/shop?password=***')
   for (const text of seen) expect(text).not.toMatch(/hush|bob/)
   expect(JSON.parse(told).alerts[0].words).toHaveLength(500)
+  expect(JSON.parse(told).text).toMatch(
+    /^[^ ]+: a scheduled run cannot be\n• a run that the schedule \S+ began/,
+  )
 })
 
 test('a worker’s refusal is told without its secrets', async () => {

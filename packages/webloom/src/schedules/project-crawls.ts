@@ -40,7 +40,7 @@ import { TrialEnded } from '../processes/trial-process.ts'
 import { VERSION } from '../version.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
 import { shownError } from './shown-error.ts'
-import { tellFailed } from './tell-failed.ts'
+import { type FailingCrawl, tellFailed } from './tell-failed.ts'
 
 export interface WantedCrawl {
   /** Tells it from all others. */
@@ -252,13 +252,13 @@ class SpiderCrawls {
         { reason: why },
         `${crawlShown(crawlRedisKeys(name))} is ended, as its worker refuses it; its schedule tries it again at its next hour`,
       )
-      this.#tell(why)
+      this.#tell(why, { crawlId: name.crawlId })
     }
   }
 
   /** Not waited for: who is told slowly holds up no crawl. */
-  #tell(why: string): void {
-    const told = { Class: this.#Class, flags: this.#flags, config: this.#config, logger: this.#logger }
+  #tell(why: string, of: Pick<FailingCrawl, 'crawlId' | 'schedule'>): void {
+    const told = { ...of, Class: this.#Class, flags: this.#flags, config: this.#config, logger: this.#logger }
     void tellFailed(told, why)
   }
 
@@ -274,11 +274,20 @@ class SpiderCrawls {
       const err = shownError(error)
       logger.error({ schedule: name, err }, `a run of ${this.#name} was due, and could not be begun`)
       await due.settled('failed', { why: err.message })
-      return this.#tell(err.message)
+      return this.#tell(err.message, { schedule: name, crawlId: this.#crawlIdOf(due.schedule.flags) })
     }
     // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
     const { outcome, run } = begun
     await due.settled(outcome, outcome === 'going' ? { why: 'the run before had not ended' } : { run })
+  }
+
+  /** As the crawl has it without its schedule where the schedule's flags cannot be read. */
+  #crawlIdOf(flags: DueRun['schedule']['flags']): string | null {
+    try {
+      return crawlNameOf(this.#with(flags).settings, this.#name).crawlId
+    } catch {
+      return this.#ownName().crawlId
+    }
   }
 
   async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<BegunRun> {

@@ -18,6 +18,10 @@ export interface FailingCrawl {
   readonly flags: OutsideFlags
   readonly config: LoadedConfig
   readonly logger: Logger
+  /** CRAWL_ID, as its schedule has it. */
+  readonly crawlId: string | null
+  /** The schedule's name, where it is known. */
+  readonly schedule?: string
 }
 
 /**
@@ -26,15 +30,16 @@ export interface FailingCrawl {
  *
  * @param why without secrets
  */
-export async function tellFailed({ Class, flags, config, logger }: FailingCrawl, why: string): Promise<void> {
+export async function tellFailed(failing: FailingCrawl, why: string): Promise<void> {
+  const { Class, flags, config, logger, crawlId, schedule } = failing
   try {
     const crawler = await crawlerFromOutside(Class, flags, config, () => silentLogger)
     const { settings, spider } = crawler
-    const crawlId = settings.get('CRAWL_ID')
-    const words = `a run that its schedule began, or was to begin, cannot be: ${why}`.slice(
-      0,
-      WORDS_CHARS_MAX,
-    )
+    const words =
+      `a run that ${schedule === undefined ? 'its schedule' : `the schedule ${schedule}`} began, or was to begin, cannot be: ${why}`.slice(
+        0,
+        WORDS_CHARS_MAX,
+      )
     const answers = await sendToEach(
       {
         ...{ id: randomUUID(), spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },

@@ -43,7 +43,7 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
     if (pages === undefined && flags.host !== undefined)
       throw new UsageError(
         'WL_USAGE',
-        `nothing is known of what ${flags.host} has spent on ${day} in ${crawlShown(keys)}, so nothing is renewed. Write the host as webloom status  does; what each has spent is kept with BUDGETS.hostDay`,
+        `nothing is known of what ${flags.host} has spent on ${day} in ${crawlShown(keys)}, so nothing is renewed. Write the host as webloom status does; what each has spent is kept with BUDGETS.hostDay`,
       )
     if (flags.json)
       console.log(visibleJson(JSON.stringify({ day, host: flags.host ?? null, pages: pages ?? 0 })))

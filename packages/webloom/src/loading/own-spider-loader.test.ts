@@ -84,3 +84,19 @@ test('a name that list() gives and load() does not know is a problem of the list
   expect(problems).toEqual([told])
   await expect(findSpider(config, 'ghost')).rejects.toMatchObject({ code: 'WL_SPIDER_LOAD', message: told })
 })
+
+test('a pattern under spiders is answered with what is expected', async () => {
+  const config = {
+    path: '/p/webloom.config.ts',
+    folder: '/p',
+    spiders: ['spiders/*.ts'],
+    settings: {},
+  } as never
+  const told =
+    'there is no such file or folder: a file or a folder is expected, with all files below it, and no pattern'
+  const listed = loadProjectSpiders(config).then(
+    ({ problems }) => problems.join(),
+    (error: Error) => error.message,
+  )
+  expect(await listed).toContain(told)
+})

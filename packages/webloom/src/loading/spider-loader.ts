@@ -214,7 +214,7 @@ function filesGiven(source: SpiderSource, { folder, path }: LoadedConfig): strin
   if (!stats)
     throw new UsageError(
       'WL_SPIDER_LOAD',
-      `${shownPath(path)}: spiders names ${JSON.stringify(source)}; there is no such file or folder`,
+      `${shownPath(path)}: spiders names ${JSON.stringify(source)}; there is no such file or folder${/[*?{[]/.test(source) ? ': a file or a folder is expected, with all files below it, and no pattern' : ''}`,
     )
   return stats.isDirectory() ? scriptsBelow(given) : [given]
 }

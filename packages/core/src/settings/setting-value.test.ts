@@ -145,3 +145,9 @@ describe('components', () => {
     expect(read('STATS_CLASS', '')).toEqual(refused)
   })
 })
+
+test('a number of hours is asked for as such: 24h is none', () => {
+  expect(readValue(settingRow('RECRAWL_INTERVAL')!, '24h')).toEqual({
+    expected: 'a number of hours ≥ 0.0002',
+  })
+})

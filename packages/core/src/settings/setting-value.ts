@@ -75,7 +75,9 @@ function readNumber(row: NumberRow, raw: unknown): Reading {
 }
 
 function kindOf(row: NumberRow): string {
-  return row.type === 'int' ? 'a whole number' : 'a number'
+  const kind = row.type === 'int' ? 'a whole number' : 'a number'
+  // Others are seconds, or counts: of hours many think as 24h, or 1d.
+  return row.unit === 'hours' ? `${kind} of hours` : kind
 }
 
 function isWithin({ min, max }: { min?: number; max?: number }, number: number): boolean {

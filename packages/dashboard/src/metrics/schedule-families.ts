@@ -7,7 +7,6 @@ export function scheduleFamilies(scheduled: readonly ScheduledRunsSeen[]): Metri
   const values = scheduled.flatMap(({ id, counts }) =>
     Object.entries(counts).map(([outcome, value]) => ({ labels: { crawl: id, outcome }, value })),
   )
-  if (values.length === 0) return []
   return [
     {
       name: 'webloom_scheduled_runs_total',

@@ -13,9 +13,10 @@ local asked = cjson.decode(ARGV[1])
 local record = KEYS[1]
 local found = foundOf(record)
 local fires = found.fires or ''
-local _, at = string.find(fires, asked.fire .. ' ', 1, true)
+-- Between spaces: a run's id may end as a fire does.
+local _, at = string.find(' ' .. fires, ' ' .. asked.fire .. ' ', 1, true)
 if at then
-  local outcome, run = string.match(fires, '^=(%a+)=(%S*) ', at + 1)
+  local outcome, run = string.match(fires, '^=(%a+)=(%S*) ', at)
   return { outcome or 'done', run or found.run or '' }
 end
 local outcome = 'going'

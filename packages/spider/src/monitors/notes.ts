@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import type { AlertSeen, MonitorNotes, Notification, RunLook, RunSeen } from '@webloom/core'
 import { withoutUrlSecrets } from '@webloom/core'
+import { oneLine } from '../notifications/one-line.ts'
 import { PAGES_STAT } from './example-pages.ts'
 import type { Finding } from './finding.ts'
-import { oneLine } from './words.ts'
 
 const ALERTS_MAX = 50
 /** Of those for which there is no room. */

@@ -1,5 +1,5 @@
 import { crawlTitle, type Notification } from '@webloom/core'
-import { oneLine } from '../monitors/words.ts'
+import { oneLine } from './one-line.ts'
 
 /** A way to tell people what monitors have found; `outcome/crawl-monitors.ts` of `webloom` lists them. */
 export interface NotificationChannel {

@@ -55,6 +55,7 @@ import { comparedNote, filterNote, otherFilter, settingsAsNoted, typedPlaces } f
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { VERSION } from '../version.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
+import { crawlLostText } from './crawl-lost-text.ts'
 import { seedSource } from './crawl-seeds.ts'
 import { chosenFilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
@@ -362,11 +363,6 @@ function requestQueue(
         logger,
       })
     : BucketQueue.fromCrawler(crawler, parts)
-}
-
-/** Returns what happened, what is lost and what to do. */
-function crawlLostText(crawl: string, redis: string): string {
-  return `the crawl, or a shard of it, is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
 }
 
 /** What may lose queued requests in the middle of a crawl is no note but a warning. */

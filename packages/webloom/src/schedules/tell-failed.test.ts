@@ -16,7 +16,7 @@ test('where nobody can be told, as the spider itself throws, the log has why and
     }
   }
   const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: {} }
-  await tellFailed({ Class: Throws, flags: {}, config, logger }, 'RECRAWL is off')
+  await tellFailed({ Class: Throws, flags: {}, config, logger, crawlId: null }, 'RECRAWL is off')
   const text = lines.join('')
   expect(text).toContain('postgres://***@db.example/shop')
   expect(text).toMatch(/caused by.*token=\*\*\*/)

@@ -1,16 +1,18 @@
 import {
   type BodyTo,
   type BudgetAsk,
+  type Crawler,
   MemoryStatsCollector,
   Request,
   Response,
+  Settings,
   Signals,
   silentLogger,
 } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { Downloader } from '../downloader.ts'
 import { wholeAnswer } from '../handlers/whole-answer.ts'
-import { BudgetsMiddleware } from './budgets.ts'
+import { BudgetsMiddleware, restOf } from './budgets.ts'
 
 const BODY = Buffer.from('twelve bytes')
 
@@ -119,27 +121,36 @@ test('requests of one host that were under way together are looked at once: they
 })
 
 test.each([
-  [false, 'what waits is lost, as the crawl is in memory'],
-  [true, 'what waits is kept where the crawl is kept'],
-])('a crawl that ends by its budget says what becomes of the rest (kept: %s)', async (isKept, text) => {
-  const said: string[] = []
-  const logger = { ...silentLogger, warn: (line: unknown) => void said.push(String(line)) }
-  const budgets = new BudgetsMiddleware({
-    plan: {
-      limits: { crawl: { pages: 1 } },
-      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
-      tz: 'UTC',
-    },
-    book: { spend: (some) => some.map(() => ({ window: 'crawl', kind: 'pages' })) },
-    isKept,
-    hostOf: () => undefined,
-    close: () => {},
-    stats: new MemoryStatsCollector(),
-    logger,
-  })
-  await budgets.processRequest(new Request('http://a.example/'))
-  expect(said.join()).toContain(text)
-})
+  [{}, undefined, 'lost, as the crawl is in memory'],
+  [{ JOBDIR: 'job' }, undefined, 'kept where the crawl is kept'],
+  [{}, {}, 'deleted, as SCHEDULER_PERSIST is false'],
+  [{ SCHEDULER_PERSIST: true }, {}, 'kept where the crawl is kept'],
+  [{ RECRAWL: 'fixed' }, {}, 'kept where the crawl is kept'],
+])(
+  'a crawl that ends by its budget says what becomes of the rest: %o, on Redis with %o',
+  async (command, others, text) => {
+    const settings = Settings.fromLayers({ command })
+    const rest = restOf({ settings, ...(others && { others: others as NonNullable<Crawler['others']> }) })
+    expect(rest).toContain(text)
+    const said: string[] = []
+    const logger = { ...silentLogger, warn: (line: unknown) => void said.push(String(line)) }
+    const budgets = new BudgetsMiddleware({
+      plan: {
+        limits: { crawl: { pages: 1 } },
+        after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
+        tz: 'UTC',
+      },
+      book: { spend: (some) => some.map(() => ({ window: 'crawl', kind: 'pages' })) },
+      rest,
+      hostOf: () => undefined,
+      close: () => {},
+      stats: new MemoryStatsCollector(),
+      logger,
+    })
+    await budgets.processRequest(new Request('http://a.example/'))
+    expect(said.join()).toContain(`what waits is ${rest}`)
+  },
+)
 
 test('a budget that was renewed and is spent once more on the same day is told again', async () => {
   const said: string[] = []

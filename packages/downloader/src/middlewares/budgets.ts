@@ -29,8 +29,8 @@ export interface BudgetsOptions {
   readonly hostOf: HostOf
   /** False: robots.txt, which spends bytes only, and leaves while nothing is spent. Absent: all requests are for pages. */
   readonly isPage?: (request: Request) => boolean
-  /** False: the crawl is in memory, and what waits ends with it. */
-  readonly isKept?: boolean
+  /** What becomes of requests that wait when the crawl ends, as a word of a sentence. Default: kept. */
+  readonly rest?: string
   /** What lets requests that wait for the next day go on today, as a sentence of the log. Absent: nothing does. */
   readonly goOnToday?: string
   /** The book is asked again for a host whose requests wait after so long: somebody may have given it more. Default: five minutes. */
@@ -99,7 +99,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     if (!budgetBook) throw new NotConfigured('there is no crawl whose budgets these could be')
     const made = new this({
       ...{ plan, book: budgetBook(plan.limits, plan), hostOf: hostOfCrawler(crawler), stats, logger },
-      isKept: settings.get('JOBDIR') !== null || crawler.others !== undefined,
+      rest: restOf(crawler),
       goOnToday: goOnToday(crawler),
       ...(times && { lookAgainMs: times.members.lostAfterMs }),
       close: (reason) => crawler.close(reason),
@@ -206,7 +206,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
 
   /** @param asked the day whose budget is spent: by now it may be over, and then the request waits no longer for it */
   #refused(request: Request, spent: BudgetSpent, asked: Day): RetryLater {
-    const { plan, isKept = true, goOnToday = '', stats, close, hostOf } = this.#options
+    const { plan, rest = KEPT, goOnToday = '', stats, close, hostOf } = this.#options
     const { window, kind } = spent
     const host = hostNameOf(request.url)
     const what = `${WORDS[window](host)} is spent: ${plan.limits[window]![kind]} ${kind}`
@@ -218,10 +218,7 @@ export class BudgetsMiddleware implements DownloaderMiddleware {
     }
     stats.inc('budgets/waited')
     if (after === 'stop') {
-      this.#tell(
-        window,
-        `${what}. The crawl ends; what waits is ${isKept ? 'kept where the crawl is kept' : 'lost, as the crawl is in memory (JOBDIR=folder would keep it)'} (BUDGETS.${window})`,
-      )
+      this.#tell(window, `${what}. The crawl ends; what waits is ${rest} (BUDGETS.${window})`)
       close(`budget_${window === 'hostDay' ? 'host_day' : window}`)
       return new RetryLater(request, 'first')
     }
@@ -304,4 +301,15 @@ function goOnToday({ settings, spider, others, typed = spider.name }: Crawler): 
 
 function backLater(page: Request): RetryLater {
   return new RetryLater(page, 'first')
+}
+
+const KEPT = 'kept where the crawl is kept'
+
+/** Returns what becomes of requests that wait when the crawl ends before them, as the log has it. */
+export function restOf({ settings, others }: Pick<Crawler, 'settings' | 'others'>): string {
+  if (settings.get('JOBDIR') !== null) return KEPT
+  if (others === undefined) return 'lost, as the crawl is in memory (JOBDIR=folder would keep it)'
+  return settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off'
+    ? KEPT
+    : 'deleted, as SCHEDULER_PERSIST is false'
 }

@@ -36,7 +36,9 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
     await servers.open()
     await refuseUnknownCrawl(crawl)
     const plan = await budgetsOf(crawl)
-    const waits = plan === undefined || (await readBudgets(crawl)).some(({ renew }) => renew !== null)
+    const seen = await readBudgets(crawl)
+    const waits = plan === undefined || seen.some(({ renew }) => renew !== null)
+    const isSpent = seen.some(({ kind, hosts }) => kind !== null || hosts.length > 0)
     // Days after the last one have nothing to renew.
     const day = (await lastDaySpent(redis, keys)) ?? budgetDay(plan?.tz ?? 'UTC', Date.now()).day
     const pages = await renewDay(redis, keys, { day, host: flags.host?.toLowerCase() })
@@ -52,10 +54,16 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
     else
       console.log(
         visible(
-          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. ${waits ? 'Hosts that wait go on within five minutes, the first 3,000 of each worker; others follow, ten a second' : 'None of its budgets was spent, so nothing waits for that'}`,
+          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. ${waits ? WAITS : isSpent ? ENDED : 'None of its budgets was spent, so nothing waits for that'}`,
         ),
       )
   } finally {
     servers.close()
   }
 }
+
+const WAITS =
+  'Hosts that wait go on within five minutes, the first 3,000 of each worker; others follow, ten a second'
+
+const ENDED =
+  'What was spent has ended the crawl, or had requests dropped (BUDGETS says stop or drop), so nothing waits for that: the next run may spend it anew'

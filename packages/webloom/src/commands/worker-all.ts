@@ -13,6 +13,7 @@ import { startedWith } from '../schedules/flag-words.ts'
 import { openPlaces } from '../schedules/open-places.ts'
 import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
 import { type SchedulePlace, schedulePlaces } from '../schedules/schedule-places.ts'
+import { shownError } from '../schedules/shown-error.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
 import { processesOf, type WorkerFlags } from './worker.ts'
 
@@ -92,12 +93,18 @@ export async function workerAll(flags: WorkerFlags): Promise<number> {
 /** What code of an author's does here, whose files are loaded, must not end the crawls of all the others. */
 function outliveAccidents(logger: Logger): void {
   process.on('unhandledRejection', (error: unknown) =>
-    logger.error({ err: error }, 'a promise that no code awaits was rejected; all crawls are served on'),
+    logger.error(
+      { err: shownError(error) },
+      'a promise that no code awaits was rejected; all crawls are served on',
+    ),
   )
   process.on('uncaughtException', (error: Error & { code?: string }) => {
     // The reader of standard output has gone.
     if (error.code === 'EPIPE') return
-    logger.error({ err: error }, 'an error was thrown outside of any callback; all crawls are served on')
+    logger.error(
+      { err: shownError(error) },
+      'an error was thrown outside of any callback; all crawls are served on',
+    )
   })
 }
 

@@ -40,3 +40,10 @@ test('a run that goes on is not compared with the one before: what it has not fe
   expect(now).toMatch(/pages 5 +items 10 +errors/)
   expect(before).toContain('pages 10 (±0 %)')
 })
+
+test('a run that comes back to known pages is not compared in the list: a quiet day is no rot', () => {
+  const quiet: RunSeen = { ...RUN, pages: 0, items: 0, itemPages: 0 }
+  const [next, now] = runLines({ runs: [RUN, quiet, WELL], crawl: 'crawl "a"', place: '' })
+  expect(now).toMatch(/pages 0 +items 0 +errors/)
+  expect(next).toMatch(/pages 10 +items 10 +errors/)
+})

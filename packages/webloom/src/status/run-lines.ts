@@ -9,8 +9,9 @@ import type { KeptRuns } from './kept-runs.ts'
 export function runLines({ runs, crawl, place }: Pick<KeptRuns, 'runs' | 'crawl' | 'place'>): string[] {
   if (runs.length === 0) return [`no run of ${crawl} is known yet: ${place}`]
   const rows = runs.map((run, n) => {
-    // What a run that goes on has not fetched yet is not missing.
-    const before = run.state === 'running' ? undefined : runs[n + 1]
+    // What a run that goes on has not fetched yet is not missing; and with RECRAWL a quiet day is no rot.
+    const isAlike = run.itemPages === undefined && runs[n + 1]?.itemPages === undefined
+    const before = run.state === 'running' || !isAlike ? undefined : runs[n + 1]
     return [
       secondShown(run.begunAt),
       run.state === 'running' || run.state === 'lost' ? run.state : (run.finishReason ?? run.state),

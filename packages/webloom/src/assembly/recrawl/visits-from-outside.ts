@@ -36,7 +36,15 @@ export async function withVisits(
   const fingerprinter = fingerprinterOf(crawler.settings, 'scrapy')
   const fingerprint = (request: Request) => {
     if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
-    return fingerprinter.fingerprint(request)
+    try {
+      return fingerprinter.fingerprint(request)
+    } catch (error) {
+      throw new UsageError(
+        'WL_USAGE',
+        `FINGERPRINTER throws for ${request.url}, so nobody can say which visits are that page's: ${(error as Error).message}. It must return a text for each request`,
+        { cause: error },
+      )
+    }
   }
   const earlyMs = earlyMsOf(visitHoursOf(crawler.settings).minHours * HOUR_MS)
   const actOn = async (visits: VisitStore) => {

@@ -34,25 +34,6 @@ const JSON_LD = /^\s*application\/ld\+json\s*(?:;|$)/i
 /** Attributes such as `data-product-price`. */
 const PRICE_ATTRIBUTE = /\sdata-[a-z\d-]{0,32}price[a-z\d-]{0,32}(?=\s?=)/gi
 const PRICE_ATTRIBUTES_MAX = 8
-const SKIPPED_TAGS = new Set([
-  'nav',
-  'footer',
-  'aside',
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'iframe',
-  'svg',
-  'select',
-  'button',
-  'textarea',
-  'dialog',
-])
-const SKIPPED_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search'])
-// Whole words of a class or an id. "menu" is not among them: restaurants have theirs in it.
-const SKIPPED_NAMES =
-  /(?:^|[\s_-])(?:nav|navbar|navigation|breadcrumbs?|footer|sidebar|cookie|cookies|consent|advert|ads|skip-link)(?:$|[\s_-])/i
 /** Left out with the money in them. */
 const WITHOUT_MONEY_TAGS = new Set([
   'nav',
@@ -65,6 +46,12 @@ const WITHOUT_MONEY_TAGS = new Set([
   'textarea',
 ])
 const WITHOUT_MONEY_ROLES = new Set(['navigation', 'search'])
+/** Left out but for the money in them. */
+const SKIPPED_TAGS = new Set([...WITHOUT_MONEY_TAGS, 'footer', 'aside', 'select', 'button', 'dialog'])
+const SKIPPED_ROLES = new Set([...WITHOUT_MONEY_ROLES, 'banner', 'contentinfo', 'complementary'])
+// Whole words of a class or an id. "menu" is not among them: restaurants have theirs in it.
+const SKIPPED_NAMES =
+  /(?:^|[\s_-])(?:nav|navbar|navigation|breadcrumbs?|footer|sidebar|cookie|cookies|consent|advert|ads|skip-link)(?:$|[\s_-])/i
 const WITHOUT_MONEY_NAMES =
   /(?:^|[\s_-])(?:nav|navbar|navigation|breadcrumbs?|cookie|cookies|consent|advert|ads|skip-link|related|similar|recommended|recommendations?|upsells?|cross-sells?|recently-viewed)(?:$|[\s_-])/i
 const NAMED_BLOCKS = new Set(['div', 'ul', 'ol', 'section', 'table', 'td', 'p'])

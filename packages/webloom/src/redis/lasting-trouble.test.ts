@@ -6,7 +6,7 @@ import {
   silentLogger,
   type WebloomError,
 } from '@webloom/core'
-import { startRedis } from '@webloom/testkit'
+import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterEach, expect, test, vi } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisLink } from './redis-connection.ts'
@@ -113,4 +113,17 @@ test('where none is left for long, who waits for it gets the reason; and who beg
       type: `redis-cli -h 127.0.0.1 -p ${redis.port} CONFIG SET maxclients 10000`,
     },
   ])
+})
+
+test('one that was busy until nobody waits for it any more is asked once more why', async () => {
+  await using redis = await startRedis()
+  await using proxy = await startTcpProxy({ target: redis.url })
+  await linkTo(redis.url).link.open()
+  await redis.command('CONFIG', 'SET', 'maxclients', '1')
+  await redis.pause()
+  const opening = linkTo(proxy.url).link.open()
+  const refused = expect(opening).rejects.toThrow('it takes no more connections')
+  await vi.waitFor(() => expect(proxy.connectionCount).toBe(2), 2 * TROUBLE_MS_MAX)
+  await redis.resume()
+  await refused
 })

@@ -8,8 +8,9 @@
  * that it waits.
  */
 
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger, WebloomError } from '@webloom/core'
+import type { Logger, RedisOptions, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { IsNotReady } from './redis-readiness.ts'
 import { IsReplica, masterOfReplica } from './redis-refusal.ts'
@@ -19,6 +20,9 @@ const ASKED_MS = 500
 
 /** Redis says so to each client that it does not take, and closes the connection; ioredis tells only that it is closed. */
 const CROWDED = '-ERR max number of clients'
+
+/** How long a server is listened to that has told nothing. */
+const LISTENED_MS_MAX = 1000
 
 interface LastingTroubleOptions {
   readonly client: Redis
@@ -92,9 +96,7 @@ export class LastingTrouble {
     client.on('connect', () => {
       const { stream } = client as unknown as { readonly stream: NodeJS.ReadableStream }
       stream?.once('data', (first: Buffer) =>
-        first.toString('latin1', 0, CROWDED.length) === CROWDED
-          ? this.#onRefused(client)
-          : this.#onTaken(client),
+        isCrowded(first) ? this.#onRefused(client) : this.#onTaken(client),
       )
     })
     client.on('end', () => this.#onTaken(client))
@@ -148,6 +150,23 @@ export class LastingTrouble {
       client.disconnect()
     }
   }
+}
+
+function isCrowded(first: Buffer): boolean {
+  return first.toString('latin1', 0, CROWDED.length) === CROWDED
+}
+
+/**
+ * Resolves to true when the server says, within a second, that it takes no more connections. A busy one takes them when our greeting
+ * has come already, and closes them without reading it: then the system may throw away what it said. Who sends nothing hears it.
+ */
+export function isCrowdedAt({ host, port }: RedisOptions): Promise<boolean> {
+  if (host === undefined || port === undefined) return Promise.resolve(false)
+  const socket = connect({ host, port, timeout: LISTENED_MS_MAX })
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  socket.once('data', (first) => resolve(isCrowded(first)))
+  for (const event of ['timeout', 'error', 'close']) socket.once(event, () => resolve(false))
+  return promise.finally(() => socket.destroy())
 }
 
 /** Returns what a server means that takes no more connections, with what to do. */

@@ -17,7 +17,7 @@ import {
 import type { Redis } from 'ioredis'
 import { lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
-import { LastingTrouble } from './lasting-trouble.ts'
+import { crowded, isCrowdedAt, LastingTrouble } from './lasting-trouble.ts'
 import { missingRights, type PlacesAsked, renamedCure, renamedOf } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
@@ -205,15 +205,16 @@ export class RedisLink {
     } catch (error) {
       client.disconnect()
       const thrown = error instanceof WebloomError ? error : this.#unreachable(error)
-      throw (await this.#clusterTrouble(thrown)) ?? thrown
+      throw (await this.#troubleUnheard(thrown)) ?? thrown
     }
   }
 
-  /** Which node keeps us from the cluster: its client knows only that it did not work. */
-  async #clusterTrouble({ code }: WebloomError): Promise<WebloomError | undefined> {
+  /** What the client does not tell: which node keeps us from the cluster, and that a busy server has no connection for us. */
+  async #troubleUnheard(thrown: WebloomError): Promise<WebloomError | undefined> {
     const { options, shown } = this.#target
-    if (!options.nodes || code !== 'WL_REDIS_UNREACHABLE' || this.#notReady || this.#trouble.crowd)
-      return undefined
+    const isTold = thrown instanceof IsNotReady || thrown instanceof IsReplica
+    if (isTold || thrown.code !== 'WL_REDIS_UNREACHABLE') return undefined
+    if (!options.nodes) return (await isCrowdedAt(options)) ? crowded(shown) : undefined
     const { troubles } = await lookAtCluster(options, CLUSTER_LOOK_MS_MAX)
     const [worst] = troubles.filter(({ isFatal }) => isFatal)
     return worst && new IsNotReady(shown, { why: `${worst.why}. See: ${worst.type}`, isFinal: false })

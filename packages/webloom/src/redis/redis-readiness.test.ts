@@ -28,7 +28,7 @@ test('one whose disk fails is waited for by a crawl, and then refused with what 
   mkdirSync(inTheWay)
   await redis.command('BGSAVE')
   await vi.waitFor(() => expect(redis.command('SET', 'a', 1)).rejects.toThrow('MISCONF'))
-  const refused = linkTo(redis.url, 400)
+  const refused = linkTo(redis.url, 1500)
   await expect(refused.open({})).rejects.toMatchObject({
     code: 'WL_REDIS_UNREACHABLE',
     message: expect.stringMatching(

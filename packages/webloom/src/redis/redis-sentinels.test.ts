@@ -11,16 +11,16 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-const settingsOf = (url: string) =>
-  Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 1 } })
-const serversAt = (url: string) => {
-  const servers = new RedisServers(settingsOf(url), silentLogger)
+const settingsOf = (url: string, timeoutS = 1) =>
+  Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: timeoutS } })
+const serversAt = (url: string, timeoutS?: number) => {
+  const servers = new RedisServers(settingsOf(url, timeoutS), silentLogger)
   servers.connection('queue')
   return servers
 }
 
 test('Sentinels with a password of their own lead to the master', async () => {
-  const servers = serversAt(`${redis.url}/2?sentinel_password=watch`)
+  const servers = serversAt(`${redis.url}/2?sentinel_password=watch`, 10)
   await servers.open()
   await servers.connection('queue')!.set('page', '1')
   servers.close()
@@ -28,7 +28,7 @@ test('Sentinels with a password of their own lead to the master', async () => {
 })
 
 test('a master that has lost its replicas is asked for again: another one may have its place', async () => {
-  const servers = serversAt(`${redis.url}?sentinel_password=watch`)
+  const servers = serversAt(`${redis.url}?sentinel_password=watch`, 10)
   await servers.open()
   const client = servers.connection('queue')!
   const [master] = redis.servers

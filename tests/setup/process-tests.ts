@@ -15,9 +15,12 @@ const STARTS = /\b(?:startProcess|runProcess|fork|spawn)\(/
 const IMPORTS = /from '(\.[^']+)'/g
 const OF_TESTS = /\/(?:tests|testing)\//
 
-/** What a process has once: a file that changes it has a process of its own. */
+/**
+ * What a process has once: a file that changes it has a process of its own. A clock that is set, and set back after the test, does
+ * no harm to what others of the process have left, as timers do that are faked; a `process` with `every` or `close` is not Node's.
+ */
 const OF_THE_PROCESS =
-  /\b(?:worker_threads|globalThis)\b|\bvi\.(?!fn\b|waitFor\b|waitUntil\b|spyOn\((?!Date|Math|process|console)\w)|(?<!\/)\bprocess\.(?:env\.\w+ = |(?!(?:arch|cwd|env|execPath|getuid|hrtime|kill|memoryUsage|pid|platform|resourceUsage|uptime|versions?)\b)[a-z])/
+  /\b(?:worker_threads|globalThis\b(?!\.Response\b))|\bvi\.(?!fn\b|waitFor\b|waitUntil\b|(?:advance|setSystem|useReal)Time|useFakeTimers\(\{ toFake: \['(?:Date|performance)'\]|spyOn\((?!Date|Math|process|console)\w)|(?<![/#-])\bprocess\.(?:env\.\w+ = |(?!(?:arch|close|cwd|env|every|execPath|getuid|hrtime|kill|memoryUsage|pid|platform|resourceUsage|uptime|versions?)\b)[a-z])/
 
 /** Paths from the root, of those that the patterns match. */
 export function processTests(patterns: readonly string[]): string[] {

@@ -22,9 +22,16 @@ export default defineConfig({
   settings: { RECRAWL: 'fixed', DOWNLOAD_DELAY: 0, SCHEDULER_IDLE_BEFORE_CLOSE: 0, LOG_LEVEL: 'ERROR' },
 })
 `,
-    'spiders/shop.ts': `import { type Response, Spider } from 'webloom'
+    'spiders/shop.ts': `import { fingerprint, type Request, type Response, Spider } from 'webloom'
 export default class Shop extends Spider {
   override name = 'shop'
+  override customSettings = {
+    FINGERPRINTER: (request: Request) => {
+      const on = process.env.THROWS_ON
+      if (on !== undefined && request.url.endsWith(on)) throw process.env.THROWN && new Error(process.env.THROWN)
+      return fingerprint(request)
+    },
+  }
   override startUrls = ['${web.origin}/']
   override *parse(response: Response) {
     yield* response.followAll('a', { callback: this.parseItem })
@@ -50,7 +57,10 @@ afterAll(async () => {
 })
 
 async function webloom(...words: string[]): Promise<string> {
-  const { code, stdout, stderr } = await commands.run(words, { cwd: folder.path })
+  return webloomWhere({}, ...words)
+}
+async function webloomWhere(env: Readonly<Record<string, string>>, ...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await commands.run(words, { cwd: folder.path, env })
   if (code !== 0) return `${code} ${stderr}`
   return stdout.trim()
 }
@@ -120,6 +130,27 @@ test('what is due is made due, told and forgotten', async () => {
     String.raw`forgotten: 2 pages that match \/p\/[12]$ as a regular expression`,
   )
   expect(await listed('visits', 'list', 'shop')).not.toContain('/p/1')
+})
+
+test('a FINGERPRINTER that throws is told in words, with the page, whatever it throws', async () => {
+  await webloom('crawl', 'shop', '-s', 'JOBDIR=unnamed')
+  const show = (env: object) =>
+    webloomWhere(
+      { THROWS_ON: '/p/1', ...env },
+      'visits',
+      'show',
+      'shop',
+      `${web.origin}/p/1`,
+      '-s',
+      'JOBDIR=unnamed',
+    )
+  for (const [env, why] of [
+    [{ THROWN: 'no name for this' }, 'no name for this'],
+    [{}, 'undefined'],
+  ] as const)
+    expect(await show(env)).toContain(
+      `2 webloom: FINGERPRINTER throws for ${web.origin}/p/1, so nobody can say which visits are that page's: ${why}. It must return a text`,
+    )
 })
 
 test.each([

@@ -11,8 +11,7 @@ import {
 } from '../assembly/crawl-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
-import { budgetsOf, readBudgets } from '../status/status-budgets.ts'
-import { counted } from '../terminal/figures.ts'
+import { budgetsOf, readBudgets, renewalText } from '../status/status-budgets.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
@@ -36,9 +35,7 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
     await servers.open()
     await refuseUnknownCrawl(crawl)
     const plan = await budgetsOf(crawl)
-    const seen = await readBudgets(crawl)
-    const waits = plan === undefined || seen.some(({ renew }) => renew !== null)
-    const isSpent = seen.some(({ kind, hosts }) => kind !== null || hosts.length > 0)
+    const before = await readBudgets(crawl)
     // Days after the last one have nothing to renew.
     const day = (await lastDaySpent(redis, keys)) ?? budgetDay(plan?.tz ?? 'UTC', Date.now()).day
     const pages = await renewDay(redis, keys, { day, host: flags.host?.toLowerCase() })
@@ -49,21 +46,11 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
       )
     if (flags.json)
       console.log(visibleJson(JSON.stringify({ day, host: flags.host ?? null, pages: pages ?? 0 })))
-    else if (pages === undefined)
-      console.log(visible(`nothing to renew: ${crawlShown(keys)} has spent nothing on ${day}`))
     else
       console.log(
-        visible(
-          `renewed: ${counted(pages, 'page')}${flags.host === undefined ? '' : ` of ${flags.host}`} of ${day} no longer count for ${crawlShown(keys)}. ${waits ? WAITS : isSpent ? ENDED : 'None of its budgets was spent, so nothing waits for that'}`,
-        ),
+        visible(renewalText({ crawl: crawlShown(keys), day, host: flags.host, pages, plan, before })),
       )
   } finally {
     servers.close()
   }
 }
-
-const WAITS =
-  'Hosts that wait go on within five minutes, the first 3,000 of each worker; others follow, ten a second'
-
-const ENDED =
-  'What was spent has ended the crawl, or had requests dropped (BUDGETS says stop or drop), so nothing waits for that: the next run may spend it anew'

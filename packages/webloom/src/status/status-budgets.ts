@@ -14,7 +14,7 @@ import { notedBudgets, readSpentBudgets, type WindowSpent } from '@webloom/queue
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { typedPlace } from '../redis/typed-place.ts'
-import { byteSize, grouped, row } from '../terminal/figures.ts'
+import { byteSize, counted, grouped, row } from '../terminal/figures.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
 /** One window of BUDGETS as it stands. */
@@ -71,6 +71,45 @@ export function budgetLines({ budgets }: { readonly budgets: readonly BudgetSeen
     ...(renew === undefined ? [] : [`    to go on today:  ${renew}`]),
   ]
 }
+
+/** What `webloom budgets renew` came to. */
+export interface Renewal {
+  /** As `crawl "shop"`. */
+  readonly crawl: string
+  readonly day: string
+  /** The one that was meant; undefined: all. */
+  readonly host: string | undefined
+  /** How many requests no longer count; 0 where only each host's are counted; undefined: nothing was spent. */
+  readonly pages: number | undefined
+  /** Undefined: nobody knows what the crawl may spend. */
+  readonly plan: BudgetPlan | undefined
+  /** As they stood before it. */
+  readonly before: readonly BudgetSeen[]
+}
+
+/** Returns the sentence that tells what no longer counts, and what happens now. */
+export function renewalText({ crawl, day, host, pages, plan, before }: Renewal): string {
+  if (pages === undefined) {
+    const hasDay = !plan || plan.limits.day !== undefined || plan.limits.hostDay !== undefined
+    return hasDay
+      ? `nothing to renew: ${crawl} has spent nothing on ${day}`
+      : `nothing to renew: a renewal is of what was spent in a day, and BUDGETS of ${crawl} has neither day nor hostDay`
+  }
+  const of = host === undefined ? '' : ` of ${host}`
+  const what =
+    pages === 0
+      ? `what was spent${of} on ${day} no longer counts`
+      : `${counted(pages, 'page')}${of} of ${day} no longer count`
+  const waits = !plan || before.some(({ renew }) => renew !== null)
+  const isSpent = before.some(({ kind, hosts }) => kind !== null || hosts.length > 0)
+  return `renewed: ${what} for ${crawl}. ${waits ? WAITS : isSpent ? ENDED : 'None of its budgets was spent, so nothing waits for that'}`
+}
+
+const WAITS =
+  'Hosts that wait go on within five minutes, the first 3,000 of each worker; others follow, ten a second'
+
+const ENDED =
+  'What was spent has ended the crawl, or had requests dropped (BUDGETS says stop or drop), so nothing waits for that: the next run may spend it anew'
 
 function windowLines(seen: BudgetSeen): string[] {
   const { window, spent, kind, hosts, hasMoreHosts } = seen

@@ -7,6 +7,7 @@ import {
   type Request,
   UsageError,
   type VisitStore,
+  valueShown,
 } from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
 import { earlyMsOf, followUrlRules } from '@webloom/scheduler'
@@ -41,7 +42,7 @@ export async function withVisits(
     } catch (error) {
       throw new UsageError(
         'WL_USAGE',
-        `FINGERPRINTER throws for ${request.url}, so nobody can say which visits are that page's: ${(error as Error).message}. It must return a text for each request`,
+        `FINGERPRINTER throws for ${request.url}, so nobody can say which visits are that page's: ${error instanceof Error ? error.message : valueShown(error)}. It must return a text for each request`,
         { cause: error },
       )
     }

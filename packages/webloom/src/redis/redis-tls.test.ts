@@ -14,6 +14,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisServers } from './redis-servers.ts'
+import { tlsRefusalAt } from './tls-refusal.ts'
 
 let folder: TempDir
 let redis: RedisServer
@@ -55,6 +56,7 @@ afterAll(async () => {
 const file = (name: string) => encodeURIComponent(folder.join(name))
 const TRUSTED = () => `ssl_ca_certs=${file('ca.pem')}`
 const KNOWN = () => `${TRUSTED()}&ssl_certfile=${file('worker.pem')}&ssl_keyfile=${file('worker.key')}`
+const MIXED = () => `ssl_certfile=${file('worker.pem')}&ssl_keyfile=${file('impostor.key')}`
 
 /** Through all that a crawl goes: settings, options, the crawl's own connections and one that a component makes of it. */
 async function ping(url: string, startTimeoutS = 30): Promise<string> {
@@ -117,6 +119,13 @@ test('doctor: where the server asks for a certificate of ours, the line to type 
   ])
 })
 
+test('each connection that asks why hears it, also of a single server, which resets half of those that write', async () => {
+  const settings = Settings.fromLayers({ command: { REDIS_URL: `rediss://127.0.0.1:${port}?${TRUSTED()}` } })
+  const { options } = redisTargets(settings, 'queue')[0]!
+  const heard = await Promise.all(Array.from({ length: 20 }, () => tlsRefusalAt(options, 30_000)))
+  for (const error of heard) expect(error?.message).toMatch(/alert certificate required/)
+})
+
 test('without the file, or with that of another, it is refused with the parameter to set', async () => {
   const nameFile =
     /signed by nobody whom this machine trusts.*\?ssl_ca_certs=\/path\/ca\.pem behind REDIS_URL/
@@ -132,8 +141,7 @@ test('without a certificate of ours, or with one that it does not believe, it sa
   expect(await refusal(`rediss://127.0.0.1:${port}?${TRUSTED()}&${impostor}`)).toMatch(
     /does not believe our own certificate, which ssl_certfile names/,
   )
-  const mixed = `ssl_certfile=${file('worker.pem')}&ssl_keyfile=${file('impostor.key')}`
-  expect(await refusal(`rediss://127.0.0.1:${port}?${TRUSTED()}&${mixed}`)).toMatch(
+  expect(await refusal(`rediss://127.0.0.1:${port}?${TRUSTED()}&${MIXED()}`)).toMatch(
     /the key that ssl_keyfile names is not that of the certificate/,
   )
 })
@@ -165,6 +173,7 @@ test('a cluster whose nodes and bus speak TLS is used, and refused like any serv
   expect(cluster.url).toMatch(/^rediss\+cluster:/)
   expect(await ping(`${cluster.url}?${KNOWN()}`)).toBe('PONG')
   expect(await refusal(cluster.url)).toMatch(/signed by nobody whom this machine trusts/)
+  expect(await refusal(`${cluster.url}?${TRUSTED()}&${MIXED()}`)).toMatch(/the key .* is not that of the/)
   await expect(ping(cluster.url.replace('rediss', 'redis'), 1)).rejects.toMatchObject({
     code: 'WL_REDIS_UNREACHABLE',
   })

@@ -1,8 +1,9 @@
 /**
  * Why there is no TLS with a server, and the parameter to set.
  *
- * Of a Sentinel and of a cluster's nodes ioredis tells only that the connection is closed. So who has no answer from them connects once more,
- * by itself, and hears why.
+ * Of a Sentinel and of a cluster's nodes ioredis tells only that the connection is closed, and of a single server, in half of all tries, that it
+ * was reset: what is written to a connection that the server has closed takes its last words away. So who has no answer connects
+ * once more, by itself, and hears why.
  */
 
 import { connect } from 'node:tls'
@@ -66,26 +67,45 @@ export function tlsRefusal(message: string, setting: string): Refusal | undefine
 }
 
 /**
- * Resolves to why the first Sentinel or node has no TLS with us, which no other try will mend; undefined when it has, or it is not
- * known. Sends no password.
+ * Resolves to why the server, or the first Sentinel or node, has no TLS with us, which no other try will mend; undefined when it has, or it
+ * is not known. Sends no password.
  */
 export async function tlsRefusalAt(options: RedisOptions, timeoutMs: number): Promise<Error | undefined> {
-  const { sentinels, nodes } = options
+  const { host, port, sentinels, nodes } = options
   const tls = sentinels ? options.sentinelTLS : options.tls
-  const [first] = sentinels ?? nodes ?? []
+  const server = host !== undefined && port !== undefined ? [{ host, port }] : []
+  const [first] = sentinels ?? nodes ?? server
   if (!tls || !first) return undefined
-  const error = await tlsErrorAt(first, tls, timeoutMs)
+  // A key of another certificate is thrown before there is a connection.
+  const error = await tlsErrorAt(first, tls, timeoutMs).catch((thrown: Error) => thrown)
   return error && isTlsRefusal(error) ? error : undefined
 }
 
-/** A server that wants a certificate of ours says so when the first command comes, and not before. */
-function tlsErrorAt(address: RedisAddress, tls: RedisTls, timeoutMs: number): Promise<Error | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Error | undefined>()
-  const socket = connect({ ...redisTlsOptions(tls), ...address }, () => socket.write('PING\r\n'))
+/** Whoever is let in has an answer to PING. Who is reset with it writes nothing the next time, and so hears a refusal for certain. */
+async function tlsErrorAt(
+  address: RedisAddress,
+  tls: RedisTls,
+  timeoutMs: number,
+): Promise<Error | undefined> {
+  const error = await heardAt(address, tls, { timeoutMs, written: 'PING\r\n' })
+  return error && IS_RESET.has(error.code) ? heardAt(address, tls, { timeoutMs }) : error
+}
+
+const IS_RESET = new Set<string | undefined>(['ECONNRESET', 'EPIPE'])
+
+function heardAt(
+  address: RedisAddress,
+  tls: RedisTls,
+  { timeoutMs, written }: { readonly timeoutMs: number; readonly written?: string },
+): Promise<NodeJS.ErrnoException | undefined> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | undefined>()
+  const socket = connect({ ...redisTlsOptions(tls), ...address }, () => written && socket.write(written))
   socket
     .setTimeout(timeoutMs, () => resolve(undefined))
     .on('data', () => resolve(undefined))
     .on('close', () => resolve(undefined))
     .on('error', resolve)
+    // A command that is done does not wait for it.
+    .unref()
   return promise.finally(() => socket.destroy())
 }

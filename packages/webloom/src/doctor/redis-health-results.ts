@@ -62,7 +62,13 @@ function storageResults(health: RedisHealth, { target, roles, named }: Server): 
         const isWaiting = warning.includes('takes no writes')
         const check = 'Redis replicas'
         if (isWaiting) return { check, state: 'fail', found, type: `${adminCliOf(target.options)} ROLE` }
-        const type = warning.includes('cluster-node-timeout')
+        const isByTimeout = warning.includes('cluster-node-timeout')
+        // It may be well already, and a user with the rights that suffice is not told.
+        if (warning.includes('may not ask')) {
+          const name = isByTimeout ? 'cluster-node-timeout' : 'min-replicas-max-lag'
+          return { check, state: 'info', found, type: `${adminCliOf(target.options)} CONFIG GET ${name}` }
+        }
+        const type = isByTimeout
           ? set('cluster-node-timeout', '3000')
           : set('min-replicas-to-write', '1 min-replicas-max-lag 1')
         return { check, state: 'warn', found, type }

@@ -141,6 +141,13 @@ test('and at how soon a master that is cut off from its replica stops', async ()
   const look = async () =>
     (await checkRedisServers(settingsOf(other.url))).find(({ check }) => check === 'Redis replicas')
   expect(await look()).toBe(undefined)
+  // Whoever may not ask is told what to look at, and not that it is wrong.
+  for (const node of other.nodes) await node.command('ACL', 'SETUSER', 'default', '-config|get')
+  expect(await look()).toMatchObject({
+    state: 'info',
+    type: `redis-cli -h 127.0.0.1 -p ${master.port} CONFIG GET cluster-node-timeout`,
+  })
+  for (const node of other.nodes) await node.command('ACL', 'SETUSER', 'default', '+config|get')
   await master.command('CONFIG', 'SET', 'cluster-node-timeout', '15000')
   expect(await look()).toMatchObject({
     state: 'warn',

@@ -32,6 +32,7 @@ import {
   masterOfReplica,
   missingRight,
   missingRightOf,
+  NO_REDIS,
   outageInWords,
   outageNotes,
   RIGHTS_CURE,
@@ -366,9 +367,12 @@ export class RedisLink {
         tlsRefusal(cause, setting))
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
     if (refused) return new IsRefused(shown, refused, error)
+    const question = cause.startsWith(NO_REDIS)
+      ? `At which port is one? ${setting} is to name it`
+      : 'Is it running there, and may this machine reach it?'
     return new WebloomError(
       'WL_REDIS_UNREACHABLE',
-      `Redis at ${shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; ${options.tls ? 'rediss:// needs a port where TLS is spoken' : 'TLS needs rediss://'})`,
+      `Redis at ${shown} cannot be used: ${cause}. ${question} (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; ${options.tls ? 'rediss:// needs a port where TLS is spoken' : 'TLS needs rediss://'})`,
       { cause: error },
     )
   }

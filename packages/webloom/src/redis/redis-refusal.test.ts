@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { Settings, silentLogger } from '@webloom/core'
-import { type RedisServer, startRedis, tempDir } from '@webloom/testkit'
+import { type RedisServer, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
@@ -28,6 +28,16 @@ test.each([
   )
   servers.connection('queue')
   await expect(servers.open()).rejects.toThrow(words)
+  servers.close()
+})
+
+test('of what is no Redis it is asked where one is, and not whether it runs', async () => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 1 })
+  const REDIS_URL = web.seeds[0]!.replace(/^http(:\/\/[^/]+).*/, 'redis$1')
+  const servers = new RedisServers(new Settings({ REDIS_URL, REDIS_START_TIMEOUT: 0.5 }), silentLogger)
+  servers.connection('queue')
+  const refused = String(await servers.open().catch((error: Error) => error))
+  expect(refused).toMatch(/no Redis, as .*web server.*\. At which port is one\? REDIS_URL is to name it \(/)
   servers.close()
 })
 

@@ -57,10 +57,13 @@ export function outageInWords(
 
 const IS_CLOSED = /^Connection is closed/
 
+/** Of `outageInWords`. */
+export const NO_REDIS =
+  'what listens there is no Redis, as it does not speak its protocol (a web server, for one)'
+
 /** What ioredis says to whoever programs with it. */
 function inOurWords(message: string): string {
-  if (/^(?:Unknown RESP type|Protocol error)/.test(message))
-    return 'what listens there is no Redis, as it does not speak its protocol (a web server, for one)'
+  if (/^(?:Unknown RESP type|Protocol error)/.test(message)) return NO_REDIS
   if (IS_CLOSED.test(message)) return 'the connection was closed before there was an answer'
   return message.replace(/\.+$/, '')
 }

@@ -1,9 +1,13 @@
 /** `webloom doctor` as it is typed. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { runProcess, startRedis, tempDir } from '@webloom/testkit'
-import { expect, test } from 'vitest'
-import { CLI, projectFolder } from '../projects/project-folder.ts'
+import { startRedis, tempDir } from '@webloom/testkit'
+import { afterAll, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { projectFolder } from '../projects/project-folder.ts'
+
+const line = new CommandLine()
+afterAll(() => line[Symbol.asyncDispose]())
 
 test('webloom doctor tells all that is wrong and what to type, and no password; exit code 0 when nothing fails', async () => {
   await using redis = await startRedis({ appendonly: 'everysec', password: 'planted1' })
@@ -24,7 +28,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
     "import { Spider } from 'webloom'\nexport class Alone extends Spider {\n  name = 'alone'\n}\n",
   )
   const doctor = (...words: string[]) =>
-    runProcess(process.execPath, [CLI, 'doctor', ...words], {
+    line.run(['doctor', ...words], {
       cwd: folder.path,
       env: {
         REDIS_URL: undefined,
@@ -37,10 +41,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
     })
   const [bad, well] = await Promise.all([
     doctor('quotes', '-s', `ITEMS_REDIS_URL=${redis.url.replace('planted1', 'planted4')}`),
-    runProcess(process.execPath, [CLI, 'doctor', 'alone.mjs', '--json'], {
-      cwd: elsewhere.path,
-      env: { REDIS_URL: redis.url },
-    }),
+    line.run(['doctor', 'alone.mjs', '--json'], { cwd: elsewhere.path, env: { REDIS_URL: redis.url } }),
   ])
   expect(bad.code, bad.stderr).toBe(1)
   expect(bad.stdout).toMatch(/^FAIL +settings +DOWNLOAD_DELEY .*DOWNLOAD_DELAY/m)
@@ -63,55 +64,50 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   expect(checks.find(({ check }) => check === 'settings')?.found).toMatch(/^no webloom\.config\.ts/)
 })
 
-test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped spider hides nothing of the config', async () => {
-  await using folder = await projectFolder()
-  mkdirSync(folder.join('spiders'))
-  writeFileSync(
-    folder.join('spiders/q.ts'),
-    "import { Spider } from 'webloom'\nexport class Q extends Spider {\n  name = 'quotes'\n}\n",
-  )
-  const withSettings = (settings: object) =>
-    writeFileSync(
-      folder.join('webloom.config.ts'),
-      `export default { settings: ${JSON.stringify(settings)} }\n`,
-    )
-  const cli = (...words: string[]) =>
-    runProcess(process.execPath, [CLI, ...words], {
-      cwd: folder.path,
-      env: { REDIS_URL: undefined, NO_COLOR: '1' },
-    })
-  for (const settings of [
-    { FEEDS: { 's3://bucket': {} } },
-    { FEEDS: { 'items.nothing': {} } },
-    { DUPEFILTER_CLASS: 'nothing' },
-    { ITEM_PIPELINES: [['./missing.ts#Mine', 300]] },
-  ]) {
-    withSettings(settings)
-    const [crawled, some, named] = await Promise.all([
-      cli('crawl', 'quotes'),
-      cli('doctor'),
-      cli('doctor', 'quotes'),
-    ])
-    const shown = JSON.stringify(settings)
-    expect(crawled.code, shown).toBe(2)
-    for (const looked of [some, named]) {
-      expect(looked.code, shown).toBe(1)
-      expect(looked.stdout).toMatch(/^FAIL +settings +\S/m)
-    }
+/** A project of one spider. Each has a folder of its own, as a config that was loaded is not read again. */
+const projectWith = (settings: object, more: Readonly<Record<string, string>> = {}) =>
+  projectFolder({
+    'webloom.config.ts': `export default { settings: ${JSON.stringify(settings)} }\n`,
+    'spiders/q.ts':
+      "import { Spider } from 'webloom'\nexport class Q extends Spider {\n  name = 'quotes'\n}\n",
+    ...more,
+  })
+
+const run = (cwd: string, ...words: string[]) =>
+  line.run(words, { cwd, env: { REDIS_URL: undefined, NO_COLOR: '1' } })
+
+test.each([
+  { FEEDS: { 's3://bucket': {} } },
+  { FEEDS: { 'items.nothing': {} } },
+  { DUPEFILTER_CLASS: 'nothing' },
+  { ITEM_PIPELINES: [['./missing.ts#Mine', 300]] },
+])('what a crawl refuses at its start is wrong for the doctor, too: %j', async (settings) => {
+  await using folder = await projectWith(settings)
+  expect((await run(folder.path, 'crawl', 'quotes')).code).toBe(2)
+  for (const words of [['doctor'], ['doctor', 'quotes']]) {
+    const looked = await run(folder.path, ...words)
+    expect(looked.code).toBe(1)
+    expect(looked.stdout).toMatch(/^FAIL +settings +\S/m)
   }
-  withSettings({})
-  expect((await cli('doctor')).stdout).toMatch(/^ok +spiders +1 can be loaded: quotes$/m)
-  writeFileSync(folder.join('spiders/broken.ts'), 'export class Broken {\n')
-  writeFileSync(
-    folder.join('spiders/odd.ts'),
-    "import { Spider } from 'webloom'\nexport class Odd extends Spider {\n  name = 'odd'\n  customSettings = { DOWNLOAD_DELEY: 1 }\n}\n",
+})
+
+test('what can be loaded, and what cannot, is told; a mistyped spider hides nothing of the config', async () => {
+  await using whole = await projectWith({})
+  expect((await run(whole.path, 'doctor')).stdout).toMatch(/^ok +spiders +1 can be loaded: quotes$/m)
+  await using partly = await projectWith(
+    {},
+    {
+      'spiders/broken.ts': 'export class Broken {\n',
+      'spiders/odd.ts':
+        "import { Spider } from 'webloom'\nexport class Odd extends Spider {\n  name = 'odd'\n  customSettings = { DOWNLOAD_DELEY: 1 }\n}\n",
+    },
   )
-  const broken = await cli('doctor')
+  const broken = await run(partly.path, 'doctor')
   expect(broken.code).toBe(1)
   expect(broken.stdout).toMatch(/^FAIL +spiders +\S*broken\.ts/m)
   expect(broken.stdout).toMatch(/^FAIL +spiders +odd: DOWNLOAD_DELEY .*DOWNLOAD_DELAY/m)
-  withSettings({ REDIS_URL: 'redis://127.0.0.1:9' })
-  const mistyped = await cli('doctor', 'quots')
+  await using away = await projectWith({ REDIS_URL: 'redis://127.0.0.1:9' })
+  const mistyped = await run(away.path, 'doctor', 'quots')
   expect(mistyped.stdout).toMatch(/^FAIL +settings +there is no spider "quots"\. Did you mean quotes\?/m)
   expect(mistyped.stdout).toMatch(/^FAIL +Redis +redis:\/\/127\.0\.0\.1:9\/0 .*ECONNREFUSED/m)
 })

@@ -1,13 +1,15 @@
 /**
  * How many items have each field, so that a site which has changed is noticed: its pages still come, but without prices.
  *
- * A field counts when it holds something: not null, an empty text, list or object. Fields of objects within an item have the
- * names of both, `author.name`; what is in a list has none, as items have lists of any length.
+ * A field counts when it holds something: not null, a blank text, an empty list or object. Fields of objects within an item have the
+ * names of both, `author.name`. What is in a list has none, as items have lists of any length; where a monitor names it
+ * (`variants.price`), an item has it when one of the list's objects does.
  */
 
 import type { StatsCollector } from '@webloom/core'
+import { asWritten, fieldOf, hasFields, holdsAt, holdsSomething } from './held-values.ts'
 
-/** Of objects within objects; what lies deeper counts as a part of its field. */
+/** Of objects within objects; what lies deeper counts as a part of its field, unless a monitor names it. */
 const DEPTH_MAX = 4
 /** A name that is longer is a text that somebody took for a name. */
 const NAME_CHARS_MAX = 80
@@ -37,18 +39,27 @@ export class FieldCoverage {
   constructor(stats: StatsCollector, fieldsMax: number, always: readonly string[] = []) {
     this.#stats = stats
     this.#fieldsMax = Number.POSITIVE_INFINITY
-    for (const name of always.flatMap(withParents)) this.#named(name)
+    for (const name of always) this.#expect(name.split('.'))
     this.#fieldsMax = Math.max(fieldsMax, this.#fields.size)
   }
 
   /** Counts the fields of items under `item_field_count/<field>`. */
   count(items: readonly unknown[]): void {
-    for (const item of items) if (isObject(item)) this.#look(item, undefined, 1)
+    for (const item of items) {
+      const written = asWritten(item)
+      if (hasFields(written)) this.#look(written, undefined, 1)
+    }
     for (const field of this.#met) {
       this.#stats.inc(field.stat, field.items)
       field.items = 0
     }
     this.#met = []
+  }
+
+  /** `a.b.c` is met within `a.b`, and that within `a`. */
+  #expect(path: readonly string[]): void {
+    let parent: CountedField | undefined
+    for (const name of path) parent = this.#within(parent, name)
   }
 
   #look(value: object, parent: CountedField | undefined, depth: number): void {
@@ -66,7 +77,22 @@ export class FieldCoverage {
     const field = this.#within(parent, name)
     if (!field) return
     if (field.items++ === 0) this.#met.push(field)
-    if (depth < DEPTH_MAX && isObject(held)) this.#look(held, field, depth + 1)
+    if (typeof held !== 'object' || (depth >= DEPTH_MAX && field.within.size === 0)) return
+    const written = asWritten(held)
+    if (hasFields(written)) this.#look(written, field, depth + 1)
+    else if (Array.isArray(written)) this.#lookInList(written, field)
+  }
+
+  /** Only for what a monitor names. */
+  #lookInList(list: readonly unknown[], { within }: CountedField): void {
+    for (const [name, field] of within) {
+      if (!holdsAt(list, [name])) continue
+      if (field.items++ === 0) this.#met.push(field)
+      this.#lookInList(
+        list.flatMap((held) => fieldOf(held, name) ?? []),
+        field,
+      )
+    }
   }
 
   #within(parent: CountedField | undefined, name: string): CountedField | undefined {
@@ -88,28 +114,4 @@ export class FieldCoverage {
     this.#fields.set(name, field)
     return field
   }
-}
-
-function isObject(value: unknown): value is object {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Date) &&
-    !ArrayBuffer.isView(value)
-  )
-}
-
-/** `a.b.c` is met within `a.b`, and that within `a`. */
-function withParents(field: string): string[] {
-  const parts = field.split('.')
-  return parts.map((_, n) => parts.slice(0, n + 1).join('.'))
-}
-
-/** Not null, an empty text, list or object. */
-export function holdsSomething(value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return false
-  if (Array.isArray(value)) return value.length > 0
-  if (value instanceof Set || value instanceof Map) return value.size > 0
-  return !isObject(value) || Object.keys(value).length > 0
 }

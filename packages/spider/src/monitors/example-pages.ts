@@ -1,6 +1,6 @@
 import type { Response, StatsCollector } from '@webloom/core'
 import { withoutUrlSecrets } from '@webloom/core'
-import { holdsSomething } from '../items/field-coverage.ts'
+import { holdsAt } from '../items/held-values.ts'
 
 const PAGES_MAX = 3
 /** Each is a text in the stats of each worker. */
@@ -54,18 +54,10 @@ export class ExamplePages {
   }
 }
 
+/** A field may have a dot in its own name. */
 function has(
   item: unknown,
   { name, path }: { readonly name: string; readonly path: readonly string[] },
 ): boolean {
-  let held = item
-  for (const part of path) held = fieldOf(held, part)
-  return holdsSomething(held) || (path.length > 1 && holdsSomething(fieldOf(item, name)))
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  if (value instanceof Map) return value.get(name)
-  // As fields are counted: what every object inherits is none.
-  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+  return holdsAt(item, path) || (path.length > 1 && holdsAt(item, [name]))
 }

@@ -9,10 +9,16 @@ import { Browsing, Site } from '../testing/browsing.ts'
 import { WEBRTC_FLAG } from './chromium/chromium-flags.ts'
 import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 
+interface Elsewhere {
+  readonly url: string
+  readonly port: string
+  freeze(): void
+  thaw(): void
+  stop(): void
+}
+
 /** A Chromium that somebody else has started, with a port for its DevTools. */
-async function startElsewhere(
-  ...flags: string[]
-): Promise<{ url: string; port: string; freeze(): void; stop(): void }> {
+async function startElsewhere(...flags: string[]): Promise<Elsewhere> {
   const profile = mkdtempSync(join(tmpdir(), 'webloom-elsewhere-'))
   const program = spawn(
     await ensureChromium(),
@@ -31,6 +37,7 @@ async function startElsewhere(
     url,
     port: new URL(url).port,
     freeze: () => void process.kill(-program.pid!, 'SIGSTOP'),
+    thaw: () => void process.kill(-program.pid!, 'SIGCONT'),
     stop() {
       process.kill(-program.pid!, 'SIGKILL')
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
@@ -39,25 +46,30 @@ async function startElsewhere(
 }
 
 let site: Site
+/** Started with the flag that closes WebRTC's way round our proxy, */
+let closed: Elsewhere
+/** and without it. */
+let open: Elsewhere
 beforeAll(async () => {
   site = await Site.start()
+  closed = await startElsewhere(WEBRTC_FLAG)
+  open = await startElsewhere()
 })
-afterAll(() => site[Symbol.asyncDispose]())
+afterAll(async () => {
+  closed?.stop()
+  open?.stop()
+  await site[Symbol.asyncDispose]()
+})
 
 test('a browser that runs elsewhere renders through our proxy, and stays when the crawl is over', async () => {
-  const elsewhere = await startElsewhere(WEBRTC_FLAG)
-  try {
-    for (const BROWSER_EGRESS_HOST of ['127.0.0.1', '127.0.0.2']) {
-      await using browsing = await Browsing.open({
-        settings: { BROWSER_CDP_URL: elsewhere.url, BROWSER_EGRESS_HOST },
-      })
-      const url = site.html('/page', '<p id=p></p><script>p.textContent = "drawn"</script>')
-      expect((await browsing.visit(url)).text).toContain('drawn')
-      await browsing.handler.idle()
-      expect(browsing.stats.get('browser/requests')).toBeGreaterThan(0)
-    }
-  } finally {
-    elsewhere.stop()
+  for (const BROWSER_EGRESS_HOST of ['127.0.0.1', '127.0.0.2']) {
+    await using browsing = await Browsing.open({
+      settings: { BROWSER_CDP_URL: closed.url, BROWSER_EGRESS_HOST },
+    })
+    const url = site.html('/page', '<p id=p></p><script>p.textContent = "drawn"</script>')
+    expect((await browsing.visit(url)).text).toContain('drawn')
+    await browsing.handler.idle()
+    expect(browsing.stats.get('browser/requests')).toBeGreaterThan(0)
   }
 })
 
@@ -85,70 +97,55 @@ test('one that is started anew is reached again: its pages wait for it', async (
 })
 
 test('one that does not take our proxy is refused, with what to do', async () => {
-  const elsewhere = await startElsewhere()
-  try {
-    // The browser is told of an address that nobody listens at: as where it runs on a machine that cannot reach the worker.
-    await using browsing = await Browsing.open({
-      settings: { BROWSER_CDP_URL: elsewhere.url },
-      egressShown: 'http://127.0.0.1:9',
-    })
-    await expect(browsing.visit(site.origin)).rejects.toMatchObject({
-      reason: 'browser_unavailable',
-      message: expect.stringMatching(
-        /does not ask the proxy of this worker.*BROWSER_EGRESS_HOST.*BROWSER_CDP_TRUSTED=true/s,
-      ),
-    })
-  } finally {
-    elsewhere.stop()
-  }
+  // The browser is told of an address that nobody listens at: as where it runs on a machine that cannot reach the worker.
+  await using browsing = await Browsing.open({
+    settings: { BROWSER_CDP_URL: open.url },
+    egressShown: 'http://127.0.0.1:9',
+  })
+  await expect(browsing.visit(site.origin)).rejects.toMatchObject({
+    reason: 'browser_unavailable',
+    message: expect.stringMatching(
+      /does not ask the proxy of this worker.*BROWSER_EGRESS_HOST.*BROWSER_CDP_TRUSTED=true/s,
+    ),
+  })
 })
 
 test('one whose WebRTC goes past our proxy is refused, with the flag to start it with, unless it is trusted', async () => {
-  const elsewhere = await startElsewhere()
-  try {
-    await using browsing = await Browsing.open({ settings: { BROWSER_CDP_URL: elsewhere.url } })
-    await expect(browsing.visit(site.origin)).rejects.toMatchObject({
-      reason: 'browser_unavailable',
-      message: expect.stringContaining(`Start it with  ${WEBRTC_FLAG} `),
-    })
-    await using trusting = await Browsing.open({
-      settings: { BROWSER_CDP_URL: elsewhere.url, BROWSER_CDP_TRUSTED: true },
-    })
-    expect((await trusting.visit(site.html('/trusted', 'let in'))).text).toContain('let in')
-  } finally {
-    elsewhere.stop()
-  }
+  await using browsing = await Browsing.open({ settings: { BROWSER_CDP_URL: open.url } })
+  await expect(browsing.visit(site.origin)).rejects.toMatchObject({
+    reason: 'browser_unavailable',
+    message: expect.stringContaining(`Start it with  ${WEBRTC_FLAG} `),
+  })
+  await using trusting = await Browsing.open({
+    settings: { BROWSER_CDP_URL: open.url, BROWSER_CDP_TRUSTED: true },
+  })
+  expect((await trusting.visit(site.html('/trusted', 'let in'))).text).toContain('let in')
 })
 
 test('one whose sockets go past our proxy is refused', async () => {
-  const elsewhere = await startElsewhere(WEBRTC_FLAG)
-  try {
-    await using browsing = await Browsing.open()
-    const browser = await chromium.connectOverCDP(elsewhere.url)
-    // Lightpanda's go another way than what else its pages ask for: our proxy does not see them.
-    const newContext = browser.newContext.bind(browser)
-    browser.newContext = async (options) => {
-      const context = await newContext(options)
-      await context.addInitScript('WebSocket = class { constructor() { setTimeout(() => this.onerror()) } }')
-      return context
-    }
-    await expect(
-      refuseOpenBrowser(browser, browsing.crawler.openEgress!, { egressHost: '127.0.0.1' }),
-    ).rejects.toMatchObject({
-      reason: 'browser_unavailable',
-      message: expect.stringMatching(/opens WebSockets past the proxy.*BROWSER_CDP_TRUSTED=true/),
-    })
-  } finally {
-    elsewhere.stop()
+  await using browsing = await Browsing.open()
+  const browser = await chromium.connectOverCDP(closed.url)
+  // Lightpanda's go another way than what else its pages ask for: our proxy does not see them.
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    await context.addInitScript('WebSocket = class { constructor() { setTimeout(() => this.onerror()) } }')
+    return context
   }
+  await expect(
+    refuseOpenBrowser(browser, browsing.crawler.openEgress!, { egressHost: '127.0.0.1' }),
+  ).rejects.toMatchObject({
+    reason: 'browser_unavailable',
+    message: expect.stringMatching(/opens WebSockets past the proxy.*BROWSER_CDP_TRUSTED=true/),
+  })
+  await browser.close()
 })
 
 test('one that opens no page is waited for so long and no longer', async () => {
-  const elsewhere = await startElsewhere()
+  await using browsing = await Browsing.open()
+  const browser = await chromium.connectOverCDP(open.url)
+  open.freeze()
   try {
-    await using browsing = await Browsing.open()
-    const browser = await chromium.connectOverCDP(elsewhere.url)
-    elsewhere.freeze()
     await expect(
       refuseOpenBrowser(browser, browsing.crawler.openEgress!, {
         egressHost: '127.0.0.1',
@@ -159,8 +156,9 @@ test('one that opens no page is waited for so long and no longer', async () => {
       message: expect.stringContaining('opens no page within 0.2 s'),
     })
   } finally {
-    elsewhere.stop()
+    open.thaw()
   }
+  await browser.close()
 })
 
 test('a browser that is not there ends the crawl with the line to type', async () => {

@@ -1,26 +1,47 @@
 import { type StartedProcess, startProcess } from '@webloom/testkit'
 
-/** Two processes ask at once about the same pages; returns how often each page was told to be new. */
-export async function toldByTwoProcesses(asked: {
-  readonly url: string
+const WORKER = new URL('./asking-worker.ts', import.meta.url).pathname
+
+/** What two processes ask about at once. */
+export interface Asked {
   readonly key: string
   /** A key of FILTERS in asking-worker.ts. */
   readonly kind: string
   readonly pages: number
-}): Promise<Uint8Array> {
-  const start = (asker: string): StartedProcess =>
-    startProcess(process.execPath, [
-      '--conditions=webloom-source',
-      new URL('./asking-worker.ts', import.meta.url).pathname,
-      JSON.stringify({ ...asked, asker }),
-    ])
-  const workers = [start('a'), start('b')]
-  for (const worker of workers) await worker.waitForOutput(/ready/)
-  for (const worker of workers) worker.write('go\n')
-  const told = new Uint8Array(asked.pages)
-  for (const worker of workers) {
-    const { stdout } = await worker.exited
-    for (const n of JSON.parse(stdout.split('\n')[1]!) as number[]) told[n]!++
+}
+
+/** They are there as long as the tests, each of which has a limit of its own. */
+const MS_MAX = 3_600_000
+
+/** Two processes that ask one filter after the other. */
+export class AskingProcesses implements AsyncDisposable {
+  readonly #workers: readonly StartedProcess[]
+
+  constructor(url: string) {
+    this.#workers = ['a', 'b'].map((asker) =>
+      startProcess(process.execPath, ['--conditions=webloom-source', WORKER, url, asker], {
+        timeoutMs: MS_MAX,
+      }),
+    )
   }
-  return told
+
+  /** How often each page was told to be new. */
+  async told(asked: Asked): Promise<Uint8Array> {
+    for (const worker of this.#workers) {
+      worker.forget()
+      worker.write(`${JSON.stringify(asked)}\n`)
+    }
+    for (const worker of this.#workers) await worker.waitForOutput(/ready\n/)
+    for (const worker of this.#workers) worker.write('go\n')
+    const told = new Uint8Array(asked.pages)
+    for (const worker of this.#workers) {
+      const [, numbers] = await worker.waitForOutput(/^(\[.*\])\n/m)
+      for (const n of JSON.parse(numbers!) as number[]) told[n]!++
+    }
+    return told
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const worker of this.#workers) await worker[Symbol.asyncDispose]()
+  }
 }

@@ -1,7 +1,7 @@
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import type { TurnWorkerOptions } from '../../testing/workers/bucket-worker.ts'
+import type { TurnWorkerOptions } from '../../testing/workers/bucket-crawl.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 

@@ -2,8 +2,8 @@
 
 import { scaledTimes, silentLogger } from '@webloom/core'
 import { type Response, Spider } from '@webloom/spider'
-import { startRedis } from '@webloom/testkit'
-import { describe, test, vi } from 'vitest'
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { crawlDeskContract, type DeskUnderTest } from '../../testing/crawl-desk-contract.ts'
 import { GIVES_UP_AT_ONCE, IllSite } from '../../testing/ill-site.ts'
 import { assemble } from '../assembly/assemble.ts'
@@ -13,6 +13,12 @@ import { ProcessCrawlDesk } from './process/process-crawl-desk.ts'
 import { RegistryDesks } from './registry-desks.ts'
 
 const WITHIN = { interval: 20 }
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server?.stop())
 
 /** A site, and a crawl of it that is not yet run. */
 async function siteAndCrawl(settings: object) {
@@ -73,7 +79,6 @@ for (const shards of [1, 3])
     {
       name: shards === 1 ? 'a crawl on Redis' : `a crawl on Redis, in ${shards} shards`,
       create: async () => {
-        const server = await startRedis()
         const { subject, dispose } = await running(
           {
             REDIS_URL: server.url,
@@ -91,7 +96,7 @@ for (const shards of [1, 3])
           subject,
           async dispose() {
             await dispose()
-            await server[Symbol.asyncDispose]()
+            await server.command('FLUSHALL')
           },
         }
       },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { simulate } from '../../testing/simulation/frontier-simulation.ts'
 import { TROUBLE_NAMES, TROUBLES, type TroubleName } from '../../testing/simulation/troubles.ts'
 
-const SEEDS = Array.from({ length: 15 }, (_, n) => n + 1)
+const SEEDS = Array.from({ length: 10 }, (_, n) => n + 1)
 
 test.each(TROUBLE_NAMES)(
   '%s: no page is lost or committed twice, slots are asked politely, and the crawl ends',

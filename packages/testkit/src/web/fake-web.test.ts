@@ -26,7 +26,7 @@ test('a naive crawl reaches exactly the pages that reachable() names', async () 
   expect(web.hits).toHaveLength(120)
 })
 
-test.each([1, 2, 3])('seed %i: so it does in a web with all that can go wrong', async (seed) => {
+test.each([1, 2])('seed %i: so it does in a web with all that can go wrong', async (seed) => {
   const web = await open({
     seed,
     hosts: 4,

@@ -15,7 +15,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   'node:dgram': ['browser/src/chromium/egress-probe.ts'],
   'node:worker_threads': ['queue/src/locks/'],
   'node:child_process': ['webloom/src/'],
-  'node:net': ['downloader/src/egress/', 'webloom/src/doctor/'],
+  'node:net': ['downloader/src/egress/', 'webloom/src/doctor/', 'webloom/src/redis/lasting-trouble.ts'],
   'node:tls': ['downloader/src/egress/', 'webloom/src/redis/tls-refusal.ts'],
 }
 

@@ -11,6 +11,8 @@ test.each([
   ['*/0 * * * *', 'every 0 time. Expected five fields'],
   ['H 6 * * *', 'H names no time'],
   ['@nonsense', 'it has 1 field'],
+  ['*/90 * * * *', '*/90 as its minute begins once each hour'],
+  ['0 0/36 * * *', '0/36 as its hour begins once each day'],
 ])('%j is refused: %s', (cron, why) => {
   expect(() => checkCron(cron, 'UTC')).toThrow(why)
   expect(() => checkCron(cron, 'UTC')).toThrow("'0 6 * * *' is each day at six")
@@ -28,6 +30,22 @@ test('an hour that clocks skip is begun at the next one, and one that comes twic
   }
   expect(from('2026-03-28T12:00:00Z')).toEqual(['2026-03-29T01:30:00.000Z', '2026-03-30T00:30:00.000Z'])
   expect(from('2026-10-24T12:00:00Z')).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'])
+})
+
+test('of an hour that clocks skip all times are begun; who comes late to one that comes twice begins it no more', () => {
+  const at = (cron: string, since: string, count: number) => {
+    const times = [new Date(since)]
+    for (let n = 0; n < count; n++) times.push(nextTime(cron, 'Europe/Berlin', times.at(-1)!))
+    return times.slice(1).map((time) => time.toISOString().slice(5, 16))
+  }
+  expect(at('15,45 2 * * *', '2027-03-28T00:00:00Z', 3)).toEqual([
+    '03-28T01:15',
+    '03-28T01:45',
+    '03-29T00:15',
+  ])
+  expect(at('0,30 2 * * *', '2027-03-28T00:00:00Z', 3)).toEqual(['03-28T01:00', '03-28T01:30', '03-29T00:00'])
+  expect(at('30 2 * * *', '2026-10-25T01:10:00Z', 1)).toEqual(['10-26T01:30'])
+  expect(at('0 * * * *', '2026-10-24T23:50:00Z', 3)).toEqual(['10-25T00:00', '10-25T01:00', '10-25T02:00'])
 })
 
 test.each([

@@ -11,6 +11,9 @@ export function checkCron(cron: string, tz: string): void {
   if (fields.some((field) => /^H/i.test(field))) throw badCron(cron, 'H names no time')
   if (!NAMED.test(cron.trim()) && fields.length !== 5 && fields.length !== 6)
     throw badCron(cron, `it has ${fields.length} field${fields.length === 1 ? '' : 's'}`)
+  const [place, field] = NAMED.test(cron.trim()) ? [] : tooLargeStep(fields)
+  if (place !== undefined)
+    throw badCron(cron, `${field} as its ${place} begins once each ${STEPS[place]}, not at each such step`)
   try {
     nextTime(cron, tz, new Date())
   } catch (cause) {
@@ -18,28 +21,59 @@ export function checkCron(cron: string, tz: string): void {
   }
 }
 
-/** The first time after `since`. An hour that clocks skip begins at the next one that there is; one that comes twice begins once. */
+/**
+ * The first time after `since`. What clocks skip in an hour begins so much later as they skip; what comes twice begins at the first,
+ * unless the expression means each hour.
+ */
 export function nextTime(cron: string, tz: string, since: Date): Date {
-  const found = CronExpressionParser.parse(cron, { tz, currentDate: since }).next().toDate()
+  const times = timesAfter(cron, tz, since)
+  let found = times()
+  while (hasCome(cron, tz, found)) found = times()
   return skippedTime(cron, tz, since, found) ?? found
+}
+
+function timesAfter(cron: string, tz: string, since: Date): () => Date {
+  const times = CronExpressionParser.parse(cron, { tz, currentDate: since })
+  return () => times.next().toDate()
 }
 
 /** BullMQ's `repeatStrategy`. */
 export const nextMillis = (since: number, { pattern, tz }: { pattern?: string; tz?: string }): number =>
   nextTime(pattern!, tz!, new Date(since)).getTime()
 
+/** Who asks within an hour that comes again is told its times by the parser, though they have been. */
+function hasCome(cron: string, tz: string, at: Date): boolean {
+  const before = new Date(at.getTime() - DAY_MS)
+  const backMs = offsetAt(before, tz) - offsetAt(at, tz)
+  const first = new Date(at.getTime() - backMs)
+  if (backMs <= 0 || offsetAt(first, tz) === offsetAt(at, tz)) return false
+  const times = timesAfter(cron, tz, new Date(first.getTime() - 1))
+  let next = times()
+  while (next < at) next = times()
+  return next > at
+}
+
 /**
- * The time before `found` that clocks skip, as the next one that there is. The parser knows of whole hours that are skipped, and passes
- * over midnight (America/Santiago) and half hours (Australia/Lord_Howe).
+ * The time before `found` that clocks skip, as what they show instead. The parser knows of whole hours that are skipped, of one time in
+ * each, and passes over midnight (America/Santiago) and half hours (Australia/Lord_Howe).
  */
 function skippedTime(cron: string, tz: string, since: Date, found: Date): Date | undefined {
-  const shown = (at: Date) => at.getTime() + offsetAt(at, tz)
-  const wanted = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(shown(since)) })
-    .next()
-    .getTime()
-  if (wanted >= shown(found)) return undefined
-  const at = new Date(wanted - offsetAt(new Date(wanted - DAY_MS), tz))
-  return at > since && at < found && shown(at) !== wanted ? at : undefined
+  // After the change clocks show an hour that is not yet through by those that were not changed.
+  for (const near of [new Date(since.getTime() - DAY_MS), since]) {
+    const shown = new Date(since.getTime() + offsetAt(near, tz))
+    const wanted = timesAfter(cron, 'UTC', shown)().getTime()
+    const at = new Date(wanted - offsetAt(new Date(wanted - DAY_MS), tz))
+    if (at > since && at < found && isSkipped(wanted, at, tz)) return at
+  }
+  return undefined
+}
+
+/** No clock shows it. */
+function isSkipped(wanted: number, at: Date, tz: string): boolean {
+  return [at, new Date(at.getTime() - DAY_MS)].every((near) => {
+    const then = new Date(wanted - offsetAt(near, tz))
+    return then.getTime() + offsetAt(then, tz) !== wanted
+  })
 }
 
 const DAY_MS = 86_400_000
@@ -51,6 +85,26 @@ function offsetAt(at: Date, tz: string): number {
   const [, sign, hours = 0, minutes = 0, seconds = 0] = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(value) ?? []
   const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
   return sign === '-' ? -ms : ms
+}
+
+const STEPS = {
+  second: 'minute',
+  minute: 'hour',
+  hour: 'day',
+  day: 'month',
+  month: 'year',
+  weekday: 'week',
+} as const
+const PLACES = ['second', 'minute', 'hour', 'day', 'month', 'weekday'] as const
+const STEP_MAX = { second: 59, minute: 59, hour: 23, day: 31, month: 12, weekday: 7 } as const
+
+/** Cron takes steps of ninety minutes, and begins at each full hour. */
+function tooLargeStep(fields: readonly string[]): [keyof typeof STEPS, string] | [] {
+  for (const [n, place] of PLACES.slice(6 - fields.length).entries()) {
+    const [, step] = /\/(\d+)/.exec(fields[n]!) ?? []
+    if (step !== undefined && Number(step) > STEP_MAX[place]) return [place, fields[n]!]
+  }
+  return []
 }
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|hourly)$/

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { didYouMean, type ErrorCode, UsageError, valueShown, WebloomError } from '@webloom/core'
 import { visible } from '../terminal/sanitize.ts'
 import { compileProblem } from './compile-check.ts'
+import { type LoadTimes, loadedInTime, NotLoadedInTime } from './loaded-in-time.ts'
 import { type SourcePlace, shownPath, shownPlace, sourceExcerpt } from './source-place.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
 import { collectLoads } from './typescript-loader.ts'
@@ -14,10 +15,11 @@ import { collectLoads } from './typescript-loader.ts'
 export async function importProjectFile(
   path: string,
   code: ErrorCode,
+  times?: LoadTimes,
 ): Promise<Readonly<Record<string, unknown>>> {
   const loads = collectLoads()
   try {
-    return await import(pathToFileURL(path).href)
+    return await loadedInTime(notLoaded(path), import(pathToFileURL(path).href), times)
   } catch (error) {
     throw new UsageError(code, loadProblem(path, error, loads.files), { cause: error })
   } finally {
@@ -25,8 +27,12 @@ export async function importProjectFile(
   }
 }
 
+function notLoaded(path: string): string {
+  return `${shownPath(path)}: an await at the top level of this file, or of one that it imports, has not settled`
+}
+
 function loadProblem(path: string, error: unknown, loaded: readonly string[]): string {
-  if (error instanceof SyntaxProblem) return error.message
+  if (error instanceof SyntaxProblem || error instanceof NotLoadedInTime) return error.message
   if (!(error instanceof Error)) {
     const shown = typeof error === 'object' ? valueShown(error) : String(error)
     return `${shownPath(path)} threw ${shown} while it was loaded`

@@ -40,7 +40,7 @@ test.each([
   })
 })
 
-test('one that never settles is told by its setting, and the method that it is', async () => {
+test('one that never settles is told by its class, and the method that it is', async () => {
   const never = new Promise<never>(() => {})
   class Shops {
     list = () => never
@@ -51,11 +51,12 @@ test('one that never settles is told by its setting, and the method that it is',
     list = () => []
   }
   const loader = await loaderOf(Shops, { COMPONENT_TIMEOUT: 1 })
-  const late = 'has not settled within COMPONENT_TIMEOUT, 1 s'
+  const late = (name: string) =>
+    `of the spider loader ${name} (SPIDER_LOADER_CLASS) has not settled within 1 s`
   await Promise.all([
-    expect(loader!.list()).rejects.toThrow(`Shops (SPIDER_LOADER_CLASS) failed: list() ${late}`),
-    expect(loader!.load('a')).rejects.toThrow(`failed: load("a") ${late}`),
-    expect(loaderOf(Late, { COMPONENT_TIMEOUT: 1 })).rejects.toThrow(`failed: fromSettings ${late}`),
+    expect(loader!.list()).rejects.toThrow(`list() ${late('Shops')}`),
+    expect(loader!.load('a')).rejects.toThrow(`load("a") ${late('Shops')}`),
+    expect(loaderOf(Late, { COMPONENT_TIMEOUT: 1 })).rejects.toThrow(`fromSettings ${late('Late')}`),
   ])
 })
 

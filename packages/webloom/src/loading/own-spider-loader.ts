@@ -8,11 +8,11 @@ import {
   UsageError,
   valueShown,
   type WrittenSettings,
-  withDeadline,
 } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { componentClass } from './component-class.ts'
 import type { LoadedConfig } from './config.ts'
+import { LOADING_MS_MAX, type LoadTimes, loadedInTime, NotLoadedInTime } from './loaded-in-time.ts'
 import { isSpiderClass } from './spider-class.ts'
 
 /**
@@ -59,7 +59,7 @@ export async function ownSpiderLoader(
       `the spider loader ${Class.name} (SPIDER_LOADER_CLASS) has static fromCrawler; there is no crawl yet when spiders are looked for: write  static fromSettings(settings)`,
     )
   }
-  const within = { timeoutMs: settings.getMs('COMPONENT_TIMEOUT') }
+  const within = { timeoutMs: Math.min(settings.getMs('COMPONENT_TIMEOUT'), LOADING_MS_MAX) }
   const loader = await told(Class.name, within, 'fromSettings', async () =>
     loaderOnly(await madeOf(Class, settings), Class),
   )
@@ -99,16 +99,15 @@ function spiderOnly(loaded: unknown, name: string): SpiderClass | undefined {
 }
 
 /** Settles as `act` does; one that never settles would leave the command without a word. */
-async function told<T>(
-  loader: string,
-  { timeoutMs }: { readonly timeoutMs: number },
-  what: string,
-  act: () => Promise<T>,
-): Promise<T> {
-  const late = () => new Error(`${what} has not settled within COMPONENT_TIMEOUT, ${timeoutMs / 1000} s`)
+async function told<T>(loader: string, times: LoadTimes, what: string, act: () => Promise<T>): Promise<T> {
   try {
-    return await withDeadline(timeoutMs, act(), late)
+    return await loadedInTime(
+      `${what} of the spider loader ${loader} (SPIDER_LOADER_CLASS) has not settled`,
+      act(),
+      times,
+    )
   } catch (cause) {
+    if (cause instanceof NotLoadedInTime) throw new UsageError('WL_SPIDER_LOAD', cause.message, { cause })
     const reason = cause instanceof Error ? cause.message : `it threw ${valueShown(cause)}`
     throw new UsageError(
       'WL_SPIDER_LOAD',

@@ -9,6 +9,7 @@ import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError, valueShown } from '@webloom/core'
 import { EXIT } from '../exit-codes.ts'
+import { LOADING_MS_MAX } from '../loading/loaded-in-time.ts'
 import { LEAN_MALLOC, tellRefused, type WorkerProcessOptions, type WorkerWord } from './worker-process.ts'
 
 const VARIABLE = 'WEBLOOM_TRIAL'
@@ -16,8 +17,6 @@ const VARIABLE = 'WEBLOOM_TRIAL'
 const TRIED = 'tried'
 /** What components began as they were made may fail a moment later, as a connection does that nobody takes. */
 const SETTLE_MS = 200
-/** The longest that a trial takes, or COMPONENT_TIMEOUT, if that is less. */
-export const TRIAL_MS_MAX = 60_000
 /** Of standard error, where a process that died has said why. */
 const TAIL_CHARS = 4000
 /** Whoever ends our process ends all of its group: that is no word about the worker. */
@@ -125,5 +124,5 @@ export async function tried(act: () => Promise<void>): Promise<void> {
 
 /** Returns how long a trial may take. */
 export function trialMs(componentTimeoutMs: number): number {
-  return Math.min(componentTimeoutMs, TRIAL_MS_MAX)
+  return Math.min(componentTimeoutMs, LOADING_MS_MAX)
 }

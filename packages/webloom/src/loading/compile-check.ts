@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { strippedSource } from './strip-types.ts'
+import { strippedSource } from './stripped/strip-types.ts'
 import { type SyntaxProblem, v8Problem } from './syntax-problem.ts'
 
 const CHECK_TIMEOUT_MS = 10_000

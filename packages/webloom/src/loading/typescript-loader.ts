@@ -13,7 +13,7 @@
 import { statSync } from 'node:fs'
 import { type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { isTypeScript, strippedSource } from './strip-types.ts'
+import { isTypeScript, strippedSource } from './stripped/strip-types.ts'
 
 let isRegistered = false
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { strippedOnce } from './stripped/stripped-cache.ts'
-import { stripProblem } from './syntax-problem.ts'
+import { stripProblem } from '../syntax-problem.ts'
+import { strippedOnce } from './stripped-cache.ts'
 
 /** Returns whether we load a file: `.cts` is Node's, for it is CommonJS by name. */
 export function isTypeScript(path: string): boolean {

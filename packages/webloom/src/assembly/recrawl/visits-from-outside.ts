@@ -7,7 +7,6 @@ import {
   type Request,
   UsageError,
   type VisitStore,
-  valueShown,
 } from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
 import { earlyMsOf, followUrlRules } from '@webloom/scheduler'
@@ -18,6 +17,7 @@ import {
   type OutsideFlags,
   refuseUnknownCrawl,
 } from '../crawl-from-outside.ts'
+import { NamelessPages, toldBy } from './nameless-pages.ts'
 import { visitHoursOf } from './visit-hours.ts'
 
 export interface VisitsFromOutside {
@@ -35,22 +35,16 @@ export async function withVisits(
 ): Promise<void> {
   const crawler = await crawlerFromOutside(Class, flags, config)
   const fingerprinter = fingerprinterOf(crawler.settings, 'scrapy')
-  const fingerprint = (request: Request) => {
+  const made = (request: Request) => {
     if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
-    try {
-      return fingerprinter.fingerprint(request)
-    } catch (error) {
-      throw new UsageError(
-        'WL_USAGE',
-        `FINGERPRINTER throws for ${request.url}, so nobody can say which visits are that page's: ${error instanceof Error ? error.message : valueShown(error)}. It must return a text for each request`,
-        { cause: error },
-      )
-    }
+    return fingerprinter.fingerprint(request)
   }
+  const nameless = new NamelessPages()
   const earlyMs = earlyMsOf(visitHoursOf(crawler.settings).minHours * HOUR_MS)
   const actOn = async (visits: VisitStore) => {
     await followUrlRules(visits, fingerprinter, 'name the crawl that you mean')
-    await act({ visits, fingerprint, earlyMs })
+    await act({ visits, fingerprint: toldBy(made), earlyMs })
+    nameless.tell()
   }
   const jobDir = JobDir.fromCrawler(crawler)
   try {
@@ -62,7 +56,7 @@ export async function withVisits(
       await crawler.servers.open()
       const crawl = crawlFromOutside(crawler, config.folder)
       await refuseUnknownCrawl(crawl)
-      await actOn(new RedisVisits({ ...crawl, fingerprint }))
+      await actOn(new RedisVisits({ ...crawl, fingerprint: nameless.notedBy(made) }))
     } else
       throw new UsageError(
         'WL_USAGE',

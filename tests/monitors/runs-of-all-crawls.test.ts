@@ -59,8 +59,10 @@ test.each(['files', 'Redis'])(
       /^no run of crawl "shop" is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
     )
     // A CRAWL_ID without a run is a mistake in the name more often than not.
-    expect((await webloom('runs', 'shop@bgi')).stdout).toMatch(
-      /^no run of crawl "shop" \(CRAWL_ID bgi\) is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
+    const misspelt = await webloom('runs', 'shop@bgi', '--json')
+    expect(misspelt).toMatchObject({ code: 2, stdout: '' })
+    expect(misspelt.stderr).toMatch(
+      /^webloom: no run of crawl "shop" \(CRAWL_ID bgi\) is known, and no such crawl: .*\. Did you mean big\?\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n\[WL_USAGE\]$/m,
     )
     await webloom('runs', 'shop', '-s', 'CRAWL_ID=big', '--forget')
     expect((await webloom('runs')).stdout).not.toContain('big')

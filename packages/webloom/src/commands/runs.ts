@@ -1,6 +1,6 @@
 /** `webloom runs`: what the last crawls of a spider came to, and how one differs from the one before. */
 
-import { type CrawlName, crawlTitle, type RunSeen, UsageError } from '@webloom/core'
+import { type CrawlName, crawlTitle, didYouMean, type RunSeen, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
@@ -36,6 +36,8 @@ export async function runs(Class: SpiderClass, flags: RunsFlags, config: LoadedC
   await withRunsPlace(Class, flags, config, async (place) => {
     const { own, runsOf } = place
     const kept = await runsOf(own.crawlId)
+    if (isChosen(flags) && kept.runs.length === 0 && !(await kept.isKnown()))
+      throw await misspelt(place, flags, kept)
     if (flags.forget) {
       await kept.forget()
       console.log(`forgotten: ${grouped(kept.runs.length)} runs of ${kept.crawl}`)
@@ -87,13 +89,32 @@ export async function latestRuns(
 }
 
 /** Whoever types a CRAWL_ID asks for that crawl alone. */
+function isChosen({ set = [] }: OutsideFlags): boolean {
+  return set.some((pair) => pair.startsWith('CRAWL_ID='))
+}
+
+/** A CRAWL_ID that was typed, and that no crawl has. */
+async function misspelt(
+  place: RunsPlace,
+  flags: OutsideFlags,
+  { crawl, place: where }: KeptRuns,
+): Promise<UsageError> {
+  const ids = (await place.otherIds()).filter((id) => id !== null)
+  const others = await otherLines(place, flags)
+  const meant = didYouMean(place.own.crawlId ?? '', ids)
+  return new UsageError(
+    'WL_USAGE',
+    [`no run of ${crawl} is known, and no such crawl: ${where}.${meant}`, ...others].join('\n'),
+  )
+}
+
+/** Yields the crawl that the settings name, and unless that one was typed, others that have runs. */
 async function* crawlsOf(
   { own, otherIds, runsOf }: RunsPlace,
   flags: OutsideFlags,
 ): AsyncGenerator<{ readonly crawl: CrawlName; readonly more: string; readonly kept: KeptRuns }> {
-  const isChosen = flags.set?.some((pair) => pair.startsWith('CRAWL_ID='))
   yield { crawl: own, more: lineOf(own.spider, flags), kept: await runsOf(own.crawlId) }
-  for (const crawlId of isChosen ? [] : await otherIds()) {
+  for (const crawlId of isChosen(flags) ? [] : await otherIds()) {
     const kept = await runsOf(crawlId)
     const set = [...(flags.set ?? []), `CRAWL_ID=${crawlId ?? ''}`]
     if (kept.runs.length > 0)

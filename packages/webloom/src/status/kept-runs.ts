@@ -1,5 +1,6 @@
 /** Where the runs of a spider's crawls are kept: on Redis, or each crawl's in a folder of its own. */
 
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type CrawlName, crawlNameOf, crawlQueueName, type RunSeen } from '@webloom/core'
@@ -8,6 +9,7 @@ import {
   crawlShown,
   forgetCrawl,
   forgetFileRuns,
+  isCrawlKnown,
   readCrawls,
   readFileRuns,
   readRuns,
@@ -29,6 +31,8 @@ export interface KeptRuns {
   /** Why there may be none. */
   readonly place: string
   forget(): Promise<void>
+  /** Resolves to whether there is such a crawl, or was. */
+  isKnown(): Promise<boolean>
 }
 
 /** The runs of all crawls of one spider. */
@@ -84,6 +88,7 @@ function onRedis(own: CrawlName, redis: Parameters<typeof readRuns>[0]): RunsPla
         crawl: crawlShown(keys),
         place: 'each crawl on Redis leaves one',
         forget: () => forgetCrawl(redis, keys),
+        isKnown: () => isCrawlKnown(redis, keys),
       }
     },
   }
@@ -109,6 +114,8 @@ function inFolders(own: CrawlName, folderOf: (crawlId: string | null) => string 
       const folder = folderOf(crawlId)
       return {
         runs: folder === undefined ? [] : await readFileRuns(folder),
+        // Where none is kept, nobody knows.
+        isKnown: async () => folder === undefined || existsSync(folder),
         crawl: crawlShown(crawlRedisKeys({ spider: own.spider, crawlId })),
         place:
           folder === undefined

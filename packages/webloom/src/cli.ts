@@ -139,12 +139,10 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
   return program.helpCommand('help [command]', 'print the help of a command')
 }
 
-/** Who comes from Scrapy begins with a command that is another program here; who comes from crontab quotes nothing. */
+/** Who comes from Scrapy begins with a command that is another program here. */
 function withWayOut(text: string): string {
   if (text.includes("unknown command 'startproject'"))
     return `${text}Write:  npm create webloom@latest my-crawler\n`
-  if (text.includes("too many arguments for 'set'"))
-    return `${text}Quote the expression, as the shell makes file names of its *:  ${commandName()} schedule <spider> '0 6 * * *'\n`
   return text
 }
 

@@ -48,6 +48,26 @@ describe('a command', () => {
     ])
   })
 
+  test('that is given too much says which words these are, and what to type', async () => {
+    const told = async (...words: string[]) => {
+      const lines: string[] = []
+      const program = commandLine(() => {})
+      for (const one of program.commands.flatMap((each) => [each, ...each.commands]))
+        one.configureOutput({ writeErr: (text) => lines.push(text) })
+      await expect(program.parseAsync(words, { from: 'user' })).rejects.toThrow('too many arguments')
+      return lines.join('')
+    }
+    expect(await told('crawl', 'quotes', '-s', 'LOG_LEVEL=INFO', 'my books')).toMatch(
+      /^error: too much: 'my books'; webloom crawl takes <spider>\n\nWrite: {2}webloom crawl <spider>\n/,
+    )
+    expect(await told('schedule', 'list', 'quotes')).toMatch(
+      /^error: too much: quotes; webloom schedule list takes no arguments\n/,
+    )
+    expect(await told('schedule', 'quotes', '0', '6', 'a', 'b', 'c', 'd', 'e')).toMatch(
+      /^error: too much: 6 a b c d …; webloom schedule set takes <spider> <cron>\nQuote the expression.*: {2}webloom schedule quotes '0 6 \* \* \*'\n/,
+    )
+  })
+
   test('that lacks an argument shows its form, and where the spiders’ names are', async () => {
     const told: string[] = []
     const program = commandLine(() => {})

@@ -5,7 +5,7 @@
 
 import { type Awaitable, didYouMean, type ProtocolTimes } from '@webloom/core'
 import { type Command, Option } from 'commander'
-import { commandName, typedLine } from '../terminal/resume-line.ts'
+import { commandName, shellQuoted, typedLine } from '../terminal/resume-line.ts'
 
 /** What the process that runs a command line gives to its commands. */
 export interface CommandLineParts {
@@ -80,11 +80,17 @@ export const SPIDER_OPTIONS = {
   argument: values('-a, --argument <name=value>', 'an argument of the spider'),
 }
 
+export interface CommandExtras {
+  readonly isDefault?: boolean
+  readonly excess?: (args: readonly string[]) => string
+}
+
 /**
  * @param form name and arguments, as in its help: `seed <spider> [messages...]`
  * @param run gets the flags, then an argument for each in the form; what it returns is the exit code
  * @param examples the end of its help: two to four
  * @param isDefault of a group: it is what the group's word alone stands for
+ * @param excess a sentence for whoever gave too many arguments
  */
 export function command<Flags extends object, Args extends readonly unknown[]>(
   form: string,
@@ -92,7 +98,7 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
   options: OptionsFor<Flags>,
   run: (flags: Flags, args: Args, parts: CommandLineParts) => Awaitable<number | undefined | void>,
   examples: readonly Example[] = [],
-  { isDefault = false } = {},
+  { isDefault = false, excess }: CommandExtras = {},
 ): CliCommand {
   return (parent, parts) => {
     const made = parent.command(form, { isDefault }).description(help)
@@ -105,12 +111,14 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
       made.addOption(option)
     }
     made.showHelpAfterError(whatToWrite(made, form))
-    if (isDefault) {
-      const { outputError } = made.configureOutput()
-      made.configureOutput({
-        outputError: (text, write) => outputError?.(`${text.trimEnd()}${misspelt(made)}\n`, write),
-      })
-    }
+    const { outputError } = made.configureOutput()
+    made.configureOutput({
+      outputError: (text, write) =>
+        outputError?.(
+          tooMuch(made, text, excess) ?? `${text.trimEnd()}${isDefault ? misspelt(made) : ''}\n`,
+          write,
+        ),
+    })
     made.addHelpText('after', helpExamples(examples))
     EXAMPLES.set(made, examples)
     made.action(async (...called: unknown[]) => {
@@ -139,6 +147,26 @@ function misspelt({ args, parent }: Command): string {
   const others = parent!.commands.map((one) => one.name())
   const hint = args.length === 1 ? didYouMean(args[0]!, others) : ''
   return hint === '' ? '' : `.${hint}`
+}
+
+/** A shell makes hundreds of names of a `*`. */
+const TOO_MUCH_SHOWN = 5
+
+/** Returns which words are too many: commander says how many there are. Undefined for any other error. */
+function tooMuch(made: Command, text: string, excess: CommandExtras['excess']): string | undefined {
+  if (!text.startsWith('error: too many arguments')) return undefined
+  const { args, registeredArguments } = made
+  const takes = made.usage().replace(/^\[options\] ?/, '') || 'no arguments'
+  const extra = args.slice(registeredArguments.length)
+  const shown = extra.slice(0, TOO_MUCH_SHOWN).map(shellQuoted).join(' ')
+  const more = extra.length > TOO_MUCH_SHOWN ? ' …' : ''
+  return `error: too much: ${shown}${more}; ${commandPath(made)} takes ${takes}\n${excess ? `${excess(args)}\n` : ''}`
+}
+
+/** As `webloom schedule set`. */
+function commandPath(made: Command): string {
+  const parent = made.parent!
+  return [commandName(), ...(parent.parent ? [parent.name()] : []), made.name()].join(' ')
 }
 
 /** Behind what is wrong with a command line: the line as it should be, with all that must be given. */

@@ -4,6 +4,7 @@ import { UsageError } from '@webloom/core'
 import type { ScheduleFlags, SchedulesFlags } from '../commands/schedule.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { isSpiderFile } from '../loading/spider-loader.ts'
+import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { command, flag, group, SPIDER_OPTIONS, value } from './command.ts'
 import { CRAWL_OPTIONS } from './spider-options.ts'
 
@@ -44,7 +45,12 @@ export const schedule = group(
           'a crawl of its own beside the other, each hour',
         ],
       ],
-      { isDefault: true },
+      {
+        isDefault: true,
+        // Who comes from crontab quotes nothing.
+        excess: ([spider = '<spider>']) =>
+          `Quote the expression, as the shell makes file names of its *:  ${commandName()} schedule ${shellQuoted(spider)} '0 6 * * *'`,
+      },
     ),
     command<SchedulesFlags, []>(
       'list',

@@ -146,8 +146,16 @@ describe('components', () => {
   })
 })
 
-test('a number of hours is asked for as such: 24h is none', () => {
-  expect(readValue(settingRow('RECRAWL_INTERVAL')!, '24h')).toEqual({
-    expected: 'a number of hours ≥ 0.0002',
-  })
+test.each([
+  ['RECRAWL_INTERVAL', '24h', 'a number of hours ≥ 0.0002. It is in hours: for 24h write 24'],
+  ['RECRAWL_INTERVAL', '7 days', 'a number of hours ≥ 0.0002. It is in hours: for 7 days write 168'],
+  ['RECRAWL_INTERVAL', '1ms', 'a number of hours ≥ 0.0002'],
+  ['RECRAWL_INTERVAL', '24 times', 'a number of hours ≥ 0.0002'],
+  ['CLOSESPIDER_TIMEOUT', '5m', expect.stringMatching(/\. It is in seconds: for 5m write 300$/)],
+  ['DOWNLOAD_DELAY', '250ms', expect.stringMatching(/\. It is in seconds: for 250ms write 0.25$/)],
+  ['DOWNLOAD_MAXSIZE', '10MB', expect.stringMatching(/\. It is in bytes: for 10MB write 10485760$/)],
+  ['MEMUSAGE_LIMIT_MB', '2GiB', expect.stringMatching(/\. It is in MiB: for 2GiB write 2048$/)],
+  ['CONCURRENT_REQUESTS', '16m', expect.not.stringContaining('write')],
+])('%s=%s: who writes a unit is told the number that it takes', (name, written, expected) => {
+  expect(readValue(settingRow(name)!, written)).toEqual({ expected })
 })

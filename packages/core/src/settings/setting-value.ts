@@ -8,6 +8,7 @@
 import { didYouMean } from '@webloom/url'
 import { pythonHint } from './python-hint.ts'
 import type { ComponentEntry, SettingRow } from './setting-row.ts'
+import { unitHint } from './setting-units.ts'
 
 /** The value, or what was expected instead. */
 export type Reading = { readonly value: unknown } | { readonly expected: string }
@@ -20,7 +21,14 @@ type NamedRow = Extract<SettingRow, { type: 'enum' | 'component' }>
 export function readValue(row: SettingRow, raw: unknown): Reading {
   if (row.nullable && isNoValue(raw)) return { value: null }
   const reading = readTyped(row, raw)
-  return 'expected' in reading && row.nullable ? { expected: `${reading.expected}, or null` } : reading
+  if (!('expected' in reading)) return reading
+  return { expected: `${reading.expected}${row.nullable ? ', or null' : ''}${hintOf(row, raw)}` }
+}
+
+/** A number with a unit is told as the number that was meant. */
+function hintOf(row: SettingRow, raw: unknown): string {
+  if (row.type !== 'int' && row.type !== 'float') return ''
+  return unitHint(row.unit, raw, (number) => 'value' in readNumber(row, number))
 }
 
 // Text has no null of its own; `-s LOG_FILE=` and Python's None both mean null.

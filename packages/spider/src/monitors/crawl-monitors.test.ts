@@ -335,12 +335,22 @@ test('of two looks at once one is made', async () => {
   expect(log.looks).toBe(2)
 })
 
-test('what a monitor of one’s own says is told without the secrets of addresses', async () => {
-  const custom = () => 'https://me:hush@shop.example/?token=hush is slow'
-  const { log, got, worker } = crawl({ monitors: { custom } })
-  log.end()
-  await worker('a').ended()
-  expect(JSON.stringify(got)).not.toContain('hush')
+test.each([
+  'https://me:hush@shop.example/?token=hush is slow',
+  'the shop refused token=hush',
+  'login failed, password: hush',
+  'GET /prices with Authorization: Bearer hush1 was refused',
+])('what a monitor of one’s own says or throws is told without its secrets: %s', async (words) => {
+  const throwing = () => {
+    throw new Error(words)
+  }
+  for (const custom of [() => words, throwing]) {
+    const { log, got, worker } = crawl({ monitors: { custom } })
+    log.end()
+    await worker('a').ended()
+    expect(got[0]!.alerts[0]!.words).toContain('***')
+    expect(JSON.stringify(got)).not.toContain('hush')
+  }
 })
 
 test('of more alerts than are kept it is told how many there are', async () => {

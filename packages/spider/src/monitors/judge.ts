@@ -1,7 +1,7 @@
 /** Looks at how a run stands, and notes in one step what is wrong with it and what is to be told: whoever holds the run has one. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AlertSeen, type RunLook, withDeadline } from '@webloom/core'
+import { type AlertSeen, type RunLook, withDeadline, withoutTextSecrets } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import { thrownMessage } from '../scraping/error-kinds.ts'
 import { latestCoverage, worstOf } from './coverage.ts'
@@ -117,12 +117,15 @@ export class Judge {
       const answer: unknown = await withDeadline(customMs, asked(), () => silent)
       if (answer === undefined || answer === null || answer === false || answer === '') return []
       if (answer === true) return [{ id: 'custom', words: 'the monitor custom says that something is wrong' }]
-      return [answer]
-        .flat()
-        .map((words, n) => ({ id: n === 0 ? 'custom' : `custom/${n + 1}`, words: customWords(words) }))
+      return [answer].flat().map((words, n) => ({
+        id: n === 0 ? 'custom' : `custom/${n + 1}`,
+        words: withoutTextSecrets(customWords(words)),
+      }))
     } catch (error) {
       if (error === silent) return [{ id: 'custom', words: silent.message }]
-      return [{ id: 'custom', words: `the monitor custom threw: ${thrownMessage(error)}` }]
+      return [
+        { id: 'custom', words: `the monitor custom threw: ${withoutTextSecrets(thrownMessage(error))}` },
+      ]
     }
   }
 }

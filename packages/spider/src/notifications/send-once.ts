@@ -1,4 +1,4 @@
-import { type Notification, unlessAborted, withoutUrlSecrets } from '@webloom/core'
+import { type Notification, unlessAborted, withoutTextSecrets } from '@webloom/core'
 import { thrownMessage } from '../scraping/error-kinds.ts'
 import type { NotificationChannel } from './notification.ts'
 
@@ -20,5 +20,5 @@ export async function sendOnce(
 
 /** Returns why a message could not be sent, as people may see it. */
 export function failureShown(failure: unknown): string {
-  return withoutUrlSecrets(thrownMessage(failure))
+  return withoutTextSecrets(thrownMessage(failure))
 }

@@ -13,7 +13,7 @@ import {
   IgnoreRequest,
   type Notification,
   Request,
-  withoutUrlSecrets,
+  withoutTextSecrets,
 } from '@webloom/core'
 import { type NotificationChannel, NotificationRefused, notificationText } from './notification.ts'
 
@@ -126,5 +126,5 @@ function withoutPath(message: string, url: string): string {
   )
   const keys = [pathname + search, pathname].filter((key) => key.length > 1)
   const shown = message.replaceAll(address, origin)
-  return withoutUrlSecrets(keys.reduce((text, key) => text.replaceAll(key, '/***'), shown))
+  return withoutTextSecrets(keys.reduce((text, key) => text.replaceAll(key, '/***'), shown))
 }

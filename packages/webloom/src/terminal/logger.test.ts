@@ -42,6 +42,19 @@ test('what a command of Redis was sent with is not in the log: it may be a passw
   expect(reply.command.args).toHaveLength(4)
 })
 
+test('what looks like a secret in an error’s text is hidden, in those that caused it, too', () => {
+  const cause = new Error('refused with Authorization: Bearer hush1')
+  const error = new Error('no shop; password: hush2', { cause })
+  const { err } = json((logger) => logger.error({ err: error }, 'away')) as {
+    err: { message: string; stack: string }
+  }
+  expect(err.message).toBe('no shop; password: ***')
+  expect(err.stack).toMatch(/^Error: no shop; password: \*\*\*\n {4}at /)
+  expect(err.stack).toContain('Authorization: ***\n')
+  expect(JSON.stringify(err)).not.toContain('hush')
+  expect(error.message).toContain('hush2')
+})
+
 describe('for people', () => {
   test('a line has time, level, message and fields', () => {
     expect(

@@ -7,7 +7,7 @@
 
 import { openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Logger, makeFolder, type StatsCollector, UsageError } from '@webloom/core'
+import { type Logger, makeFolder, type StatsCollector, UsageError, withoutTextSecrets } from '@webloom/core'
 import { type LogFn, type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { colorWanted, painter } from './color.ts'
 import { type LogRecord, prettyLine } from './log-line.ts'
@@ -109,22 +109,27 @@ function lineFields(fields: Record<string, unknown>): Record<string, unknown> {
 /** A logger never throws, whatever a library has made of an error. */
 function errorFields(error: Error): object {
   try {
-    return withoutArguments(stdSerializers.err(error))
+    return withoutSecrets(stdSerializers.err(error))
   } catch {
     return { type: 'Error', message: 'an error that cannot be read', stack: '' }
   }
 }
 
 /**
- * What a command was sent with is no part of an error: it may be a password, or a request whole. Errors of Redis have it as a field,
- * and errors lie within errors. Changes what pino has made.
+ * Hides what looks like a secret in an error's text, and what a command was sent with: it may be a password, or a request whole. Errors of
+ * Redis have it as a field, and errors lie within errors. Changes what pino has made.
  */
-function withoutArguments(fields: Record<string, unknown>): object {
+function withoutSecrets(fields: Record<string, unknown>): object {
+  const { message, stack } = fields
+  // The message, in which those of its causes are, is short; the stack is not, and has the same texts.
+  const shown = typeof message === 'string' ? withoutTextSecrets(message) : message
+  if (shown !== message) fields.message = shown
+  if (shown !== message && typeof stack === 'string') fields.stack = withoutTextSecrets(stack)
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value !== 'object' || value === null) continue
     if (name === 'command' && 'args' in value) fields[name] = { ...value, args: [] }
     const isOfPino = Object.getPrototypeOf(value) === Object.getPrototypeOf(fields)
-    if (isOfPino) withoutArguments(value as Record<string, unknown>)
+    if (isOfPino) withoutSecrets(value as Record<string, unknown>)
   }
   return fields
 }

@@ -15,25 +15,26 @@ export const REFUSED = 'refused'
 const NOT_OPENED = 'not_opened'
 
 /**
- * Ends the run and notes for its schedule why; its next hour tries it again. Does nothing, and resolves to false, for a run that no schedule has
- * begun, and while a worker is there.
+ * Ends the run and notes for its schedule why; its next hour tries it again. Resolves to the schedule's name; does nothing, and resolves to
+ * undefined, for a run that no schedule has begun, and while a worker is there.
  */
 export async function refuseRun(
   { redis, name }: { readonly redis: Redis; readonly name: CrawlName },
   why: string,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const keys = crawlRedisKeys(name)
   const [state, run, scheduled, reason] = await redis.hmget(
     keys.record,
     ...['state', 'run', 'scheduled', 'finishReason'],
   )
   const isRefused = state === 'running' || (state === 'stopped' && reason === NOT_OPENED)
-  if (!isRefused || run == null || scheduled == null) return false
+  if (!isRefused || run == null || scheduled == null) return undefined
   const { present } = await readPresence({ redis, keys })
-  if (present.length > 0) return false
+  if (present.length > 0) return undefined
   // Whoever is killed behind this does it again: the run goes on until its end.
-  await noteFailed({ redis, name }, (JSON.parse(scheduled) as Scheduled).schedule, why)
-  return stopCrawl({ redis, keys }, REFUSED, run)
+  const { schedule } = JSON.parse(scheduled) as Scheduled
+  await noteFailed({ redis, name }, schedule, why)
+  return (await stopCrawl({ redis, keys }, REFUSED, run)) ? schedule : undefined
 }
 
 /** A schedule that is gone by now has nothing to be noted. */

@@ -263,7 +263,9 @@ test('a run that has begun and is refused by its worker is ended when no other w
   expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'RECRAWL is off' })
   expect(await redis.hmget(keys.record, 'state', 'finishReason')).toEqual(['stopped', 'refused'])
   expect(await crawls.look()).toEqual([])
-  expect(await hook.told).toContain('RECRAWL is off')
+  expect(JSON.parse(await hook.told).alerts[0].words).toMatch(
+    /^a run that the schedule daily began, or was to begin, cannot be: RECRAWL is off$/,
+  )
 })
 
 test('what a component throws as it is made has no secret in the log, in its schedule and in what people are told', async () => {
@@ -298,7 +300,7 @@ test('a worker’s refusal is told without its secrets', async () => {
   await lookedUntil('is ended, as its worker refuses it')
   const why = 'no postgres://***@db.example/shop, token=***'
   expect(await lastFire()).toMatchObject({ outcome: 'failed', why })
-  expect(fields).toContainEqual({ reason: why })
+  expect(fields).toContainEqual({ schedule: 'daily', reason: why })
 })
 
 test('a run that its worker has joined, and left as it refuses it, is a failed one, too', async () => {

@@ -245,14 +245,14 @@ class SpiderCrawls {
     for (const [queue, { why, fromMs }] of this.#refusals) {
       if (performance.now() < fromMs) continue
       const name = this.#crawls.get(queue)
-      const isEnded = name && (await refuseRun({ redis: this.#place.redis, name }, why))
+      const schedule = name && (await refuseRun({ redis: this.#place.redis, name }, why))
       this.#refusals.delete(queue)
-      if (!isEnded) continue
+      if (!name || schedule === undefined) continue
       this.#logger.error(
-        { reason: why },
+        { schedule, reason: why },
         `${crawlShown(crawlRedisKeys(name))} is ended, as its worker refuses it; its schedule tries it again at its next hour`,
       )
-      this.#tell(why, { crawlId: name.crawlId })
+      this.#tell(why, { schedule, crawlId: name.crawlId })
     }
   }
 

@@ -13,7 +13,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   'node:https': [],
   'node:http2': [],
   'node:dgram': ['browser/src/chromium/egress-probe.ts'],
-  'node:worker_threads': ['queue/src/locks/'],
+  'node:worker_threads': ['queue/src/locks/', 'webloom/src/processes/trial-process.ts'],
   'node:child_process': ['webloom/src/'],
   'node:net': ['downloader/src/egress/', 'webloom/src/doctor/', 'webloom/src/redis/lasting-trouble.ts'],
   'node:tls': ['downloader/src/egress/', 'webloom/src/redis/tls-refusal.ts'],

@@ -8,7 +8,7 @@ import { configHere } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { loadSpiderFile } from '../loading/spider-loader.ts'
-import { isTrial, tried } from '../processes/trial-process.ts'
+import { trialOf, tried } from '../processes/trial-process.ts'
 import { withSecretFlags } from '../schedules/flag-words.ts'
 import { command, flag, SPIDER_OPTIONS, value } from './command.ts'
 import { CRAWL_OPTIONS } from './spider-options.ts'
@@ -81,8 +81,9 @@ export const worker = command<WorkerFlags, [name: string | undefined]>(
         'WL_USAGE',
         `${name === undefined ? 'a worker is for the crawl of one spider, or for all' : `--all is for all spiders, and ${name} is one`}. Write:  webloom worker ${name ?? '<spider>'}  or  webloom worker --all`,
       )
-    if (isTrial())
-      return tried(async () => {
+    const parent = trialOf()
+    if (parent !== undefined)
+      return tried(parent, async () => {
         const { Class, config } = await namedSpider(name, flags)
         const { tryWorkerOf } = await import('../schedules/try-worker.ts')
         await tryWorkerOf(Class, flags, config)

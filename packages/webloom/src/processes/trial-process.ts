@@ -7,6 +7,7 @@
 
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { UsageError, valueShown } from '@webloom/core'
 import { EXIT } from '../exit-codes.ts'
 import { LOADING_MS_MAX } from '../loading/loaded-in-time.ts'
@@ -34,7 +35,7 @@ export async function tryInProcess({ program, argv, env, timeoutMs }: TrialOptio
   const child = fork(program, argv, {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     detached: true,
-    env: { ...LEAN_MALLOC, ...process.env, ...env, [VARIABLE]: '1' },
+    env: { ...LEAN_MALLOC, ...process.env, ...env, [VARIABLE]: String(process.pid) },
   })
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
@@ -87,15 +88,36 @@ function saidBy(tail: string): string {
   return line === undefined ? '' : `: ${line.trim()}`
 }
 
-/** Returns whether this process is a trial. Processes that it starts itself are none. */
-export function isTrial(): boolean {
+/** Returns, in the process of a trial, the id of the process that has begun it. Processes that it starts itself are none. */
+export function trialOf(): number | undefined {
   const value = process.env[VARIABLE]
   delete process.env[VARIABLE]
-  return value !== undefined
+  return value === undefined ? undefined : Number(value)
 }
 
-/** Does, in the process of a trial, what a worker does before it begins, and ends it. */
-export async function tried(act: () => Promise<void>): Promise<void> {
+/** A thread's program: ends the process when the one that has begun it is gone, also while an author's code loops for ever. */
+const WATCH = `const { parent, everyMs } = require('node:worker_threads').workerData
+function isGone() {
+  if (process.ppid !== parent) return true
+  try {
+    // Windows keeps the id of a parent that is gone.
+    process.kill(parent, 0)
+  } catch (error) {
+    return error.code === 'ESRCH'
+  }
+  return false
+}
+setInterval(() => isGone() && process.kill(process.pid, 'SIGKILL'), everyMs)`
+const LOOK_EVERY_MS = 500
+
+/**
+ * Does, in the process of a trial, what a worker does before it begins, and ends it.
+ *
+ * @param parent the id of the process that has begun it
+ */
+export async function tried(parent: number, act: () => Promise<void>): Promise<void> {
+  const workerData = { parent, everyMs: LOOK_EVERY_MS }
+  new Worker(WATCH, { eval: true, execArgv: [], workerData }).unref()
   // Whoever ends the process that has begun it ends us by leaving.
   process.on('disconnect', () => process.exit(EXIT.terminated))
   process.on('SIGINT', () => {}).on('SIGTERM', () => {})

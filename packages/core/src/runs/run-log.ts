@@ -86,8 +86,13 @@ export interface RunClock {
   /** `runningSinceMs` of the latest look: another one tells that the run was resumed. */
   readonly sinceMs: number
   readonly lookedAtMs: number
-  /** Together, without the time in which it was stopped or paused. */
+  /** Together, without the time in which it was stopped, paused, or waited for a budget of the next day. */
   readonly ranMs: number
+  /** How many requests were sent. This and the next two an earlier release did not keep. */
+  readonly requests?: number
+  /** How many budgets had sent back, to wait, by the look before the latest was sent, and by now. */
+  readonly sentBack?: number
+  readonly sentBackNow?: number
   /** How many items there were, and for how long of `ranMs` no other has come. */
   readonly items: number
   readonly quietMs: number

@@ -1,4 +1,4 @@
-import type { AlertSeen, PastRun, RunCheckpoint, RunLook, RunSeen } from '@webloom/core'
+import type { AlertSeen, PastRun, RunCheckpoint, RunClock, RunLook, RunSeen } from '@webloom/core'
 import { expect, test } from 'vitest'
 import type { Monitors } from '../monitor-rules.ts'
 import { checkpointOf, judgeEnd, judgeNow, withCheckpoint } from './judging.ts'
@@ -222,6 +222,28 @@ test('the time in which nobody crawled is no time without items, and none that t
   expect([resumed.ranMs / 60_000, resumed.quietMs / 60_000]).toEqual([12, 2])
   const paused = clockAt(resumed, at(702, 600), true)
   expect([paused.ranMs / 60_000, paused.quietMs / 60_000]).toEqual([12, 2])
+})
+
+test('nor is that in which all that is left waits for a budget of the next day', () => {
+  const at = (minutes: number, requests: number, waited: number) => ({
+    ...look({ items: 9, requests }, [], minutes),
+    stats: { 'budgets/waited': waited },
+  })
+  const looks = [
+    at(10, 50, 2),
+    at(11, 60, 20),
+    at(600, 60, 20),
+    at(601, 60, 24),
+    at(602, 61, 24),
+    at(612, 61, 24),
+  ]
+  let clock: RunClock | undefined
+  const minutes = looks.map((seen) => {
+    clock = clockAt(clock, seen, false)
+    return clock.ranMs / 60_000
+  })
+  // Slow at last, and nothing is sent back any more: that counts.
+  expect(minutes).toEqual([10, 11, 11, 11, 12, 22])
 })
 
 test('a run that stays broken is told of again: a broken run is not what is usual', () => {

@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     ...shared,
     testTimeout: 1_800_000,
+    // A worker is a process as a user starts it; `npm test` has most of them run in some that stay.
+    env: { ...shared.env, WEBLOOM_TESTS_OWN_PROCESSES: 'true' },
     projects: [
       {
         extends: true,

@@ -15,6 +15,7 @@ import {
   type TempDir,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
+import { HAS_HOSTS, hosts, type Running } from '../projects/command-hosts.ts'
 import { CommandLine } from '../projects/command-line.ts'
 import { cliOf, PACKAGE, projectFolder } from '../projects/project-folder.ts'
 
@@ -31,13 +32,11 @@ export const SHORT_TIMES = 0.2
 
 /** One process runs them for all files that share this one, and ends with it. */
 const commands = new CommandLine()
+const LINE_MS_MAX = 300_000
 /** What looks at a crawl, or tells it something, and ends. */
 const BRIEF = new Set(
   'budgets clear export failed host import pause quarantine resume runs seed status stop'.split(' '),
 )
-
-/** Those of them to which it is the same how soon a worker counts as lost. */
-const TIMELESS = new Set(['budgets', 'failed'])
 
 /** The settings that belong to the protocol's times. */
 const timedSettings = (factor: number) => ({
@@ -65,7 +64,8 @@ export class ClusterFolder implements AsyncDisposable {
   readonly #factor: number
   readonly #cli: string
   readonly #isOwnRelease: boolean
-  readonly #started: StartedProcess[] = []
+  readonly #started: Running[] = []
+  #release = 0
 
   private constructor(
     dir: TempDir,
@@ -100,6 +100,7 @@ export class ClusterFolder implements AsyncDisposable {
 
   /** Writes the config anew, for workers that are started from now on. */
   configure(more: Readonly<Record<string, unknown>>): void {
+    this.#release++
     const settings = JSON.stringify({ ...this.#settings, ...more })
     writeFileSync(
       this.#dir.join('webloom.config.ts'),
@@ -109,6 +110,7 @@ export class ClusterFolder implements AsyncDisposable {
 
   /** Another release of it, for workers that are started from now on. */
   writeSpider(spider: string): void {
+    this.#release++
     writeFileSync(this.#dir.join('spiders/pages.ts'), spider)
   }
 
@@ -116,30 +118,45 @@ export class ClusterFolder implements AsyncDisposable {
     return this.#dir.join(name)
   }
 
-  /** `webloom <words>` in the folder. */
+  /** `webloom <words>` in the folder, as a process of its own. */
   start(...words: string[]): StartedProcess {
-    const isScaled = this.#factor !== 1
     const started = startProcess(process.execPath, [this.#cli, ...words], {
       cwd: this.#dir.path,
-      ...(isScaled && { env: { PROTOCOL_TIMES_FACTOR: String(this.#factor) } }),
-      timeoutMs: 300_000,
+      ...(this.#factor !== 1 && { env: { PROTOCOL_TIMES_FACTOR: String(this.#factor) } }),
+      timeoutMs: LINE_MS_MAX,
     })
     this.#started.push(started)
     return started
   }
 
-  /** The same to its end. A command that only looks or tells starts no process; it knows the config of the folder's first such one. */
+  /** The same, in a process that has run other crawls before. */
+  begin(...words: string[]): Running {
+    if (!HAS_HOSTS || !this.#isOwnRelease || words.includes('--processes')) return this.start(...words)
+    const line = hosts.start(words, {
+      cwd: this.#dir.path,
+      release: this.#release,
+      factor: this.#factor,
+      timeoutMs: LINE_MS_MAX,
+    })
+    this.#started.push(line)
+    return line
+  }
+
+  /** To its end. A command that only looks or tells knows the config of the folder's first such one. */
   run(...words: string[]): Promise<ProcessResult> {
     const [name = ''] = words
-    if (this.#isOwnRelease && (TIMELESS.has(name) || (BRIEF.has(name) && this.#factor === 1)))
-      return commands.run(words, { cwd: this.#dir.path })
-    return this.start(...words).exited
+    if (!this.#isOwnRelease || !BRIEF.has(name)) return this.begin(...words).exited
+    return commands.run(words, { cwd: this.#dir.path, factor: this.#factor })
   }
 
   /** A worker that writes its items to a file of its own, and its stats when it ends. */
-  worker(name: string, ...words: string[]): StartedProcess {
-    const files = ['-o', `items-${name}.jsonl`, '--stats-file', `stats-${name}.json`]
-    return this.start('worker', 'pages', ...files, ...words)
+  worker(name: string, ...words: string[]): Running {
+    return this.begin(...workerWords(name, words))
+  }
+
+  /** The same as a process of its own, for tests of how it ends. */
+  workerProcess(name: string, ...words: string[]): StartedProcess {
+    return this.start(...workerWords(name, words))
   }
 
   /** The sum of these stats of all workers that have ended in order. */
@@ -177,6 +194,11 @@ export class ClusterFolder implements AsyncDisposable {
     await this.#dir.remove()
   }
 }
+
+const workerWords = (name: string, words: readonly string[]) => [
+  ...['worker', 'pages', '-o', `items-${name}.jsonl`, '--stats-file', `stats-${name}.json`],
+  ...words,
+]
 
 let crawlIds = 0
 
@@ -277,7 +299,7 @@ export async function finishRound(
     // Waits: a worker is killed at any point of its work.
     await sleep(random() * 1500)
     const startedMs = performance.now()
-    const result = await folder.worker(name).exited
+    const result = await folder.workerProcess(name).exited
     return { ...result, startedMs, cameMs: saidMs(linesOf(result)[0]), atMs: performance.now() }
   })
   const ended = await Promise.all(ends)

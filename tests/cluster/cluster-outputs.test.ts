@@ -22,7 +22,7 @@ const folderOf = (web: FakeWebProcess, name: string, more = {}) =>
     ...more,
   })
 const worker = (folder: ClusterFolder, ...words: string[]) =>
-  folder.start('worker', 'pages', '-o', 'fixed.json', ...words)
+  folder.begin('worker', 'pages', '-o', 'fixed.json', ...words)
 const outputs = (folder: ClusterFolder) =>
   readdirSync(folder.path('.')).filter((name) => name.startsWith('fixed.json'))
 const urlsIn = (folder: ClusterFolder, name = 'fixed.json') =>

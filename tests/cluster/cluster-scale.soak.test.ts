@@ -4,8 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScaleSeen } from '@webloom/core'
-import { type RedisServer, type StartedProcess, startRedis } from '@webloom/testkit'
+import { type RedisServer, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Running } from '../projects/command-hosts.ts'
 import { ClusterFolder, settingsOf } from './cluster-crawl.ts'
 
 let redis: RedisServer
@@ -73,7 +74,7 @@ const polite = (name: string, delay: number) =>
   })
 
 class ScaledWorkers {
-  readonly running: StartedProcess[] = []
+  readonly running: Running[] = []
   readonly #folder: ClusterFolder
   #started = 0
 

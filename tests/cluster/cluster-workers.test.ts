@@ -36,6 +36,55 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
 test.concurrent('a late worker takes its part', LONG, () => lateWorker(redis, 'turns'))
 
 test.concurrent(
+  'a worker process over MEMUSAGE_LIMIT_MB leaves, and another takes its place',
+  LONG,
+  async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 80, latencyMs: 200 })
+    // The first process that comes here grows, and no other.
+    const growing = followingSpider(web, 'static hoard: Buffer[] = []')
+      .replace('import {', "import { existsSync, writeFileSync } from 'node:fs'\nimport {")
+      .replace(
+        'yield { url: response.url }',
+        `if (!existsSync('grown')) {
+      writeFileSync('grown', '')
+      Pages.hoard.push(Buffer.alloc(400 * 2 ** 20, 1))
+    }
+    yield { url: response.url }`,
+      )
+    await using folder = await ClusterFolder.of(
+      web,
+      settings(freshCrawlId('grows'), { MEMUSAGE_LIMIT_MB: 450, MEMUSAGE_CHECK_INTERVAL_SECONDS: 0.2 }),
+      growing,
+    )
+    const { code, stderr } = await folder.worker('all', '--processes', '2').exited
+    expect(code, stderr).toBe(0)
+    expect(messagesOf({ stderr }).join('\n')).toMatch(
+      /was over MEMUSAGE_LIMIT_MB and has left; another takes its place/,
+    )
+    expect(await expectComplete(web, folder)).toBe(0)
+    expect(fetchCounts(await web.hits()).size).toBe(web.linked().size)
+  },
+)
+
+test.concurrent(
+  'a worker without Redis ends with 3, names the host and hides the password',
+  LONG,
+  async () => {
+    await using web = await startFakeWebProcess({ pagesPerHost: 2 })
+    await using folder = await ClusterFolder.of(web, {
+      REDIS_URL: 'redis://:hidden-one@127.0.0.1:1/',
+      REDIS_START_TIMEOUT: 1,
+    })
+    for (const words of [[], ['--processes', '2']]) {
+      const { code, stderr } = await folder.workerProcess('a', ...words).exited
+      expect(code, stderr).toBe(3)
+      expect(stderr).toMatch(/Redis at redis:\/\/\S*127\.0\.0\.1:1\S* cannot be used: .*ECONNREFUSED/)
+      expect(stderr).not.toContain('hidden-one')
+    }
+  },
+)
+
+test.concurrent(
   'workers of a RedisSpider wait for the first seed, crawl it, and end when none comes for maxIdleTime',
   LONG,
   async () => {
@@ -69,24 +118,6 @@ test.concurrent('--stay: a worker with nothing left to do stays until it is stop
   }
 })
 
-test.concurrent(
-  'a worker without Redis ends with 3, names the host and hides the password',
-  LONG,
-  async () => {
-    await using web = await startFakeWebProcess({ pagesPerHost: 2 })
-    await using folder = await ClusterFolder.of(web, {
-      REDIS_URL: 'redis://:hidden-one@127.0.0.1:1/',
-      REDIS_START_TIMEOUT: 1,
-    })
-    for (const words of [[], ['--processes', '2']]) {
-      const { code, stderr } = await folder.worker('a', ...words).exited
-      expect(code, stderr).toBe(3)
-      expect(stderr).toMatch(/Redis at redis:\/\/\S*127\.0\.0\.1:1\S* cannot be used: .*ECONNREFUSED/)
-      expect(stderr).not.toContain('hidden-one')
-    }
-  },
-)
-
 test.concurrent('a wrong password: a worker ends with 2 and says so, without showing it', LONG, async () => {
   await using web = await startFakeWebProcess({ pagesPerHost: 2 })
   const url = locked.url.replace('right-one', 'wrong-one')
@@ -96,34 +127,3 @@ test.concurrent('a wrong password: a worker ends with 2 and says so, without sho
   expect(stderr).toMatch(/WRONGPASS|password/)
   expect(stderr).not.toContain('wrong-one')
 })
-
-test.concurrent(
-  'a worker process over MEMUSAGE_LIMIT_MB leaves, and another takes its place',
-  LONG,
-  async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 80, latencyMs: 200 })
-    // The first process that comes here grows, and no other.
-    const growing = followingSpider(web, 'static hoard: Buffer[] = []')
-      .replace('import {', "import { existsSync, writeFileSync } from 'node:fs'\nimport {")
-      .replace(
-        'yield { url: response.url }',
-        `if (!existsSync('grown')) {
-      writeFileSync('grown', '')
-      Pages.hoard.push(Buffer.alloc(400 * 2 ** 20, 1))
-    }
-    yield { url: response.url }`,
-      )
-    await using folder = await ClusterFolder.of(
-      web,
-      settings(freshCrawlId('grows'), { MEMUSAGE_LIMIT_MB: 450, MEMUSAGE_CHECK_INTERVAL_SECONDS: 0.2 }),
-      growing,
-    )
-    const { code, stderr } = await folder.worker('all', '--processes', '2').exited
-    expect(code, stderr).toBe(0)
-    expect(messagesOf({ stderr }).join('\n')).toMatch(
-      /was over MEMUSAGE_LIMIT_MB and has left; another takes its place/,
-    )
-    expect(await expectComplete(web, folder)).toBe(0)
-    expect(fetchCounts(await web.hits()).size).toBe(web.linked().size)
-  },
-)

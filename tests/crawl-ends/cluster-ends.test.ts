@@ -75,7 +75,7 @@ describe.concurrent('what stays of a crawl', () => {
       // Two that are to empty it do so once: what is being crawled stays.
       await web.resetHits()
       folder.configure({ DOWNLOAD_DELAY: 0.1, SCHEDULER_FLUSH_ON_START: true })
-      const two = [folder.start('crawl', 'pages')]
+      const two = [folder.begin('crawl', 'pages')]
       await web.waitForHits(6, 60_000)
       two.push(folder.worker('d'))
       for (const { code, stderr } of await Promise.all(two.map(({ exited }) => exited)))

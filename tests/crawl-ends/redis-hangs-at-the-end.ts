@@ -22,7 +22,7 @@ export async function endsThoughRedisHangs(mode: 'turns' | 'job'): Promise<void>
     },
     seededSpider(web.seeds),
   )
-  const worker = folder.worker('one')
+  const worker = folder.workerProcess('one')
   await web.waitForHits(20, 60_000)
   await redis.pause()
   using lag = new MachineLag()

@@ -5,7 +5,6 @@ import {
   InUse,
   MachineLag,
   type RedisServer,
-  type StartedProcess,
   startCluster,
   startFakeWebProcess,
   startSentinels,
@@ -14,6 +13,7 @@ import { expect } from 'vitest'
 import { crawlRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
 import { CrawlShards } from '../../packages/queue/src/shards/crawl-shards.ts'
 import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 import { CONCURRENCY, expectGoesOn, mayRepeat } from './failing-over.ts'
 import { cutOff, heal, SIDE } from './namespace.ts'
 
@@ -71,6 +71,8 @@ export interface Cut {
   readonly filter: string
   readonly fault: Fault
   readonly seed: number
+  /** But for shards, whose hosts are many. */
+  readonly pagesPerHost?: number
 }
 
 const SHARDS = 6
@@ -81,7 +83,14 @@ const BACK_AFTER_MS = 6000
 const goneAfterMs = (fault: Fault) => (fault === 'cut off for long' ? 9000 : 3000)
 const isCutOff = (fault: Fault) => fault === 'cut off' || fault === 'cut off for long'
 
-export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Promise<void> {
+export async function cutsOff({
+  topology,
+  mode,
+  filter,
+  fault,
+  seed,
+  pagesPerHost = 150,
+}: Cut): Promise<void> {
   await using used = new InUse()
   const begun = async () => {
     const redis = await startSpared(topology, goneAfterMs(fault))
@@ -93,14 +102,15 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   const filterRedis = fault === 'the filter alone' && topology === 'sentinels' ? await begun() : redis
   const web = used.use(
     await startFakeWebProcess({
-      ...(mode === 'shards' ? { hosts: 24, pagesPerHost: 25 } : { hosts: 4, pagesPerHost: 150 }),
+      ...(mode === 'shards' ? { hosts: 24, pagesPerHost: 25 } : { hosts: 4, pagesPerHost }),
       ...{ seed, crossHostLinks: 0.2, latencyMs: [0, 40] },
       // Some pages go back just when nobody takes them.
       ...{ flaky: 0.1, flakyTimes: 1 },
     }),
   )
   const { crawlId, key, other } = await placed(redis, filterRedis, { fault, mode, filter, seed })
-  const spider = `if (process.argv.includes('items-a.jsonl') && ${isCutOff(fault)}) process.setgid(${SIDE})\n`
+  const spider = `import { argv, setgid } from 'node:process'
+if (argv.includes('items-a.jsonl') && ${isCutOff(fault)}) setgid(${SIDE})\n`
   const settings = {
     REDIS_URL: redis.url,
     DUPEFILTER_REDIS_URL: [filterRedis.url],
@@ -113,7 +123,7 @@ export async function cutsOff({ topology, mode, filter, fault, seed }: Cut): Pro
   }
   const folder = used.use(await ClusterFolder.of(web, settings, spider + followingSpider(web)))
   if (isCutOff(fault)) used.use({ [Symbol.asyncDispose]: async () => heal() })
-  const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
+  const workers: Running[] = ['a', 'b'].map((name) => folder.worker(name))
   await web.waitForHits(Math.round((0.05 + ((seed * 0.37) % 0.8)) * web.linked().size), 120_000)
   const master = await other.masterOf(key)
   const goneAtMs = performance.now()

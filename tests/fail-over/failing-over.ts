@@ -5,13 +5,13 @@ import {
   InUse,
   MachineLag,
   type SentinelRedis,
-  type StartedProcess,
   startCluster,
   startFakeWebProcess,
   startSentinels,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 /** Downloads at once of each of the two workers. */
 export const CONCURRENCY = 8
@@ -65,13 +65,14 @@ interface FailOver {
   readonly seed: number
   /** Of the pages: so many were fetched when the master is killed. */
   readonly part: number
+  readonly pagesPerHost?: number
   /** Of the protocol's times: see `SHORT_TIMES`. */
   readonly factor?: number
 }
 
 export async function failsOver(
   start: () => Promise<Spared>,
-  { mode, seed, part, factor = 1 }: FailOver,
+  { mode, seed, part, pagesPerHost = 150, factor = 1 }: FailOver,
 ): Promise<void> {
   await using used = new InUse()
   const redis = used.use(await start())
@@ -79,7 +80,7 @@ export async function failsOver(
     await startFakeWebProcess({
       seed,
       hosts: 4,
-      pagesPerHost: 150,
+      pagesPerHost,
       crossHostLinks: 0.2,
       latencyMs: [0, 40],
     }),
@@ -99,7 +100,7 @@ export async function failsOver(
       factor,
     ),
   )
-  const workers: StartedProcess[] = ['a', 'b'].map((name) => folder.worker(name))
+  const workers: Running[] = ['a', 'b'].map((name) => folder.worker(name))
   await web.waitForHits(Math.round(part * web.linked().size), 120_000)
   using lag = new MachineLag()
   const { goneAtMs, servesAtMs } = await redis.failOver(`{pages@${crawlId}}`)

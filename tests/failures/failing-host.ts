@@ -3,9 +3,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type RedisServer, type StartedProcess, startRedis } from '@webloom/testkit'
+import { type RedisServer, startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ClusterFolder, freshCrawlId, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 /** The tests, on a host with so many pages: all of them, or the most telling one. */
 export function failingHostTests(
@@ -73,7 +74,7 @@ export default class Pages extends Spider {
   async function allComeBack(
     folder: ClusterFolder,
     crawl: () => Promise<unknown>,
-    { kills, hasBegun }: { kills: number; hasBegun: (retrying: StartedProcess) => Promise<void> },
+    { kills, hasBegun }: { kills: number; hasBegun: (retrying: Running) => Promise<void> },
   ): Promise<void> {
     await crawl()
     expect(asked.toSorted()).toEqual(['/', ...failing].toSorted())
@@ -120,7 +121,7 @@ export default class Pages extends Spider {
   }
 
   /** Resolves when it has taken some of the ledger, or has ended. */
-  async function hasQueuedSome({ exited }: StartedProcess, crawlId: string): Promise<void> {
+  async function hasQueuedSome({ exited }: Running, crawlId: string): Promise<void> {
     const key = `webloom:{pages@${crawlId}}:failures`
     const before = await redis.command('HLEN', key)
     let isOver = false

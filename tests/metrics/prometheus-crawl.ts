@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import {
   InUse,
   type PrometheusServer,
-  type StartedProcess,
   startFakeWebProcess,
   startPrometheus,
   startRedis,
 } from '@webloom/testkit'
 import { ClusterFolder, STATS_EACH_SECOND } from '../cluster/cluster-crawl.ts'
 import { dashStarted } from '../dashboard/dash-processes.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 const DEPLOY = join(import.meta.dirname, '../../deploy')
 export const ALERTS = join(DEPLOY, 'prometheus/alerts.yml')
@@ -58,7 +58,7 @@ export async function seriesCount(prometheus: PrometheusServer, query: string): 
 export interface WatchedCrawl extends AsyncDisposable {
   /** Of the dashboard. */
   readonly url: string
-  readonly worker: StartedProcess
+  readonly worker: Running
 }
 
 /** One worker crawls; a dashboard stands beside it. */

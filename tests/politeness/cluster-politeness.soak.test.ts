@@ -1,15 +1,10 @@
 /** Politeness of a cluster, measured at the servers. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type FakeWebProcess,
-  type RedisServer,
-  type StartedProcess,
-  startFakeWebProcess,
-  startRedis,
-} from '@webloom/testkit'
+import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 import { GAP_SLACK_MS, paceRound, workersOf } from './cluster-politeness.ts'
 
 let redis: RedisServer
@@ -134,7 +129,7 @@ export default class Pages extends ${base} {
   return ClusterFolder.of(web, settings, spider)
 }
 
-async function whenAllAreQueued(folder: ClusterFolder, workers: readonly StartedProcess[]): Promise<void> {
+async function whenAllAreQueued(folder: ClusterFolder, workers: readonly Running[]): Promise<void> {
   await Promise.all(workers.map((worker) => worker.waitForOutput(/note: crawl/, 60_000)))
   const deadline = performance.now() + 120_000
   for (;;) {

@@ -6,7 +6,6 @@ import {
   type Hit,
   InUse,
   type RedisServer,
-  type StartedProcess,
   startFakeWebProcess,
   startRedis,
   startTcpProxy,
@@ -14,6 +13,7 @@ import {
 } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, followingSpider } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 /** Downloads at once of each of the two workers. */
 const CONCURRENCY = 8
@@ -36,7 +36,7 @@ export class OutageCrawl implements AsyncDisposable {
   readonly folder: ClusterFolder
   readonly servers: Readonly<Record<Role, RedisServer>>
   readonly proxies: Readonly<Record<Role, TcpProxy>>
-  readonly workers: StartedProcess[] = []
+  readonly workers: Running[] = []
   readonly #used: InUse
 
   private constructor(parts: {

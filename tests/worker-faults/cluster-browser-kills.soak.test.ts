@@ -4,13 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  ensureChromium,
-  type FakeWebProcess,
-  type StartedProcess,
-  startFakeWebProcess,
-  startRedis,
-} from '@webloom/testkit'
+import { ensureChromium, type FakeWebProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { browserPidNow, browserSessions, pidsIn } from '../../packages/browser/testing/browser-processes.ts'
 import {
@@ -22,6 +16,7 @@ import {
   repeatsOfSimultaneous,
   STATS_EACH_SECOND,
 } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 const CRAWLS = 5
 const KILLS = 10
@@ -57,7 +52,7 @@ class Workers {
   readonly browserKills: number[] = []
   readonly workerKills: number[] = []
   readonly #folder: ClusterFolder
-  readonly #running = new Set<StartedProcess>()
+  readonly #running = new Set<Running>()
   readonly #gone: Promise<void>[] = []
   readonly #random: () => number
   #started = 0

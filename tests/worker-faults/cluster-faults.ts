@@ -8,13 +8,13 @@ import {
   type FakeWebProcess,
   InUse,
   type RedisServer,
-  type StartedProcess,
   startFakeWebProcess,
   startTcpProxy,
   type TcpProxy,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, freshCrawlId, seededSpider } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 import type { CommandNames } from './command-names.ts'
 
 /** One command of a worker's life. */
@@ -113,13 +113,13 @@ export class FaultCrawl implements AsyncDisposable {
   }
 
   /** A worker behind the proxies. */
-  startVictim(): StartedProcess {
+  startVictim(): Running {
     this.#useServers(this.#proxies)
     return this.folder.worker('victim')
   }
 
   /** A worker that talks to Redis directly. */
-  startRescuer(): StartedProcess {
+  startRescuer(): Running {
     this.#useServers(this.#options)
     return this.folder.worker('rescuer')
   }

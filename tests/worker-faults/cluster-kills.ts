@@ -5,7 +5,6 @@ import {
   type Hit,
   MachineLag,
   type RedisServer,
-  type StartedProcess,
   startFakeWebProcess,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
@@ -17,6 +16,7 @@ import {
   repeatsOfSimultaneous,
   STATS_EACH_SECOND,
 } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 export interface KillRound {
   readonly seed: number
@@ -66,7 +66,7 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   })
   let started = 0
   const start = () => folder.worker(`${seed}-${started++}`)
-  const workers = new Set<StartedProcess>([start(), start(), start(), start()])
+  const workers = new Set<Running>([start(), start(), start(), start()])
   // Two moments in the middle part of the crawl.
   const moments = [random(), random()]
     .map((part) => Math.round(web.linked().size * (0.1 + 0.7 * part)))

@@ -1,13 +1,7 @@
 /** All workers of a crawl killed with -9 at one moment, and as many started some seconds later. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type FakeWebTruth,
-  type Hit,
-  type RedisServer,
-  type StartedProcess,
-  startFakeWebProcess,
-} from '@webloom/testkit'
+import { type FakeWebTruth, type Hit, type RedisServer, startFakeWebProcess } from '@webloom/testkit'
 import { expect } from 'vitest'
 import {
   ClusterFolder,
@@ -17,6 +11,7 @@ import {
   repeatsOfLinks,
   STATS_EACH_SECOND,
 } from '../cluster/cluster-crawl.ts'
+import type { Running } from '../projects/command-hosts.ts'
 
 export interface RestartRound {
   readonly seed: number
@@ -69,7 +64,7 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
   })
   let started = 0
   const startAll = () => Array.from({ length: WORKERS }, () => folder.worker(`${seed}-${started++}`))
-  const first: StartedProcess[] = startAll()
+  const first: Running[] = startAll()
   await web.waitForHits(Math.round(pages * (isFast ? 0.06 : 0.03 + 0.12 * random())), 240_000)
   for (const worker of first) worker.kill('SIGKILL')
   const killedAtMs = performance.now()

@@ -1,20 +1,15 @@
 /** What the tests of JOBDIR share: a folder with a spider in it, and crawls of it by real processes. */
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  type FakeWeb,
-  type ProcessResult,
-  type StartedProcess,
-  startProcess,
-  type TempDir,
-} from '@webloom/testkit'
-import type { CommandLine } from '../projects/command-line.ts'
+import { type FakeWeb, type ProcessResult, startProcess, type TempDir } from '@webloom/testkit'
+import { HAS_HOSTS, hosts, type Running } from '../projects/command-hosts.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 /** A folder in which `spider.ts` crawls a fake web, with JOBDIR=job. */
 export class JobFolder implements AsyncDisposable {
   readonly #dir: TempDir
+  #release = 0
 
   private constructor(dir: TempDir) {
     this.#dir = dir
@@ -25,20 +20,20 @@ export class JobFolder implements AsyncDisposable {
   }
 
   /** `webloom runspider spider.ts -s JOBDIR=job` and what else is given. */
-  start(...args: string[]): StartedProcess {
-    return startProcess(process.execPath, [CLI, 'runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args], {
-      cwd: this.#dir.path,
-      timeoutMs: 120_000,
-    })
+  start(...args: string[]): Running {
+    const words = ['runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args]
+    const options = { cwd: this.#dir.path, release: this.#release, timeoutMs: 120_000 }
+    return HAS_HOSTS ? hosts.start(words, options) : startProcess(process.execPath, [CLI, ...words], options)
   }
 
   run(...args: string[]): Promise<ProcessResult> {
     return this.start(...args).exited
   }
 
-  /** The same in that process, after what it has run. The spider's file must be what it was. */
-  runIn(commands: CommandLine, ...args: string[]): Promise<ProcessResult> {
-    return commands.run(['runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args], { cwd: this.#dir.path })
+  /** Another spider, for crawls that are started from now on. */
+  writeSpider(spider: string): void {
+    this.#release++
+    writeFileSync(this.path('spider.ts'), spider)
   }
 
   path(name: string): string {

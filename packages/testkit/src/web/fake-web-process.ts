@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { WebGraph } from '../graph/graph.ts'
 import { type FakeWebOptions, type FakeWebPlan, planOf } from '../graph/options.ts'
 import type { FakeWebQuestion, FakeWebQuestions, FakeWebReply } from './fake-web-child.ts'
@@ -13,20 +14,25 @@ import { FakeWebTruth } from './truth.ts'
  */
 export async function startFakeWebProcess(options: FakeWebOptions = {}): Promise<FakeWebProcess> {
   const plan = planOf(options)
-  const child = new Child()
+  const child = idle.pop()?.resumed() ?? new Child()
   try {
     const { origins, timeOriginMs } = await child.ask('start', plan)
     return new FakeWebProcess(plan, child, { origins, timeOriginMs })
   } catch (error) {
-    await child.close()
+    await child.end()
     throw error
   }
 }
+
+/** Those whose web is closed: to start a process takes longer than many a web is there. */
+const idle: Child[] = []
+const IDLE_MAX = 4
 
 /** A fake web in another process. The truth is computed here, without asking. */
 export class FakeWebProcess extends FakeWebTruth {
   readonly #child: Child
   readonly #shiftMs: number
+  #isClosed = false
 
   constructor(
     plan: FakeWebPlan,
@@ -50,39 +56,49 @@ export class FakeWebProcess extends FakeWebTruth {
 
   /** The log as it is now, to ask about gaps, concurrency and connections. */
   async log(): Promise<HitLog> {
-    return HitLog.fromSnapshot(await this.#child.ask('snapshot'), this.#shiftMs)
+    return HitLog.fromSnapshot(await this.#ask('snapshot'), this.#shiftMs)
   }
 
   /** How many hits there were; cheap, for the middle of a benchmark. */
   hitCount(): Promise<number> {
-    return this.#child.ask('hitCount')
+    return this.#ask('hitCount')
   }
 
   /** Resolves as soon as there were `count` hits (of one URL, when given); rejects after `timeoutMs`. */
   waitForHits(count: number, timeoutMs?: number, url?: string): Promise<void> {
-    return this.#child.ask('waitForHits', count, timeoutMs, url)
+    return this.#ask('waitForHits', count, timeoutMs, url)
   }
 
   resetHits(): Promise<void> {
-    return this.#child.ask('resetHits')
+    return this.#ask('resetHits')
   }
 
   /** Cuts the connections of a host and refuses new ones, until `hostUp`. */
   hostDown(host: number): Promise<void> {
-    return this.#child.ask('hostDown', host)
+    return this.#ask('hostDown', host)
   }
 
   hostUp(host: number): Promise<void> {
-    return this.#child.ask('hostUp', host)
+    return this.#ask('hostUp', host)
   }
 
-  /** Ends the process, which cuts every connection. The truth stays readable. */
-  close(): Promise<void> {
-    return this.#child.close()
+  /** Closes its hosts, which cuts every connection. The truth stays readable. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#child.stop()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #ask<Ask extends keyof FakeWebQuestions>(
+    ask: Ask,
+    ...args: Parameters<FakeWebQuestions[Ask]>
+  ): Promise<Answer<Ask>> {
+    if (this.#isClosed) return Promise.reject(new Error(`fake web: closed; cannot ask it for ${ask}`))
+    return this.#child.ask(ask, ...args)
   }
 }
 
@@ -104,6 +120,8 @@ class Child {
       this.#fail(new Error('fake web: the process cannot be started', { cause })),
     )
     this.#exited = once(this.#process, 'exit').then(([code, signal]) => {
+      const at = idle.indexOf(this)
+      if (at >= 0) idle.splice(at, 1)
       this.#fail(new Error(`fake web: its process ended with ${signal ?? `code ${code}`}`))
     })
   }
@@ -125,7 +143,27 @@ class Child {
     return pending.promise as Promise<Answer<Ask>>
   }
 
-  async close(): Promise<void> {
+  /** Closes its web and keeps it for the next one; a child that cannot, or of which there are enough, ends. */
+  async stop(): Promise<void> {
+    this.#fail(new Error('fake web: closed'))
+    const isStopped = await Promise.race([
+      this.ask('stop').then(() => true),
+      sleep(CLOSE_TIMEOUT_MS, false, { ref: false }),
+    ]).catch(() => false)
+    if (!isStopped || idle.length >= IDLE_MAX) return this.end()
+    // It ends with this process, which must not wait for it.
+    this.#process.unref()
+    this.#process.channel!.unref()
+    idle.push(this)
+  }
+
+  resumed(): this {
+    this.#process.ref()
+    this.#process.channel!.ref()
+    return this
+  }
+
+  async end(): Promise<void> {
     if (!this.#process.connected) return
     this.#process.disconnect()
     const kill = setTimeout(() => this.#process.kill('SIGKILL'), CLOSE_TIMEOUT_MS)

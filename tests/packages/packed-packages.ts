@@ -2,7 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPackageFromTarballData, type Package } from '@arethetypeswrong/core'
+import {
+  checkPackage,
+  createPackageFromTarballData,
+  type Package,
+  type Problem,
+} from '@arethetypeswrong/core'
 import type { Tarball } from '../../scripts/release/pack.ts'
 import { packedOnce } from './packed-once.ts'
 
@@ -20,6 +25,18 @@ export interface PackedPackage extends Tarball {
 /** Packs them; they must be built. */
 export async function packedPackages(): Promise<PackedPackage[]> {
   return (await packedOnce()).map(unpacked)
+}
+
+/** What attw says of the types of a package, by its profile esm-only. A package without types has a problem of another kind. */
+export async function typeProblems({ content }: PackedPackage): Promise<readonly (Problem | 'no types')[]> {
+  const result = await checkPackage(content)
+  if (!result.types) return ['no types']
+  // esm-only leaves out who cannot import ES modules: Node 10, and require().
+  return result.problems.filter(
+    (problem) =>
+      !('resolutionKind' in problem) ||
+      (problem.resolutionKind !== 'node10' && problem.resolutionKind !== 'node16-cjs'),
+  )
 }
 
 function unpacked(one: Tarball): PackedPackage {

@@ -442,7 +442,7 @@ export {
 export type { RedisTls, SentinelParams } from './redis/redis-params.ts'
 export { luaScriptsIn, RedisScript, type ScriptRunner } from './redis/redis-script.ts'
 export { type RedisAddress, redisUrlText, withoutPassword } from './redis/redis-url.ts'
-export { hasOwnUser, withRightsCheck } from './redis/rights-check.ts'
+export { argumentsAsked, hasOwnUser, withRightsCheck } from './redis/rights-check.ts'
 export { ScriptRefusal } from './redis/script-refusal.ts'
 export { reconnectWith } from './redis/silent-server.ts'
 export {

@@ -283,7 +283,7 @@ async function clockResults(redis: Redis, { named }: Server): Promise<CheckResul
 /** A right that is missing ends a crawl in its middle. Before Redis 7 a user cannot ask for its own rights. */
 async function rightsResults(redis: Redis, server: Server, whose: RightsFor): Promise<CheckResults> {
   const { roles, named } = server
-  const missing = await missingRights(redis, roles, examplesFor(roles, whose))
+  const missing = await missingRights(redis, roles, examplesFor(roles, whose), whose)
   if (missing.length === 0) return []
   const renamed = (await renamedOf(redis, missing)) ?? []
   if (renamed.length > 0)

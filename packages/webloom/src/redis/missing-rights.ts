@@ -1,12 +1,9 @@
 /** Which rights of those that Webloom needs a user of Redis has not: asked, before one of them ends a crawl in its middle. */
 
-import { luaScriptsIn, mastersOf, type RedisClient, type RedisRole } from '@webloom/core'
+import { argumentsAsked, luaScriptsIn, mastersOf, type RedisClient, type RedisRole } from '@webloom/core'
 import { patternFor, REDIS_RIGHTS, type RightsFor } from './redis-rights.ts'
 
 const script = luaScriptsIn(new URL('../../lua/', import.meta.url))('missing-rights.lua')
-
-/** What these do to their key depends on their arguments, so Redis refuses them without. */
-const WITH_ARGUMENTS: Readonly<Record<string, string>> = { set: 'x', bitfield: 'get\nu8\n0' }
 
 /** A right to a channel is one of its own: a user that was made by hand often has none. */
 const WITH_CHANNEL: ReadonlySet<string> = new Set(['publish', 'subscribe'])
@@ -18,28 +15,44 @@ export interface PlacesAsked {
 }
 
 /**
- * Resolves to the commands, or commands with a key or channel, that are refused or not there, of each server that is asked; empty when
- * none is, and before Redis 7, where a user cannot ask for its own rights.
+ * Resolves to the commands, and keys and channels, that are refused or not there, of each server that is asked; empty when none is, and before
+ * Redis 7, where a user cannot ask for its own rights.
+ *
+ * @param whose crawls the user is for: commands are asked about with one of their keys where none is among the places
  */
 export async function missingRights(
   redis: RedisClient,
   roles: readonly RedisRole[],
   { keys = [], channels = [] }: PlacesAsked,
+  whose: RightsFor = {},
 ): Promise<readonly string[]> {
   const commands = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].commands))]
-  // `type` is a right of every role.
-  const asked = [
-    ...commands.flatMap((command) => askedFor(command, keys[0], channels)),
-    ...keys.map((key) => `type\n${key}`),
-  ]
-  const missing = await Promise.all(mastersOf(redis).map((master) => script.run(master, [], asked)))
-  return [
-    ...new Set(
-      missing.flatMap((refused) =>
-        ((refused as string[] | null) ?? []).map((lines) => lines.replaceAll('\n', ' ')),
-      ),
-    ),
-  ]
+  const missing = await Promise.all(
+    mastersOf(redis).map(async (master) => {
+      // `type` is a right of every role.
+      const places = [...keys, ...examples('keys', roles, whose)].map((key) => ['type', key])
+      const closed = await refusedOf(master, places)
+      const [open] = places.filter((place) => !closed.includes(place))
+      const rights = commands.flatMap((command) => questionsFor(command, open?.[1], channels))
+      const refused = await refusedOf(
+        master,
+        rights.map(({ asked }) => asked),
+      )
+      return [
+        ...rights.filter(({ asked }) => refused.includes(asked)).map(({ right }) => right),
+        ...closed.filter(([, key]) => keys.includes(key!)).map((place) => place.join(' ')),
+      ]
+    }),
+  )
+  return [...new Set(missing.flat())]
+}
+
+type Question = readonly string[]
+
+async function refusedOf(master: RedisClient, questions: readonly Question[]): Promise<readonly Question[]> {
+  const lines = questions.map((words) => words.join('\n'))
+  const refused = ((await script.run(master, [], lines)) ?? []) as string[]
+  return questions.filter((_words, n) => refused.includes(lines[n]!))
 }
 
 /** Resolves to those of these commands that have another name there, or none (rename-command): no right brings them back. Undefined: it may not be asked. */
@@ -64,19 +77,33 @@ export function renamedCure(names: readonly string[]): string {
 /** Keys and channels as a spider's crawls have them, one of each pattern of these roles; none where the spider is not known. */
 export function examplesFor(roles: readonly RedisRole[], whose: RightsFor): PlacesAsked {
   if (whose.spider === undefined) return {}
-  const examples = (of: 'keys' | 'channels') =>
-    [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role][of]))].map((pattern) =>
-      patternFor(pattern, whose).replace('*', 'doctor'),
-    )
-  return { keys: examples('keys'), channels: examples('channels') }
+  return { keys: examples('keys', roles, whose), channels: examples('channels', roles, whose) }
 }
 
-/** Returns the questions for a right; none where it would have to be asked with a key, and none is known. */
-function askedFor(command: string, key: string | undefined, channels: readonly string[]): string[] {
-  const words = WITH_ARGUMENTS[command]
-  if (words !== undefined) return key === undefined ? [] : [`${command}\n${key}\n${words}`]
-  const named = command.replace('|', '\n')
-  return WITH_CHANNEL.has(command) && channels.length > 0
-    ? channels.map((channel) => `${named}\n${channel}`)
-    : [named]
+/** Some have no spider in them. */
+function examples(of: 'keys' | 'channels', roles: readonly RedisRole[], whose: RightsFor): readonly string[] {
+  const patterns = new Set(roles.flatMap((role) => REDIS_RIGHTS[role][of]))
+  return [...patterns].map((pattern) => patternFor(pattern, whose).replace('*', 'doctor'))
+}
+
+/** Redis 7.0 crashes when it is asked about these without a key. */
+const WITH_KEY: ReadonlySet<string> = new Set(['set', 'bitfield'])
+
+/** Returns the questions for a right, with what is missing where it is refused. */
+function questionsFor(
+  command: string,
+  key: string | undefined,
+  channels: readonly string[],
+): readonly { readonly right: string; readonly asked: Question }[] {
+  const words = command.split('|')
+  const right = words.join(' ')
+  const [, ...more] = argumentsAsked(command, 'x') ?? []
+  if (WITH_CHANNEL.has(command))
+    return channels.length === 0
+      ? [{ right, asked: words }]
+      : channels.map((channel) => ({ right: `${right} ${channel}`, asked: [...words, channel, ...more] }))
+  const given = argumentsAsked(command, key) ?? []
+  const isKnown = given.every((one) => one !== undefined)
+  if (!isKnown && WITH_KEY.has(command)) return []
+  return [{ right, asked: isKnown ? [...words, ...given] : words }]
 }

@@ -73,6 +73,7 @@ export class RedisLink {
   readonly #target: RedisTarget
   readonly #startTimeoutMs: number
   readonly #aclLine: string
+  readonly #whose: RightsFor
   readonly #usedFor = new Set<RedisRole>()
   readonly #logger: Logger
   readonly #trouble: LastingTrouble
@@ -122,6 +123,7 @@ export class RedisLink {
     this.#isOpen = isLate
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
+    this.#whose = whose
     this.#aclLine = aclLine(roles, { ...whose, isCluster: target.options.nodes !== undefined })
     this.#logger = logger
     // Nobody tells who has become the master in its place.
@@ -233,7 +235,8 @@ export class RedisLink {
    */
   async #askForRights(places: PlacesAsked): Promise<void> {
     const isQueue = this.#usedFor.has('queue')
-    const missing = await missingRights(this.client, [...this.#usedFor], isQueue ? places : {})
+    const asked = isQueue ? places : {}
+    const missing = await missingRights(this.client, [...this.#usedFor], asked, this.#whose)
     const renamed = missing.length > 0 ? await renamedOf(this.client, missing) : undefined
     if (renamed && renamed.length > 0)
       throw new IsRefused(this.#target.shown, { why: `${renamedCure(renamed)}. Nothing was written` })

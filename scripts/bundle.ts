@@ -52,6 +52,7 @@ async function bundle(folder: string) {
     sourcemap: true,
     sourcemapExcludeSources: true,
     comments: { legal: true, annotation: true, jsdoc: false },
+    charset: 'ascii',
   })
   await build.close()
   write(join(folder, 'dist'), output)

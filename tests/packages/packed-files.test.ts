@@ -115,6 +115,12 @@ test.each(NAMES)('%s has no `using`, which Node 22.19 does not know', (name) => 
   expect(compiled.filter((path) => /^\s*(?:await )?using \w/m.test(textOf(path)))).toEqual([])
 })
 
+test.each(NAMES)('%s has no letter of two bytes: one makes V8 keep a whole file so', (name) => {
+  const { paths, textOf } = packed.get(name)!
+  const built = [...paths].filter((path) => /^dist\/.*\.js$/.test(path))
+  expect(built.filter((path) => /[^\0-\xff]/.test(textOf(path)))).toEqual([])
+})
+
 test('all have one version, and ask for one another at exactly that', () => {
   const packages = publicPackages(ROOT)
   const version = packages[0]!.version

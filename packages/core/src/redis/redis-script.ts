@@ -20,14 +20,19 @@ export interface ScriptRunner {
  * others that were sent later. The order over a connection must be kept: of seeds, for example, the highest go first.
  */
 export class RedisScript {
-  readonly lua: string
-  readonly #plain: SentScript
+  readonly #texts: readonly string[]
+  readonly #plain = new SentScript(() => this.lua)
   /** For users with rights of their own. */
   #checked: SentScript | undefined
 
-  constructor(lua: string) {
-    this.lua = lua
-    this.#plain = new SentScript(lua)
+  /** @param texts each but the first becomes a function inside the one before it, as `luaScriptsIn` tells */
+  constructor(...texts: readonly string[]) {
+    this.#texts = texts
+  }
+
+  /** The whole script. It is made when it is asked for: whole ones of a crawl take 1.4 MB, their files a sixth of that. */
+  get lua(): string {
+    return this.#texts.join('\nreturn (function()\n') + 'end)()\n'.repeat(this.#texts.length - 1)
   }
 
   /** Rejects with WL_REDIS_AWAY or WL_REDIS_FULL when the same call may succeed later, with `ScriptRefusal` when the script refuses. */
@@ -45,19 +50,18 @@ export class RedisScript {
 
   #for(redis: ScriptRunner): SentScript {
     if (!hasOwnUser(redis)) return this.#plain
-    this.#checked ??= new SentScript(withRightsCheck(this.lua))
+    this.#checked ??= new SentScript(() => withRightsCheck(this.lua))
     return this.#checked
   }
 }
 
 class SentScript {
-  readonly #lua: string
-  readonly #sha1: string
+  readonly #lua: () => string
+  #sha1 = ''
   readonly #sentTo = new WeakSet<ScriptRunner>()
 
-  constructor(lua: string) {
+  constructor(lua: () => string) {
     this.#lua = lua
-    this.#sha1 = hash('sha1', lua)
   }
 
   async send(
@@ -72,14 +76,16 @@ class SentScript {
         if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
       }
     }
+    const lua = this.#lua()
+    this.#sha1 = hash('sha1', lua)
     this.#sentTo.add(redis)
-    return redis.eval(this.#lua, keys.length, ...keys, ...args)
+    return redis.eval(lua, keys.length, ...keys, ...args)
   }
 }
 
 /**
- * Makes scripts of the files below a folder. Files are joined, as Redis has no include, and are read at once. What a file
- * defines, all files after it see.
+ * Makes scripts of the files below a folder. Files are joined, as Redis has no include, and are read at once, each a single
+ * time. What a file defines, all files after it see.
  *
  * A script's functions are made anew each time that it runs. So each file but the first is a function inside the one before it:
  * where a local of the same function is captured, Lua looks for it among all that are captured so far, and the scripts of buckets
@@ -88,8 +94,12 @@ class SentScript {
  * @returns a function from the files' paths below the folder, or their URLs, to the script that they make
  */
 export function luaScriptsIn(folder: URL): (...files: readonly (string | URL)[]) => RedisScript {
-  return (...files) => {
-    const texts = files.map((file) => readFileSync(new URL(file, folder), 'utf8'))
-    return new RedisScript(texts.join('\nreturn (function()\n') + 'end)()\n'.repeat(texts.length - 1))
+  const read = new Map<string, string>()
+  const textOf = (file: string | URL): string => {
+    const url = new URL(file, folder)
+    const text = read.get(url.href) ?? readFileSync(url, 'utf8')
+    read.set(url.href, text)
+    return text
   }
+  return (...files) => new RedisScript(...files.map(textOf))
 }

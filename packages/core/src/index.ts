@@ -114,6 +114,7 @@ export {
   shiftedHostLists,
 } from './crawl/host-lists.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
+export { persistsOf } from './crawl/persists-of.ts'
 export {
   type SignalHandler,
   type SignalName,

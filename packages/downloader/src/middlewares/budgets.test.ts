@@ -1,6 +1,7 @@
 import {
   type BodyTo,
   type BudgetAsk,
+  type BudgetLimits,
   type Crawler,
   MemoryStatsCollector,
   Request,
@@ -12,29 +13,32 @@ import {
 import { expect, test } from 'vitest'
 import { Downloader } from '../downloader.ts'
 import { wholeAnswer } from '../handlers/whole-answer.ts'
-import { BudgetsMiddleware, restOf } from './budgets.ts'
+import { BudgetsMiddleware, type BudgetsOptions, restOf } from './budgets.ts'
 
 const BODY = Buffer.from('twelve bytes')
 
-/** What the book is asked for fetches, where all answers have that body, and those to `/kept` are another middleware's. */
-async function asksOf(...fetches: readonly [path: string, bodyTo?: BodyTo][]): Promise<readonly BudgetAsk[]> {
-  const asks: BudgetAsk[] = []
-  const budgets = new BudgetsMiddleware({
-    plan: {
-      limits: { host: { bytes: 100 } },
-      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
-      tz: 'UTC',
-    },
-    book: {
-      spend: (some) => {
-        asks.push(...some)
-        return some.map(() => undefined)
-      },
-    },
+/** Of a crawl with these limits, whose book answers so. */
+const budgetsOf = (
+  limits: BudgetLimits,
+  spend: BudgetsOptions['book']['spend'],
+  more: Partial<BudgetsOptions> = {},
+) =>
+  new BudgetsMiddleware({
+    plan: { limits, after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' }, tz: 'UTC' },
+    book: { spend },
     hostOf: () => undefined,
     close: () => {},
     stats: new MemoryStatsCollector(),
     logger: silentLogger,
+    ...more,
+  })
+
+/** What the book is asked for fetches, where all answers have that body, and those to `/kept` are another middleware's. */
+async function asksOf(...fetches: readonly [path: string, bodyTo?: BodyTo][]): Promise<readonly BudgetAsk[]> {
+  const asks: BudgetAsk[] = []
+  const budgets = budgetsOf({ host: { bytes: 100 } }, (some) => {
+    asks.push(...some)
+    return some.map(() => undefined)
   })
   const cache = {
     processRequest: ({ url }: Request) =>
@@ -75,19 +79,14 @@ test('bytes that are handed on as they come, as those of files are, are spent, t
 test('hosts that wait for the next day are looked at again: one after five minutes, a million ten a second, and all when it begins', async () => {
   const nowMs = Date.parse('2026-11-27T06:00:00Z')
   const pauses: number[] = []
-  const budgets = new BudgetsMiddleware({
-    plan: {
-      limits: { day: { pages: 1 } },
-      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
-      tz: 'UTC',
+  const budgets = budgetsOf(
+    { day: { pages: 1 } },
+    (some) => some.map(() => ({ window: 'day', kind: 'pages' })),
+    {
+      hostOf: () => ({ onHostNews: ({ pauseMs = 0 }) => void pauses.push(pauseMs) }) as never,
+      now: () => nowMs,
     },
-    book: { spend: (some) => some.map(() => ({ window: 'day', kind: 'pages' })) },
-    hostOf: () => ({ onHostNews: ({ pauseMs = 0 }) => void pauses.push(pauseMs) }) as never,
-    close: () => {},
-    stats: new MemoryStatsCollector(),
-    logger: silentLogger,
-    now: () => nowMs,
-  })
+  )
   for (let n = 0; n < 5000; n++) await budgets.processRequest(new Request(`http://h${n}.example/`))
   expect(pauses.slice(0, 2)).toEqual([300_000, 300_100])
   expect(pauses.at(-1)).toBe(300_000 + 4999 * 100)
@@ -96,19 +95,14 @@ test('hosts that wait for the next day are looked at again: one after five minut
 test('requests of one host that were under way together are looked at once: they put off no other host', async () => {
   let nowMs = Date.parse('2026-11-27T06:00:00Z')
   const pauses: number[] = []
-  const budgets = new BudgetsMiddleware({
-    plan: {
-      limits: { day: { pages: 1 } },
-      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
-      tz: 'UTC',
+  const budgets = budgetsOf(
+    { day: { pages: 1 } },
+    (some) => some.map(() => ({ window: 'day', kind: 'pages' })),
+    {
+      hostOf: () => ({ onHostNews: ({ pauseMs = 0 }) => void pauses.push(pauseMs) }) as never,
+      now: () => nowMs,
     },
-    book: { spend: (some) => some.map(() => ({ window: 'day', kind: 'pages' })) },
-    hostOf: () => ({ onHostNews: ({ pauseMs = 0 }) => void pauses.push(pauseMs) }) as never,
-    close: () => {},
-    stats: new MemoryStatsCollector(),
-    logger: silentLogger,
-    now: () => nowMs,
-  })
+  )
   const refused = (host: string) => budgets.processRequest(new Request(`http://${host}.example/`))
   for (let n = 0; n < 8; n++) await refused('a')
   await refused('b')
@@ -134,19 +128,11 @@ test.each([
     expect(rest).toContain(text)
     const said: string[] = []
     const logger = { ...silentLogger, warn: (line: unknown) => void said.push(String(line)) }
-    const budgets = new BudgetsMiddleware({
-      plan: {
-        limits: { crawl: { pages: 1 } },
-        after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
-        tz: 'UTC',
-      },
-      book: { spend: (some) => some.map(() => ({ window: 'crawl', kind: 'pages' })) },
-      rest,
-      hostOf: () => undefined,
-      close: () => {},
-      stats: new MemoryStatsCollector(),
-      logger,
-    })
+    const budgets = budgetsOf(
+      { crawl: { pages: 1 } },
+      (some) => some.map(() => ({ window: 'crawl', kind: 'pages' })),
+      { rest, logger },
+    )
     await budgets.processRequest(new Request('http://a.example/'))
     expect(said.join()).toContain(`what waits is ${rest}`)
   },
@@ -156,19 +142,11 @@ test('a budget that was renewed and is spent once more on the same day is told a
   const said: string[] = []
   const logger = { ...silentLogger, warn: (line: unknown) => void said.push(String(line)) }
   let isSpent = true
-  const budgets = new BudgetsMiddleware({
-    plan: {
-      limits: { day: { pages: 1 } },
-      after: { crawl: 'stop', day: 'wait', host: 'drop', hostDay: 'wait' },
-      tz: 'UTC',
-    },
-    book: { spend: (some) => some.map(() => (isSpent ? { window: 'day', kind: 'pages' } : undefined)) },
-    hostOf: () => undefined,
-    close: () => {},
-    stats: new MemoryStatsCollector(),
-    logger,
-    now: () => Date.parse('2026-11-27T06:00:00Z'),
-  })
+  const budgets = budgetsOf(
+    { day: { pages: 1 } },
+    (some) => some.map(() => (isSpent ? { window: 'day', kind: 'pages' } : undefined)),
+    { logger, now: () => Date.parse('2026-11-27T06:00:00Z') },
+  )
   const ask = () => budgets.processRequest(new Request('http://a.example/'))
   for (const [spent, told] of [
     [true, 1],

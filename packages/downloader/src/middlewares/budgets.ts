@@ -11,6 +11,7 @@ import {
   IgnoreRequest,
   type Logger,
   NotConfigured,
+  persistsOf,
   type Request,
   type Response,
   RetryLater,
@@ -309,7 +310,5 @@ const KEPT = 'kept where the crawl is kept'
 export function restOf({ settings, others }: Pick<Crawler, 'settings' | 'others'>): string {
   if (settings.get('JOBDIR') !== null) return KEPT
   if (others === undefined) return 'lost, as the crawl is in memory (JOBDIR=folder would keep it)'
-  return settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off'
-    ? KEPT
-    : 'deleted, as SCHEDULER_PERSIST is false'
+  return persistsOf(settings) ? KEPT : 'deleted, as SCHEDULER_PERSIST is false'
 }

@@ -8,6 +8,7 @@ import {
   type DupeFilter,
   type Logger,
   mastersOf,
+  persistsOf,
   type RequestQueue,
   settingsTold,
 } from '@webloom/core'
@@ -60,7 +61,7 @@ import { seedSource } from './crawl-seeds.ts'
 import { chosenFilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
-import { partsOnOneServer, persistsOf, shardsAsked, shardsOnOneServer } from './store-settings.ts'
+import { partsOnOneServer, shardsAsked, shardsOnOneServer } from './store-settings.ts'
 import { newWorkerId } from './worker-id.ts'
 
 interface RedisStoreParts {

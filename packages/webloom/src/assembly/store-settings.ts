@@ -17,11 +17,6 @@ export function schedulerWarning(
     : 'SCHEDULER is scrapy-redis’s, but no Redis is named: this crawl is in memory, ends with its process, and no other worker can join it. Set REDIS_URL=redis://localhost:6379 (where scrapy-redis looks unless told otherwise)'
 }
 
-/** Returns whether what a crawl has met outlives its run: one that comes back to its pages knows them in the next. */
-export function persistsOf(settings: Settings): boolean {
-  return settings.getBool('SCHEDULER_PERSIST') || settings.get('RECRAWL') !== 'off'
-}
-
 /** QUEUE_SHARDS, where the other settings go with it. */
 export function shardsAsked(settings: Settings): number {
   const shards = settings.getInt('QUEUE_SHARDS')

@@ -10,6 +10,7 @@ import {
   crawlKey,
   crawlNameOf,
   type Logger,
+  persistsOf,
   redisError,
   type Settings,
   storeTrouble,
@@ -33,7 +34,7 @@ import {
 } from '@webloom/queue'
 import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { type CrawlBaseOptions, crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
-import { persistsOf, shardsAsked } from '../assembly/store-settings.ts'
+import { shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
 import { TrialEnded } from '../processes/trial-process.ts'

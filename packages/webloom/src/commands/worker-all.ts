@@ -9,6 +9,7 @@ import { projectConfig } from '../loading/config.ts'
 import { givenSettings, settingsLayers } from '../loading/crawl-flags.ts'
 import { CrawlsProcesses } from '../processes/crawls-processes.ts'
 import { trialMs, tryInProcess } from '../processes/trial-process.ts'
+import { withoutExits } from '../processes/without-exits.ts'
 import { startedWith } from '../schedules/flag-words.ts'
 import { openPlaces } from '../schedules/open-places.ts'
 import { ProjectCrawls, type WantedCrawl } from '../schedules/project-crawls.ts'
@@ -21,7 +22,11 @@ import { processesOf, type WorkerFlags } from './worker.ts'
 const LOOK_EVERY_MS = 1000
 
 /** Serves them until a signal comes. Returns the exit code. */
-export async function workerAll(flags: WorkerFlags): Promise<number> {
+export function workerAll(flags: WorkerFlags): Promise<number> {
+  return withoutExits(() => serveAll(flags))
+}
+
+async function serveAll(flags: WorkerFlags): Promise<number> {
   refuseOfOneCrawl(flags)
   const config = await projectConfig(process.cwd(), undefined, givenSettings(flags))
   const written = settingsLayers(flags, config)

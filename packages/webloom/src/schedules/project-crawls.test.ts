@@ -341,3 +341,19 @@ test('a run is served that was begun by a process killed behind that, though its
   const wanted = await (await anew()).look()
   expect(wanted.map(({ flags }) => flags.set)).toEqual([expect.arrayContaining(['CRAWL_ID=news'])])
 })
+
+test('a spider is not made with the arguments of a schedule before a trial has outlived them', async () => {
+  await using used = new InUse()
+  let made = 0
+  const { lastFire, lookedUntil } = await dueOf(used, used.use(await startRedis()), {
+    onSpider: () => {
+      made++
+    },
+    tried: async () => {
+      throw new Error('its constructor loops for ever')
+    },
+  })
+  await lookedUntil(NOT_BEGUN)
+  expect(await lastFire()).toMatchObject({ outcome: 'failed', why: 'its constructor loops for ever' })
+  expect(made).toBe(0)
+})

@@ -29,6 +29,7 @@ import {
   readCrawls,
   readSeedCounts,
   refuseRun,
+  type Schedule,
   type ScheduledFlags,
   scheduleKeys,
 } from '@webloom/queue'
@@ -36,7 +37,7 @@ import { createSpider, isRedisSpider, type Spider, type SpiderClass, seedOptions
 import { type CrawlBaseOptions, crawlBaseOf, spiderSettings } from '../assembly/crawl-base.ts'
 import { shardsAsked } from '../assembly/store-settings.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { type CrawlFlags, spiderArguments } from '../loading/crawl-flags.ts'
+import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { TrialEnded } from '../processes/trial-process.ts'
 import { VERSION } from '../version.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
@@ -67,7 +68,7 @@ export interface ProjectCrawlsOptions {
   readonly config: LoadedConfig
   readonly logger: Logger
   /** Rejects with what would keep a worker of that spider, with these flags of a schedule, from its crawl. */
-  readonly tries: (spider: PlacedSpider, flags: ScheduledFlags, asked: AskedCrawl) => Promise<void>
+  readonly tries: (spider: PlacedSpider, flags: ScheduledFlags, asked: TriedCrawl) => Promise<void>
   /** For so long workers of other machines may join a run that one here has refused. */
   readonly othersJoinMs?: number
 }
@@ -108,10 +109,17 @@ export class ProjectCrawls {
 }
 
 /** A crawl as flags ask for it. */
-export interface AskedCrawl {
+interface AskedCrawl {
   readonly spider: Spider
   readonly settings: Settings
+}
+
+/** A crawl whose spider has not been made with the flags of a schedule. */
+export interface TriedCrawl {
+  /** With those flags. */
   readonly base: CrawlBaseOptions
+  /** Without them. */
+  readonly settings: Settings
 }
 
 /** Those of one spider: there is one for each CRAWL_ID. */
@@ -275,30 +283,24 @@ class SpiderCrawls {
       const err = shownError(error)
       logger.error({ schedule: name, err }, `a run of ${this.#name} was due, and could not be begun`)
       await due.settled('failed', { why: err.message })
-      return this.#tell(err.message, { schedule: name, crawlId: this.#crawlIdOf(due.schedule.flags) })
+      return this.#tell(err.message, { schedule: name, crawlId: due.schedule.crawlId })
     }
     // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
     const { outcome, run } = begun
     await due.settled(outcome, outcome === 'going' ? { why: 'the run before had not ended' } : { run })
   }
 
-  /** As the crawl has it without its schedule where the schedule's flags cannot be read. */
-  #crawlIdOf(flags: DueRun['schedule']['flags']): string | null {
-    try {
-      return crawlNameOf(this.#with(flags).settings, this.#name).crawlId
-    } catch {
-      return this.#ownName().crawlId
-    }
-  }
-
   async #begun({ schedule: { name, flags }, fire }: DueRun): Promise<BegunRun> {
     const logger = this.#logger
-    const asked = this.#with(flags)
-    const { settings } = asked
+    // A run that all its workers refuse would go on for ever, and nobody be told. A constructor that does not end ends the trial, and not us.
+    const { settings: own } = this.#own
+    await this.#tries({ name: this.#name, Class: this.#Class }, flags, {
+      base: this.#baseOf(flags),
+      settings: own,
+    })
+    const { settings } = this.#with(flags)
     const crawl = crawlNameOf(settings, this.#name)
     const keys = crawlRedisKeys(crawl)
-    // A run that all its workers refuse would go on for ever, and nobody be told.
-    await this.#tries({ name: this.#name, Class: this.#Class }, flags, asked)
     // Before it begins: whoever is killed behind that leaves a run that others find, though its schedule is gone by then.
     const statsKey = crawlKey(settings.getString('STATS_KEY'), crawl)
     await noteCrawl(this.#place.redis, { ...crawl, statsKey, release: VERSION })
@@ -324,9 +326,9 @@ class SpiderCrawls {
     const schedules = await this.#due.schedules()
     const kept = schedules.map(({ flags }) => JSON.stringify(flags))
     this.#asked = new Map([...this.#asked].filter(([flags]) => kept.includes(flags)))
-    const names = schedules.flatMap(({ flags }) => {
+    const names = schedules.flatMap((schedule) => {
       try {
-        return [crawlNameOf(this.#with(flags).settings, this.#name)]
+        return [this.#nameBy(schedule)]
       } catch {
         // Whoever begins a run of it is told.
         return []
@@ -335,6 +337,12 @@ class SpiderCrawls {
     const all = [this.#ownName(), ...names, ...(await this.#goingOn())]
     this.#crawls = new Map(all.map((name) => [crawlRedisKeys(name).queueName, name]))
     this.#readAt = performance.now()
+  }
+
+  /** An author's constructor may do anything with arguments: it is called here with those of a schedule when a trial has outlived them. */
+  #nameBy({ flags, crawlId }: Schedule): CrawlName {
+    const isHarmless = !flags.argument?.length || this.#asked.has(JSON.stringify(flags))
+    return isHarmless ? crawlNameOf(this.#with(flags).settings, this.#name) : { ...this.#ownName(), crawlId }
   }
 
   /** Crawls that a schedule has begun, though it may be gone by now, or name another CRAWL_ID. */
@@ -369,14 +377,18 @@ class SpiderCrawls {
   }
 
   #make(flags: ScheduledFlags): AskedCrawl {
+    const base = this.#baseOf(flags)
+    const spider = createSpider(this.#Class, base.args)
+    return { spider, settings: spiderSettings(spider, base) }
+  }
+
+  #baseOf(flags: ScheduledFlags): CrawlBaseOptions {
     const all = {
       ...flags,
       set: [...(this.#flags.set ?? []), ...(flags.set ?? [])],
       argument: [...(this.#flags.argument ?? []), ...(flags.argument ?? [])],
     }
-    const spider = createSpider(this.#Class, spiderArguments(all))
-    const base = crawlBaseOf(all, this.#config)
-    return { spider, settings: spiderSettings(spider, base), base }
+    return crawlBaseOf(all, this.#config)
   }
 }
 

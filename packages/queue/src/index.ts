@@ -72,6 +72,7 @@ export { RedisBudgetBook, type RedisBudgetBookOptions } from './budgets/redis-bu
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export {
   CRAWL_FORMAT,
+  type CrawlsFilter,
   type FilterNoted,
   keysAsStored,
   notedFilterOf,

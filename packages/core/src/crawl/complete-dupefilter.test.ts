@@ -83,6 +83,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
     mayBeOutdated: () => called.push('mayBeOutdated') > 0,
     keepUnsettled: () => () => void called.push('keepUnsettled'),
     unsettled: noted('unsettled', undefined),
+    place: noted('place', 'here'),
     joined: noted('joined', undefined),
     crawlEnded: noted('crawlEnded', undefined),
     describe: noted('describe', description),
@@ -95,6 +96,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
   const filter = completeDupeFilter(own) as Required<DupeFilter>
   expect(Object.keys(filter).toSorted()).toEqual(Object.keys(own).toSorted())
   await filter.open()
+  expect(await filter.place()).toBe('here')
   await filter.joined(true)
   expect(await filter.exists()).toBe(false)
   expect(await filter.requestSeen(request)).toBe(true)

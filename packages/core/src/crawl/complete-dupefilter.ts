@@ -52,6 +52,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     mayBeOutdated: own.mayBeOutdated && ((asker) => own.mayBeOutdated!(asker)),
     keepUnsettled: own.keepUnsettled && ((asker) => own.keepUnsettled!(asker)),
     unsettled: asHas(own, own.unsettled),
+    place: asHas(own, own.place),
     joined: asHas(own, own.joined),
     crawlEnded: asHas(own, own.crawlEnded),
     forget: asHas(own, own.forget),

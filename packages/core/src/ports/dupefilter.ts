@@ -68,6 +68,12 @@ export interface DupeFilter {
    * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.
    */
   joined?(goesOn: boolean): Promise<void>
+  /**
+   * Resolves to what tells the place where this filter keeps requests from any other: the same for all processes that fill it, and
+   * another text once it was emptied or has lost its data. A worker with another place than those at work is refused, as it would fetch
+   * again what they have fetched. Called before `joined`, and with each heartbeat. Absent where no place is shared.
+   */
+  place?(): Promise<string>
   /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were seen, may be deleted. */
   crawlEnded?(): Promise<void>
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */

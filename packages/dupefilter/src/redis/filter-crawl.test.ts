@@ -61,6 +61,22 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     await vi.waitFor(async () => expect(await hasty.requestsSeen(pages(0, 2), PAGE)).toEqual(fresh(2)))
   })
 
+  test('workers of one filter read one place, whatever they ask it by, and another one once its data is lost', async () => {
+    const key = bench.nextKey()
+    const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'a run-1', { redis: bench.connect() })]
+    const place = await a.place()
+    expect(await b.place()).toBe(place)
+    expect(await (await joined(bench.nextKey(), 'a run-1')).place()).not.toBe(place)
+    const redis = bench.connect()
+    await redis.del(await redis.keys(`*${key}*`))
+    // Each finds out with a question of its own.
+    await a.requestsSeen(pages(0, 1), PAGE)
+    expect(await a.place()).not.toBe(place)
+    await a.clear()
+    await b.requestsSeen(pages(0, 1), PAGE)
+    expect(await b.place()).toBe(await a.place())
+  })
+
   test('two crawls on two queues clean each their own marks, and nobody’s else', async () => {
     const [key, redis, times] = [bench.nextKey(), bench.connect(), scaledTimes(0.02)]
     const a = await joined(key, 'a run-1', { times })

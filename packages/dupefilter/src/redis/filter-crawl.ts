@@ -6,9 +6,12 @@
  * its own. The filter's record notes the crawl as `crawl:<tag>` → `<ms> <name>`; each worker that joins writes that note,
  * renews it with a question about once a second, and each minute in any case. So a crawl that ends knows whether others go
  * on. A note that is gone, though no crawl has removed it, shows that Redis has lost the filter.
+ *
+ * The record also has a random text, `place`, written by the first that asks for it: workers of a crawl that read different ones ask
+ * different servers.
  */
 
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { type Logger, type ProtocolTimes, redisNowMs, type StatsCollector } from '@webloom/core'
 import type { FilterKeys } from './filter-keys.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
@@ -40,6 +43,7 @@ export class FilterCrawl {
   /** True when this process has noted the crawl, or heard that it is noted, and has not emptied the filter since. */
   #isNoted = false
   #noting: NodeJS.Timeout | undefined
+  #place: Promise<string> | undefined
 
   constructor(options: FilterCrawlOptions) {
     this.#options = options
@@ -85,11 +89,26 @@ export class FilterCrawl {
     const isFirst = (await redis.hsetnx(keys.record, `crawl:${this.#tag}`, note)) === 1
     this.#isNoted = true
     this.#staysNoted()
-    if (isFirst && goesOn) this.#lost('when this worker joined the crawl')
+    if (isFirst && goesOn) this.#lost('when this worker joined the crawl', OTHER_SERVER)
   }
 
   close(): void {
     clearInterval(this.#noting)
+  }
+
+  /** Resolves to what tells the data of this filter from any other; asks Redis only when that may have changed. */
+  place(): Promise<string> {
+    this.#place ??= this.#readPlace().catch((error: unknown) => {
+      this.#place = undefined
+      throw error
+    })
+    return this.#place
+  }
+
+  async #readPlace(): Promise<string> {
+    const { redis, keys } = this.#options
+    await redis.hsetnx(keys.record, 'place', randomUUID())
+    return (await redis.hget(keys.record, 'place'))!
   }
 
   /** Renews the note: a crawl that is paused, or waits for slow hosts, asks nothing for long but is still there. */
@@ -106,6 +125,9 @@ export class FilterCrawl {
   async unknown(): Promise<void> {
     const wasNoted = this.#isNoted
     this.#isNoted = true
+    this.#place = undefined
+    // Now, as the note is there again: alone it would look like a filter of one part.
+    this.place().catch(() => {})
     if (!wasNoted) return
     if ((await this.#options.redis.exists(clearedKey(this.#options.keys))) === 0)
       this.#lost('while the crawl was running')
@@ -139,6 +161,7 @@ export class FilterCrawl {
   /** Notes that the filter was emptied. @param isInUse workers of a crawl may still be there, and must not warn */
   async cleared(isInUse: boolean): Promise<void> {
     this.#isNoted = false
+    this.#place = undefined
     if (isInUse) await this.#options.redis.set(clearedKey(this.#options.keys), '1', 'PX', CLEARED_KEPT_MS)
   }
 
@@ -159,15 +182,18 @@ export class FilterCrawl {
     })
   }
 
-  #lost(when: string): void {
+  /** @param orOther another cause that it may have, behind the first */
+  #lost(when: string, orOther = ''): void {
     const { keys, logger, stats } = this.#options
     stats?.inc('dupefilter/emptied')
     logger.warn(
       { key: keys.main },
-      `the dupefilter ${keys.main} was found empty ${when}, and no crawl has cleared it: its Redis lost its data (no append-only file, FLUSHALL, a deleted key). The crawl goes on, and fetches pages again when it meets them again. Set appendonly yes on that Redis`,
+      `the dupefilter ${keys.main} was found empty ${when}, and no crawl has cleared it: its Redis lost its data (no append-only file, FLUSHALL, a deleted key)${orOther}. The crawl goes on, and fetches pages again when it meets them again. Set appendonly yes on that Redis`,
     )
   }
 }
+
+const OTHER_SERVER = ', or it is another Redis than that of the workers before (DUPEFILTER_REDIS_URL)'
 
 const SHA1 = /^[0-9a-f]{40}$/
 

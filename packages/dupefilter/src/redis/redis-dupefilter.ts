@@ -11,11 +11,9 @@
  *     settled    the asker's links are queued. This travels with the next question, or alone soon after. The asker's notes
  *                become marks of the run of the queue's Redis. In another run the asker is still told "new", so that a
  *                queue which comes back a second older, and has the page run again, loses nothing.
- *     in doubt   what other askers are told about a link whose asker is not settled: if its page runs again and no longer
- *                shows the link, it would never be queued. So the other asker sets the link aside, and it is asked about
- *                once more, as `doubt/<id>`.
- *                Between the two a queue may make the asker's process wait; it then says from time to time that the asker is
- *                not stale (asking/kept-askers.ts).
+ *     in doubt   what other askers are told about a link whose asker is not settled: if its page runs again and no longer shows the link,
+ *                it would never be queued. So the other asker sets the link aside, and it is asked about once more, as `doubt/<id>`. Between the
+ *                two a queue may make the asker's process wait; it then says from time to time that the asker is not stale (asking/kept-askers.ts).
  *     given back the page goes back to the queue, and none of its links is queued. They are free again.
  *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
  *
@@ -244,8 +242,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
   }
 
-  async joined(goesOn: boolean): Promise<void> {
-    await this.#crawl.join(goesOn)
+  readonly place = (): Promise<string> => this.#crawl.place()
+
+  joined(goesOn: boolean): Promise<void> {
+    return this.#crawl.join(goesOn)
   }
 
   /** Empties the filter. If another crawl uses it, only this crawl's own keys are deleted. */

@@ -74,6 +74,11 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.clear()))
   }
 
+  async place(): Promise<string> {
+    const places = await Promise.all(this.#filters.map((filter) => filter.place()))
+    return hash('sha1', places.join())
+  }
+
   async joined(goesOn: boolean): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.joined(goesOn)))
   }

@@ -4,6 +4,7 @@
  * the record (crawl-todo.ts).
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type DupeFilter,
   type Logger,
@@ -15,6 +16,7 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
 import { doOwed, type Todo } from './crawl-todo.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
@@ -26,7 +28,9 @@ export interface CrawlEndingOptions {
   readonly workerId: string
   readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter'>
   readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded' | 'visits'>
-  readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded'>
+  readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded' | 'place'>
+  /** Returns the error of a worker whose filter is at another place than those of the workers at work. */
+  readonly otherPlace?: () => Error
   readonly startHosts: { clear(): Promise<void> }
   readonly pageForms: { clear(): Promise<void> }
   /** Of a crawl of several shards: tells those that are empty of its run. */
@@ -48,6 +52,7 @@ const TIDY_AGAIN_MS_MAX = 5000
 export class CrawlEnding {
   readonly #options: CrawlEndingOptions
   readonly #logger: Logger
+  #filterPlace: string | undefined
 
   constructor(options: CrawlEndingOptions) {
     this.#options = options
@@ -66,8 +71,29 @@ export class CrawlEnding {
       await this.#do(todo)
     }
     await doOwed({ ...this.#owed, act, isPatient: true })
+    await this.#refuseOtherPlace()
     await filter.joined?.(await record.isFilterJoined())
     await record.noteFilter()
+  }
+
+  /** Where the filter keeps requests, as far as it is known: it has another place when it has lost its data. */
+  get filterPlace(): string | undefined {
+    const kept = (place: string) => {
+      this.#filterPlace = place
+    }
+    // A filter that is not open yet, or just emptied, must not be written to.
+    if (this.#filterPlace !== undefined) this.#options.filter.place?.().then(kept, () => {})
+    return this.#filterPlace
+  }
+
+  async #refuseOtherPlace(): Promise<void> {
+    const { filter, otherPlace, times = PROTOCOL_TIMES } = this.#options
+    const place = await filter.place?.()
+    if (place === undefined || !otherPlace) return
+    const worker = { ...this.#options, times, logger: this.#logger }
+    if (!(await isFilterShared(place, worker))) throw otherPlace()
+    // Told before, it would let in another one that is wrong.
+    this.#filterPlace = place
   }
 
   /** Called when this worker has left and the record has answered that something is owed; the filter is still open; the queue is closed, as what this worker held must not go back to an emptied one. */
@@ -98,6 +124,7 @@ export class CrawlEnding {
 
   async #do(todo: Todo): Promise<void> {
     const { queue, filter, startHosts, pageForms, tellShards, clearFormerShards } = this.#options
+    this.#filterPlace = undefined
     if (todo === 'run') return tellShards?.()
     if (todo === 'shards') return queue.clear()
     if (todo === 'owners') {
@@ -122,3 +149,40 @@ const MET_STAYS =
 
 const VISITS_STAY =
   'a new run begins. Pages that are known are visited when they are due (RECRAWL), and not before. To have them visited now, run webloom refresh'
+
+/*
+ * Whether the workers fill one dupefilter. Its settings may name another Redis on one machine than on the others, and the record cannot tell: one
+ * server has many names. So the filter itself tells its place (`DupeFilter.place`), each worker tells that with its heartbeats, and one that joins
+ * compares.
+ */
+
+interface JoiningWorker {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly workerId: string
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+}
+
+const placeScript = new OomSafeScript('redis/now.lua', 'members/filter-place.lua')
+
+/**
+ * Resolves to true when a worker that is present has its filter at this place, or none of them tells; to false when all have other ones for longer
+ * than this may pass: a killed worker looks present for a while, and those whose filter has lost its data find out with their next question.
+ */
+export async function isFilterShared(place: string, worker: JoiningWorker): Promise<boolean> {
+  const { redis, keys, workerId, times, logger } = worker
+  const { lostAfterMs, beatEveryMs } = times.members
+  const isShared = async () =>
+    (await placeScript.run(redis, [keys.record, keys.workers], [workerId, place, lostAfterMs])) === 1
+  const untilMs = performance.now() + lostAfterMs + beatEveryMs
+  for (let looks = 0; performance.now() < untilMs; looks++) {
+    if (await isShared()) return true
+    if (looks === 0) logger.info(LOOKS_AGAIN)
+    await sleep(times.record.todoPollMs)
+  }
+  return isShared()
+}
+
+const LOOKS_AGAIN =
+  'the dupefilter of this worker has other data than that of the workers at work. Perhaps its Redis has lost its data, or they are lost: looking again for some seconds'

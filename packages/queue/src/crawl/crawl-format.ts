@@ -73,6 +73,8 @@ export interface CrawlsFilter {
   readonly noted: FilterNoted
   /** Returns the error for a crawl that was begun with another one. */
   readonly refusal: (begunWith: FilterNoted) => Error
+  /** Returns the error for a crawl whose workers at work have one of the same name on another Redis. */
+  readonly otherPlace: () => Error
 }
 
 /** Resolves to the dupefilter that the crawl was begun with; to undefined where none is noted, or all of it was emptied. */

@@ -8,6 +8,12 @@ export interface CrawlWorker extends Omit<WorkerSeen, 'startedAt' | 'seenAt'> {
   readonly seenAt: Date
 }
 
+type StoredWorker = CrawlWorker & {
+  readonly at: number
+  readonly startedAt: string
+  readonly filterPlace?: string
+}
+
 /** What a worker is doing, as it says itself with each heartbeat; while a callback blocks it, its lock keeper says so. */
 export type WorkerActivity = Omit<CrawlWorker, 'id' | 'host' | 'pid' | 'startedAt' | 'seenAt' | 'lost'>
 
@@ -31,9 +37,18 @@ const IDLE: WorkerActivity = {
   ...NO_LOAD,
 }
 
-/** A worker's entry as it is stored; the script puts `at` before it, by Redis's clock. */
-export function workerEntry(id: string, startedAt: Date, activity: WorkerActivity = IDLE): string {
-  return JSON.stringify({ id, host: hostname(), pid: process.pid, startedAt, ...activity })
+/**
+ * A worker's entry as it is stored; the script puts `at` before it, by Redis's clock.
+ *
+ * @param filterPlace where its dupefilter keeps requests: for workers that join, and shown to nobody
+ */
+export function workerEntry(
+  id: string,
+  startedAt: Date,
+  activity: WorkerActivity = IDLE,
+  filterPlace?: string,
+): string {
+  return JSON.stringify({ id, host: hostname(), pid: process.pid, startedAt, ...activity, filterPlace })
 }
 
 /** Returns undefined for an entry of another release that this one cannot read. */
@@ -43,7 +58,7 @@ export function readWorkerEntry(
   lostAfterMs = PROTOCOL_TIMES.members.lostAfterMs,
 ): CrawlWorker | undefined {
   try {
-    const { at, startedAt, ...entry } = JSON.parse(text) as CrawlWorker & { at: number; startedAt: string }
+    const { at, startedAt, filterPlace: _, ...entry } = JSON.parse(text) as StoredWorker
     const lost = at < nowMs - lostAfterMs
     return { ...IDLE, ...entry, startedAt: new Date(startedAt), seenAt: new Date(at), lost }
   } catch {

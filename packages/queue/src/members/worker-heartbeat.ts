@@ -50,6 +50,8 @@ export interface WorkerTells {
   readonly held?: (() => QueueHeld) | undefined
   /** What stands out among the hosts of this process. Absent: none of it is told. */
   readonly hostLists?: () => HostLists
+  /** Where its dupefilter keeps requests; undefined: that is not known yet, or no place is shared. */
+  readonly filterPlace?: () => string | undefined
   /** Version of webloom, as others see it. */
   readonly release?: string
 }
@@ -262,8 +264,9 @@ export class WorkerHeartbeat implements OtherWorkers {
   async #beat({ id, begunAt }: CrawlRun): Promise<void> {
     const { redis, keys, workerId } = this.#options
     const activity = this.#activity()
-    const entry = workerEntry(workerId, this.#startedAt, activity)
-    const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
+    const place = this.#options.tells.filterPlace?.()
+    const entry = workerEntry(workerId, this.#startedAt, activity, place)
+    const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true }, place)
     this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs, '', ''])
     const beat = [workerId, id, entry, this.#isNoted ? 0 : 1, this.#times.silenceMs]
     const sampleEveryMs = this.#options.obeys.onSampleDue ? this.#times.sampleEveryMs : ''

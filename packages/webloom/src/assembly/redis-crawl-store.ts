@@ -53,7 +53,7 @@ import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { crawlLostText } from '../outcome/crawl-lost-text.ts'
-import { comparedNote, filterNote, otherFilter, settingsAsNoted, typedPlaces } from '../redis/filter-note.ts'
+import { comparedNote, crawlsFilter, filterNote, settingsAsNoted, typedPlaces } from '../redis/filter-note.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { VERSION } from '../version.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
@@ -99,8 +99,10 @@ export async function redisStore(
   const persists = persistsOf(settings)
   const chosen = await chosenFilter({ ...crawler, run }, { folder, servers })
   const { filter } = chosen
-  const ownFilter = filterNote({ settings, spider }, chosen)
   const typed = typedCrawl(spider, name.crawlId)
+  const filterServers = servers.targets('dupefilter').map((target) => target.shown)
+  const note = filterNote({ settings, spider }, chosen)
+  const ownFilter = crawlsFilter(keys, { note, typed }, filterServers)
   const filterRedis = servers.used('dupefilter')
   const filterParts = filterRedis.length === 1 ? settings.getInt('DUPEFILTER_SHARDS') : 1
   if (filterParts > 1 && servers.targets('dupefilter')[0]!.options.nodes === undefined)
@@ -125,10 +127,7 @@ export async function redisStore(
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     typed,
-    filter: {
-      noted: ownFilter,
-      refusal: (noted) => otherFilter(keys, noted, { note: ownFilter, typed }),
-    },
+    filter: ownFilter,
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,
@@ -153,6 +152,7 @@ export async function redisStore(
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
       held: queue.held?.bind(queue),
       ...(hostLists && { hostLists: () => hostLists.now() }),
+      filterPlace: () => ending.filterPlace,
       release: VERSION,
     },
     obeys: {
@@ -190,6 +190,7 @@ export async function redisStore(
     filter,
     startHosts,
     pageForms,
+    otherPlace: ownFilter.otherPlace,
     persists,
     comesBack: settings.get('RECRAWL') !== 'off',
     ...(sharded && { tellShards: () => sharded.tellShards() }),
@@ -254,8 +255,6 @@ export async function redisStore(
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
       const { shown } = servers.targets('queue')[0]!
-      const filterServers =
-        filterRedis.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
       return [
         `${crawlShown(keys)} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis, crawler)),

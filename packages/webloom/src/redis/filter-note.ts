@@ -13,7 +13,7 @@ import {
   Settings,
   SettingsError,
 } from '@webloom/core'
-import { type CrawlRedisKeys, crawlShown, type FilterNoted } from '@webloom/queue'
+import { type CrawlRedisKeys, type CrawlsFilter, crawlShown, type FilterNoted } from '@webloom/queue'
 import { typedCrawl, typedSetting } from '../loading/typed-spider.ts'
 
 /** What else decides under which keys a filter keeps what, and by which of them a request is found. */
@@ -128,12 +128,21 @@ export interface OwnFilter {
   readonly typed: string
 }
 
+/**
+ * Returns the filter of a worker, with its refusals.
+ *
+ * @param servers on which it is, without passwords
+ */
+export function crawlsFilter(keys: CrawlRedisKeys, own: OwnFilter, servers: readonly string[]): CrawlsFilter {
+  const otherPlace = () =>
+    new SettingsError([
+      `the dupefilter at ${servers.join(', ')} is not that of the workers at work on ${crawlShown(keys)}: what they have fetched would be fetched again. Give this worker the Redis that they have (DUPEFILTER_REDIS_URL, FILTER_URL or REDIS_URL). If it has that, it has just lost its data: start again in a minute, or end all workers and start them anew (webloom stop ${own.typed})`,
+    ])
+  return { noted: own.note, refusal: (noted) => otherFilter(keys, noted, own), otherPlace }
+}
+
 /** The error of a worker, or a command, whose filter is another one than the crawl's. */
-export function otherFilter(
-  keys: CrawlRedisKeys,
-  noted: FilterNoted,
-  { note, typed }: OwnFilter,
-): SettingsError {
+function otherFilter(keys: CrawlRedisKeys, noted: FilterNoted, { note, typed }: OwnFilter): SettingsError {
   const now = JSON.parse(note.settings) as Record<string, unknown>
   const goOn = Object.entries(JSON.parse(noted.settings) as Record<string, unknown>)
     .filter(([name, value]) => now[name] !== value && !(isOwnKey(name, value) && isOwnKey(name, now[name])))

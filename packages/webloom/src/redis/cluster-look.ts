@@ -4,8 +4,15 @@
  */
 
 import { createRequire } from 'node:module'
-import { newRedisClient, type RedisAddress, type RedisOptions, within } from '@webloom/core'
-import { outageInWords } from './redis-refusal.ts'
+import {
+  newRedisClient,
+  type RedisAddress,
+  type RedisOptions,
+  type RedisTarget,
+  type WebloomError,
+  within,
+} from '@webloom/core'
+import { explainLogin, outageInWords, refusalOf } from './redis-refusal.ts'
 
 const SLOTS = 16_384
 
@@ -79,6 +86,19 @@ export async function lookAtCluster(options: RedisOptions, timeoutMs: number): P
   }
 }
 
+/** Resolves to the refusal of a cluster none of whose nodes lets us in; to undefined when one does, or none answers. */
+export async function lockedOutOf(
+  { options, shown, setting }: RedisTarget,
+  timeoutMs: number,
+): Promise<WebloomError | undefined> {
+  const { nodes, answers } = await lookAtCluster(options, timeoutMs)
+  const refused = nodes.find(({ error }) => error !== undefined && REFUSES.test(error))
+  if (answers || !refused) return undefined
+  const error = new Error(refused.error!)
+  explainLogin(error, shown, setting)
+  return refusalOf(error)
+}
+
 function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): ClusterTrouble[] {
   const answering = answers.find(({ info }) => info !== undefined)
   // Nobody answers: that is told otherwise.
@@ -130,14 +150,20 @@ function downTrouble({ place, info = '' }: Answer): ClusterTrouble {
   }
 }
 
+const MOVES_SHOWN = 5
+
 /** Of its own line, as each node knows only of its own moves. */
 function movingTroubles(place: RedisAddress, lines: string): ClusterTrouble[] {
-  const own = lines.split('\n').find((line) => /\bmyself\b/.test(line)) ?? ''
-  const slots = [...own.matchAll(/\[(\d+)->-/g)].map(([, slot]) => slot)
-  if (slots.length === 0) return []
+  const nodes = lines.split('\n')
+  const own = nodes.find((line) => /\bmyself\b/.test(line)) ?? ''
+  const moves = [...own.matchAll(/\[(\d+)->-(\w+)\]/g)].slice(0, MOVES_SHOWN)
+  if (moves.length === 0) return []
+  const addressOf = (id: string) =>
+    / ([^@\s]+)@/.exec(nodes.find((line) => line.startsWith(`${id} `)) ?? '')?.[1] ?? 'another node'
+  const shown = moves.map(([, slot, id]) => `slot ${slot} to ${addressOf(id!)}`).join(', ')
   return [
     {
-      why: `${shownOf(place)} has begun to move slot ${slots.slice(0, 5).join(', ')} to another node: what is kept there may wait until the move ends`,
+      why: `${shownOf(place)} has begun to move ${shown}: what is kept there may wait until the move ends`,
       type: `redis-cli --cluster fix ${shownOf(place)}`,
       isFatal: false,
     },

@@ -3,8 +3,9 @@
  *
  *     demoted     what was its master is a replica now, and nobody names the new one
  *     crowded     it takes no more connections, as it has as many as it may (maxclients)
+ *     locked      no node of a cluster lets us in any more; a single server ends what waits for it by itself
  *
- * Both may pass: an address is given to the new master, another client leaves. So the crawl waits; but not for ever, as nobody may be there to see
+ * Each may pass: an address is given to the new master, another client leaves, a password is given back. So the crawl waits; but not for ever, as nobody may be there to see
  * that it waits.
  */
 
@@ -17,6 +18,11 @@ import { IsReplica, masterOfReplica } from './redis-refusal.ts'
 
 /** How often a replica is asked whether it is the master again. */
 const ASKED_MS = 500
+
+/** How often the nodes of a cluster are asked whether they let us in. */
+const NODES_ASKED_MS = 1000
+/** What was sent again just when it was given up comes back until then. */
+const FLUSHED_AGAIN_MS = 1000
 
 /** Redis says so to each client that it does not take, and closes the connection; ioredis tells only that it is closed. */
 const CROWDED = '-ERR max number of clients'
@@ -33,10 +39,19 @@ interface LastingTroubleOptions {
   readonly logger: Logger
   /** What was told of the server, by any connection to it. */
   readonly told: Set<string>
+  /** Resolves to the refusal of a cluster none of whose nodes lets us in; to undefined when one does, or none answers. */
+  readonly lockedOut: () => Promise<WebloomError | undefined>
   /** How long trouble may last. */
   readonly msMax: number
   /** Called once, when it has lasted for longer: the crawl cannot go on. */
   readonly onHopeless: (error: WebloomError) => void
+}
+
+/** As ioredis's clients have it; the type keeps it from us. */
+interface Ending {
+  sendCommand(command: { reject(error: Error): void; readonly promise: Promise<unknown> }): Promise<unknown>
+  flushQueue(error: Error): void
+  disconnect(): void
 }
 
 /** Of one connection and of all that are made of it. */
@@ -44,6 +59,8 @@ export class LastingTrouble {
   readonly #options: LastingTroubleOptions
   readonly #refused = new Set<Redis>()
   #crowdedTooLong: NodeJS.Timeout | undefined
+  /** The connection, and those that are made of it; of a cluster without those to its nodes. */
+  readonly #clients = new Set<Redis>()
   #isLooking = false
   #isHopeless = false
   #isClosed = false
@@ -70,9 +87,18 @@ export class LastingTrouble {
 
   /** A server that was a master has refused a command that writes. */
   onReadOnly(): void {
+    this.#look(() => this.#lookWhetherDemoted())
+  }
+
+  /** A node of a cluster has refused the login. */
+  onLoginRefused(): void {
+    this.#look(() => this.#lookWhetherLocked())
+  }
+
+  #look(look: () => Promise<void>): void {
     if (this.#isLooking || this.#isHopeless || this.#isClosed) return
     this.#isLooking = true
-    this.#lookWhetherDemoted()
+    look()
       .catch(() => {})
       .finally(() => {
         this.#isLooking = false
@@ -92,7 +118,24 @@ export class LastingTrouble {
     }
   }
 
-  #watch(client: Redis): void {
+  async #lookWhetherLocked(): Promise<void> {
+    const { lockedOut, msMax } = this.#options
+    const startedAt = performance.now()
+    while (!this.#isClosed) {
+      const error = await lockedOut()
+      if (!error) return this.#tellOver('locked', 'Redis lets this process in again; the crawl goes on')
+      this.#tell('locked', error)
+      if (performance.now() - startedAt > msMax) return this.#endAll(error)
+      await sleep(NODES_ASKED_MS, undefined, { ref: false })
+    }
+  }
+
+  /** @param isNode of a cluster, and ended by that */
+  #watch(client: Redis, isNode = false): void {
+    if (!isNode) {
+      this.#clients.add(client)
+      client.once('end', () => this.#clients.delete(client))
+    }
     client.on('connect', () => {
       const { stream } = client as unknown as { readonly stream: NodeJS.ReadableStream }
       stream?.once('data', (first: Buffer) =>
@@ -101,11 +144,11 @@ export class LastingTrouble {
     })
     client.on('end', () => this.#onTaken(client))
     // Of a cluster.
-    client.on('+node', (node: Redis) => this.#watch(node))
+    client.on('+node', (node: Redis) => this.#watch(node, true))
     const duplicate = client.duplicate.bind(client)
     client.duplicate = (...given) => {
       const made = duplicate(...given)
-      this.#watch(made)
+      this.#watch(made, isNode)
       return made
     }
   }
@@ -138,6 +181,24 @@ export class LastingTrouble {
     const { shown, logger, told } = this.#options
     if (this.#isHopeless || this.#isClosed) return
     if (told.delete(`${what} ${shown}`)) logger.info({ redis: shown }, text)
+  }
+
+  /** ioredis keeps what is sent to a cluster that it cannot reach, and that again when it is told to disconnect. */
+  #endAll(error: WebloomError): void {
+    this.#giveUp(error)
+    const clients = [...this.#clients] as unknown as Ending[]
+    const flush = () => {
+      for (const client of clients) client.flushQueue(error)
+    }
+    for (const client of clients) {
+      client.sendCommand = (command) => {
+        command.reject(error)
+        return command.promise
+      }
+      client.disconnect()
+    }
+    flush()
+    setTimeout(flush, FLUSHED_AGAIN_MS)
   }
 
   #giveUp(error: WebloomError): void {

@@ -1,4 +1,4 @@
-import { Settings, silentLogger } from '@webloom/core'
+import { PROTOCOL_TIMES, Settings, silentLogger } from '@webloom/core'
 import { crawlRedisKeys, noteCrawl } from '@webloom/queue'
 import { type RedisCluster, startCluster, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -84,6 +84,36 @@ test('a wrong password, and nobody who answers, are told in words', async () => 
     code: 'WL_REDIS_UNREACHABLE',
     message: expect.stringMatching(/no node of the cluster that is named answers|ECONNREFUSED/),
   })
+})
+
+test('a cluster that lets nobody in any more is waited for, and then all that waits for it hears why', async () => {
+  const users = (...words: string[]) =>
+    Promise.all(cluster.nodes.map((node) => node.command('ACL', ...(words as [string]))))
+  await users('SETUSER', 'loom', 'on', '>pw', '~*', '&*', '+@all')
+  const lines: string[] = []
+  const warn = (_fields: object | string, text?: string) => void lines.push(text ?? String(_fields))
+  const url = cluster.url.replace(/\/\/:[^@]+@/, '//loom:pw@')
+  const settings = Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 1 } })
+  const times = { ...PROTOCOL_TIMES, redis: { ...PROTOCOL_TIMES.redis, troubleMsMax: 0 } }
+  const servers = new RedisServers(settings, { ...silentLogger, warn }, { times })
+  const redis = servers.connection('queue')!
+  const ended = Promise.withResolvers<Error>()
+  servers.onHopeless(ended.resolve)
+  await servers.open()
+  const waiting = redis.duplicate()
+  waiting.on('error', () => {})
+  const popped = waiting.blpop('{a}none', 60)
+  await users('DELUSER', 'loom')
+  await Promise.all(
+    cluster.nodes.map((node) => node.command('CLIENT', 'KILL', 'TYPE', 'normal').catch(() => {})),
+  )
+  const why = /does not let this process in any more.*WRONGPASS/
+  await expect(redis.get('{a}')).rejects.toThrow(why)
+  expect((await ended.promise).message).toMatch(why)
+  await expect(popped).rejects.toThrow(why)
+  await expect(redis.set('{b}', '1')).rejects.toThrow(why)
+  expect(lines.filter((line) => why.test(line))).toHaveLength(1)
+  servers.close()
 })
 
 test('a dashboard finds the crawls of a cluster, and says within seconds that its node is gone', async () => {

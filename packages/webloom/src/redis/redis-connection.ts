@@ -15,7 +15,7 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { lookAtCluster } from './cluster-look.ts'
+import { lockedOutOf, lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
 import { crowded, isCrowdedAt, LastingTrouble } from './lasting-trouble.ts'
 import { missingRights, type PlacesAsked, renamedCure, renamedOf } from './missing-rights.ts'
@@ -26,6 +26,7 @@ import {
   IsReplica,
   isClusterNode,
   isExplained,
+  isLoginRefused,
   isSentinel,
   loginRefusalOf,
   type MasterPlace,
@@ -153,6 +154,7 @@ export class RedisLink {
       setting: target.setting,
       logger,
       told,
+      lockedOut: () => lockedOutOf(target, CLUSTER_LOOK_MS_MAX),
       msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
       onHopeless,
     })
@@ -317,6 +319,7 @@ export class RedisLink {
       this.#refused.reject(this.#noDatabase(error))
     }
     if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
+    if (this.#isOpen && this.#target.options.nodes && isLoginRefused(error)) this.#trouble.onLoginRefused()
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)
     if (this.#isOpen && !this.#toldAway.has(reason)) {

@@ -181,6 +181,11 @@ const NO_LOGIN = /^(?:NOAUTH|WRONGPASS|ERR invalid password)/
 /** By the reply, like `EXPLAINED`. */
 const LOGINS = new WeakMap<Error, Refusal>()
 
+/** Returns whether an error is the reply to a login, or a cluster's last of several. */
+export function isLoginRefused(error: Error & { readonly lastNodeError?: Error | null }): boolean {
+  return LOGINS.has(error) || [error, error.lastNodeError].some((one) => one && NO_LOGIN.test(one.message))
+}
+
 /** Makes the reply to a login say what to do; one that says something else stays as it is. */
 export function explainLogin(error: Error, shown: string, setting: string): void {
   const refusal = NO_LOGIN.test(error.message) ? serverRefusal(error.message, setting) : undefined

@@ -41,6 +41,12 @@ const ALERTS_PLAYED: readonly (Played & { readonly name: string; readonly severi
     firesAt: 8,
     summary: 'The Redis servers of crawl books do not answer.',
   }),
+  critical('WebloomShardsSilent', {
+    series: { webloom_silent_shards: '0x5 2x20' },
+    quietAt: 5,
+    firesAt: 8,
+    summary: '2 shards of the queue of crawl books do not answer.',
+  }),
   critical('WebloomNoWorkers', {
     series: { ...RUNNING, 'webloom_workers{state="present"}': '1x5 0x20' },
     quietAt: 7,

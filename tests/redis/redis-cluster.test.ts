@@ -3,13 +3,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Request, Settings } from '@webloom/core'
 import { RedisSetDupeFilter } from '@webloom/dupefilter'
+import { crawlRedisKeys, sampleSlots } from '@webloom/queue'
 import { type RedisCluster, startCluster, startFakeWeb } from '@webloom/testkit'
 import { Cluster } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { crawl, type SettingsInput } from 'webloom'
+import { CrawlShards } from '../../packages/queue/src/shards/crawl-shards.ts'
+import { withCrawlFromOutside } from '../../packages/webloom/src/assembly/crawl-from-outside.ts'
+import { readStatus } from '../../packages/webloom/src/desk/read-status.ts'
+import { RegistryDesks } from '../../packages/webloom/src/desk/registry-desks.ts'
 import { checkRedisServers } from '../../packages/webloom/src/doctor/redis-checkup.ts'
+import { deskServers } from '../../packages/webloom/src/redis/desk-servers.ts'
 import { aclLine } from '../../packages/webloom/src/redis/redis-rights.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+import { FollowAll } from '../crawls/crawl-web.ts'
 import { keepingLogger, SEEDED_PAGES_FILE, SeededPages } from '../seeds/seeded-pages.ts'
 
 const ROLES = ['queue', 'dupefilter', 'seeds', 'items'] as const
@@ -114,6 +121,46 @@ test.concurrent('a question to a filter whose slot is being moved waits for the 
   ).toEqual([true, 'in doubt', 'in doubt'])
   await filter.close()
   redis.disconnect()
+})
+
+test.concurrent('while a shard’s slot is half moved, the others are told of, and that one is named', async () => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 4, crossHostLinks: 0.8 })
+  class Halved extends FollowAll {
+    override name = 'pages'
+    override startUrls = [...web.seeds]
+  }
+  const own = settings({
+    CRAWL_ID: 'halved',
+    QUEUE_SHARDS: 3,
+    SCHEDULER_PERSIST: true,
+    CLOSESPIDER_PAGECOUNT: 3,
+  })
+  await crawl(Halved, { settings: own, logger: keepingLogger([]) })
+  const config = { path: '/none', folder: import.meta.dirname, spiders: [], settings: own }
+  const look = () =>
+    withCrawlFromOutside(Halved, {}, config, async (crawl) => {
+      const [status, sample] = await Promise.all([readStatus(crawl), sampleSlots(crawl.redis, crawl.keys)])
+      return { status, sample }
+    })
+  const whole = await look()
+  expect(whole.status.silentShards).toEqual([])
+  const { record } = new CrawlShards(crawlRedisKeys({ spider: 'pages', crawlId: 'halved' }), 3).keysOf('01')
+  const from = (await cluster.masterOf(record))!
+  const to = cluster.nodes.find((node) => node !== from)!
+  const slot = String(await to.command('CLUSTER', 'KEYSLOT', record))
+  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await to.command('CLUSTER', 'MYID')))
+  const { status, sample } = await look()
+  expect(status.silentShards).toEqual([{ shard: '01', server: `127.0.0.1:${from.port}` }])
+  expect(status.counts.waiting).toBeLessThanOrEqual(whole.status.counts.waiting)
+  expect(sample.others.length).toBeLessThanOrEqual(whole.sample.others.length)
+  const desks = new RegistryDesks(deskServers({ redis: [cluster.url] }, undefined))
+  expect((await desks.crawls()).find(({ crawlId }) => crawlId === 'halved')).toMatchObject({
+    state: 'stopped',
+  })
+  expect(await desks.answers()).toBe(true)
+  await desks.close()
+  await cluster.moveSlot(record, to)
+  expect((await look()).status.counts).toEqual(whole.status.counts)
 })
 
 test('doctor finds no right missing at any node, and tells the line for those that are', async () => {

@@ -303,6 +303,8 @@ export {
   type Moment,
   type SeedsSeen,
   type ServerSeen,
+  type SilentShard,
+  silentWords,
   type TimeLeft,
   totalsOf,
   type WorkerCounts,

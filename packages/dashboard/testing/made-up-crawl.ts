@@ -100,6 +100,7 @@ export const STATUS: CrawlStatus = {
   itemsPerMinute: 2460,
   errorsPerMinute: 2,
   shards: 1,
+  silentShards: [],
   counts: { waiting: 184_320, delayed: 12_044, leased: 212, quarantined: 3 },
   done: 121_870,
   stats: STATS,

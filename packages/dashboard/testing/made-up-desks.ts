@@ -47,6 +47,10 @@ export class MadeUpDesks implements CrawlDesks {
     this.#desk = this.#made()
   }
 
+  async answers(): Promise<boolean> {
+    return false
+  }
+
   async crawls(): Promise<readonly CrawlSummary[]> {
     const { state, paused, begunAt, endedAt, finishReason, counts, pagesPerMinute, itemsPerMinute, stats } =
       this.status

@@ -152,6 +152,7 @@ export {
   readHostOrders,
 } from './outside/host-orders.ts'
 export { PresentWorkers } from './outside/present-workers.ts'
+export { answered, whileRecordAnswers } from './outside/shards-asked.ts'
 export {
   type HostSpent,
   lastDaySpent,

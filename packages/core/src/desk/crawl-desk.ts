@@ -76,6 +76,8 @@ export interface CrawlDesks {
   crawls(): Promise<readonly CrawlSummary[]>
   /** Resolves to undefined when there is no crawl of that id. */
   desk(id: string): Promise<CrawlDesk | undefined>
+  /** Whether any server of crawls answers, though it may have none of them. Absent: there is none. */
+  answers?(): Promise<boolean>
   /** Of crawls that have schedules. Those of a server that does not answer are left out. */
   scheduledRuns?(): Promise<readonly ScheduledRunsSeen[]>
   /** Lets go of what it opened; changes nothing of the crawls. */

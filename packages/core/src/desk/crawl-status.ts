@@ -136,6 +136,19 @@ export interface ServerSeen {
   readonly warnings: readonly string[]
 }
 
+/** A shard that has not answered: its server is away, or its slot is half moved. Its figures are missing. */
+export interface SilentShard {
+  /** `02`; `home` for where the crawl's record is, of which only what is on its way to shards is missing. */
+  readonly shard: string
+  /** `10.0.4.2:6379`, of its slot as the client knows it. */
+  readonly server: string
+}
+
+/** Returns which shards do not answer, in words; '' when all do. */
+export function silentWords(silent: readonly SilentShard[]): string {
+  return silent.map(({ shard, server }) => `shard ${shard} at ${server} does not answer`).join('; ')
+}
+
 /** Start URLs from outside. */
 export interface SeedsSeen {
   readonly waiting: number
@@ -196,6 +209,8 @@ export interface CrawlStatus {
   readonly errorsPerMinute: number
   /** QUEUE_SHARDS when the crawl began; 1 in one process. */
   readonly shards: number
+  /** What these hold is missing in `counts` and `done`. */
+  readonly silentShards: readonly SilentShard[]
   readonly counts: QueueCounts
   /** Requests that this run has done for good, given up ones too: exact, as each is counted in the step in which it leaves the queue. Null where it is not counted (QUEUE_MODE=job, a run of an earlier release). */
   readonly done: number | null
@@ -209,6 +224,7 @@ export interface CrawlStatus {
   readonly seeds: SeedsSeen | null
   /** Items that lie where the pipeline `redis` writes them; null when there is nothing. */
   readonly itemsQueued: number | null
+  /** One that does not answer says so in its warnings, and its version is ''. What others have, as seeds and items, is null while theirs does not answer. */
   readonly servers: readonly ServerSeen[]
   /** REDIS_HIGH_WATER: above this share of the queue's maxmemory new links wait. 0: they never do. */
   readonly highWater: number

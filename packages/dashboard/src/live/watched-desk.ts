@@ -134,6 +134,11 @@ export class WatchedDesks {
     return this.#recent.ask('crawls', FRESH_MS, () => this.#desks.crawls())
   }
 
+  /** True when any server of crawls answers. */
+  answers(): Promise<boolean> {
+    return this.#recent.ask('answers', FRESH_MS, async () => (await this.#desks.answers?.()) ?? false)
+  }
+
   /** None where no schedule is kept. */
   async scheduledRuns(): Promise<readonly ScheduledRunsSeen[]> {
     return this.#recent.ask(

@@ -50,9 +50,13 @@ export function statFamilies(crawl: string, stats: Readonly<Record<string, StatV
   return [...counters, ...histograms]
 }
 
-/** Returns whether the crawl's Redis answered. */
+/** Returns whether the Redis answered that has the crawl's record. */
 export function upFamily(crawl: string, isUp: boolean): MetricFamily {
-  return gauges(crawl).one('webloom_up', 'Whether the Redis servers of the crawl answered: 1 or 0.', isUp)
+  return gauges(crawl).one(
+    'webloom_up',
+    'Whether the Redis of the crawl answered: 1 or 0. Of shards that did not, webloom_silent_shards tells.',
+    isUp,
+  )
 }
 
 /** Returns all metrics of a crawl. */
@@ -89,6 +93,11 @@ function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
     one('webloom_paused', 'Whether the crawl is paused: 1 or 0.', status.paused),
     one('webloom_run_begin_timestamp_seconds', 'When the run began.', seconds(status.begunAt)),
     one('webloom_run_end_timestamp_seconds', 'When the run ended.', seconds(status.endedAt)),
+    one(
+      'webloom_silent_shards',
+      'Shards of the queue that have not answered: what they hold is missing in the other figures.',
+      status.silentShards.length,
+    ),
     doneFamily(crawl, status),
     by('webloom_queue_requests', 'Requests in the queue, by state.', 'state', {
       waiting,
@@ -167,7 +176,8 @@ function workerFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
 }
 
 function serverFamilies(crawl: string, { servers }: CrawlStatus): MetricFamily[] {
-  const told = servers.slice(0, SERVERS_MAX)
+  // One that does not answer has no version.
+  const told = servers.filter(({ version }) => version !== '').slice(0, SERVERS_MAX)
   const family = (name: string, help: string, figureOf: (server: (typeof told)[number]) => number) => ({
     name,
     help,

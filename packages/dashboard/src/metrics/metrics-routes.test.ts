@@ -138,6 +138,18 @@ test('a crawl whose Redis does not answer is down, and is up when it is back', a
   expect(linesOf(await scraped(desks))).toContain('webloom_up{crawl="bookshops"} 1')
 })
 
+test('shards and servers that do not answer are counted, and take no other figure with them', async () => {
+  const desks = new MadeUpDesks()
+  const [one] = STATUS.servers
+  const silentShards = [{ shard: '02', server: '10.0.4.4:6379' }]
+  const away = { ...one!, shown: '10.0.4.4:6379', version: '', warnings: ['it does not answer'] }
+  desks.status = { ...STATUS, silentShards, servers: [one!, away] }
+  const lines = linesOf(await scraped(desks))
+  expect(lines).toContain('webloom_up{crawl="bookshops"} 1')
+  expect(lines).toContain('webloom_silent_shards{crawl="bookshops"} 1')
+  expect(lines.filter((line) => line.startsWith('webloom_redis_used_bytes'))).toHaveLength(1)
+})
+
 test('several that scrape at one moment cost one look, and have the same figures', async () => {
   const desks = new MadeUpDesks()
   const app = metricsRoutes({ desks })

@@ -11,6 +11,7 @@ import {
   type ScaleSeen,
   type SeedsSeen,
   type ServerSeen,
+  type SilentShard,
   type SkipSeen,
   type TimeLeft,
   type WorkerCounts,
@@ -121,6 +122,8 @@ const TIME_LEFT = object<TimeLeft>({
   words: text(),
 })
 
+const SILENT_SHARD = object<SilentShard>({ shard: text(), server: text('the server of its slot') })
+
 export const STATUS = object<CrawlStatus>({
   crawl: text('the queue’s name on Redis'),
   mode: oneOf(['turns', 'job'], 'QUEUE_MODE'),
@@ -137,6 +140,7 @@ export const STATUS = object<CrawlStatus>({
   itemsPerMinute: number(),
   errorsPerMinute: number(),
   shards: count('QUEUE_SHARDS when the crawl began; 1 in one process'),
+  silentShards: listOf(SILENT_SHARD, 'shards that have not answered: their counts are missing'),
   counts: COUNTS,
   done: orNull(
     count('requests done for good in this run, given up ones too: exact; null where it is not counted'),

@@ -1,6 +1,6 @@
 /** How a crawl stands: what it does now and did before, what holds it up, and how long it still takes. */
 
-import { type CrawlDesk, type CrawlStatus, type HistorySample, totalsOf } from '@webloom/core'
+import { type CrawlDesk, type CrawlStatus, type HistorySample, silentWords, totalsOf } from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Sparkline, StackedBar } from '../parts/drawn.tsx'
@@ -165,7 +165,11 @@ function Limit({ status: { limit, timeLeft, state } }: { status: CrawlStatus }) 
   )
 }
 
-function Queue({ status: { counts, start, state, seeds, itemsQueued } }: { status: CrawlStatus }) {
+function Queue({
+  status: { counts, start, state, seeds, itemsQueued, silentShards },
+}: {
+  status: CrawlStatus
+}) {
   const { waiting, delayed, leased, quarantined } = counts
   const parts = [
     { name: 'waiting', value: waiting, shown: grouped(waiting) },
@@ -199,6 +203,9 @@ function Queue({ status: { counts, start, state, seeds, itemsQueued } }: { statu
           </>
         )}
       </dl>
+      {silentShards.length > 0 && (
+        <p class="warning">{shown(silentWords(silentShards), 400)}. What it holds is missing here.</p>
+      )}
     </Card>
   )
 }

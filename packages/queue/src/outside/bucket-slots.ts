@@ -5,19 +5,20 @@ import { isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { readShards } from '../shards/crawl-shards.ts'
+import { askQueues } from './shards-asked.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */
 const LOOKED_AT_MAX = 2000
 const MAX_SLOTS_PER_LOOK = 200
 
 /**
- * Returns slots of which something waits: paused ones, longest pause first, then those with the most waiting. At most `most`.
+ * Returns slots of which something waits: paused ones, longest pause first, then those with the most waiting. At most `most`; none of shards that do not answer.
  * Paused and hot ones are looked at first, of the others as many as one look may take.
  */
 export async function readSlots(redis: Redis, home: CrawlRedisKeys, most: number): Promise<SlotView[]> {
-  const { queues } = await readShards(redis, home)
-  const lookedAtMax = Math.ceil(LOOKED_AT_MAX / queues.length)
-  const seen = await Promise.all(queues.map((keys) => slotsOf(redis, keys, lookedAtMax)))
+  const shards = await readShards(redis, home)
+  const lookedAtMax = Math.ceil(LOOKED_AT_MAX / shards.count)
+  const seen = await askQueues(redis, shards, (keys) => slotsOf(redis, keys, lookedAtMax))
   return seen
     .flat()
     .sort((a, b) => b.pausedMs - a.pausedMs || b.waiting - a.waiting || (a.slot < b.slot ? -1 : 1))

@@ -9,12 +9,14 @@ import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { CrawlShards, shardCount } from '../shards/crawl-shards.ts'
 import { countShards } from './shard-counts.ts'
+import { answered } from './shards-asked.ts'
 
 type Figure =
   | 'pagesPerMinute'
   | 'itemsPerMinute'
   | 'errorsPerMinute'
   | 'shards'
+  | 'silentShards'
   | 'counts'
   | 'done'
   | 'stats'
@@ -59,10 +61,11 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
   const present = workers.filter(({ lost }) => !lost)
   const begunAt = dateOf(record.get('begunAt'))
   const shards = shardCount(record.get('shards'))
-  const [told, counted] = await Promise.all([
-    readTold(redis, statsKey, begunAt),
+  const [stats, counted] = await Promise.all([
+    answered(readTold(redis, statsKey, begunAt)),
     shards > 1 ? countShards(redis, new CrawlShards(keys, shards)) : undefined,
   ])
+  const told = stats?.of ?? { totals: {}, isUntold: true }
   return {
     state: (record.get('state') ?? 'idle') as CrawlState,
     paused: record.get('paused') === '1',
@@ -81,6 +84,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
     errorsPerMinute: present.reduce((sum, worker) => sum + worker.errorsPerMinute, 0),
     shards,
+    silentShards: counted?.silent ?? [],
     counts: counted?.counts ?? { waiting, delayed, leased, quarantined },
     done: counted?.done ?? (record.has('done') ? Number(record.get('done')) : null),
     stats: told.totals,

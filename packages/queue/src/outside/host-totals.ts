@@ -4,17 +4,17 @@ import { BUCKETS } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { readShards } from '../shards/crawl-shards.ts'
+import { askQueues } from './shards-asked.ts'
 
 const totalsScript = luaScript('redis/now.lua', 'slots/totals.lua')
 
 /**
  * Returns how many hosts are in each state, of those of which something waits. It asks each bucket for its lengths, so it costs the same
- * for a hundred hosts and for a million; in one script, as hundreds of commands would cost whoever asks more than Redis.
+ * for a hundred hosts and for a million; in one script, as hundreds of commands would cost whoever asks more than Redis. Shards that do not answer are left out.
  */
 export async function readHostTotals(redis: Redis, home: CrawlRedisKeys): Promise<HostTotals> {
-  const { queues } = await readShards(redis, home)
-  const all = await Promise.all(queues.map((keys) => totalsOf(redis, keys)))
-  return all.reduce(sum)
+  const all = await askQueues(redis, await readShards(redis, home), (keys) => totalsOf(redis, keys))
+  return all.reduce(sum, { withLine: 0, ready: 0, later: 0, held: 0, hot: 0, paused: 0 })
 }
 
 async function totalsOf(redis: Redis, { frontier }: CrawlRedisKeys): Promise<HostTotals> {

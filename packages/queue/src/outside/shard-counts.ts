@@ -1,10 +1,11 @@
 /** What is in the shards of a crawl, for whoever looks at it from outside. */
 
-import type { QueueCounts } from '@webloom/core'
+import type { QueueCounts, SilentShard } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { type CrawlShards, HOME } from '../shards/crawl-shards.ts'
 import { countLacking, firstLacking } from '../shards/outbox-numbers.ts'
+import { askShards } from './shards-asked.ts'
 
 /** Reading does not depend on it. */
 const ANY_ORDER = 'priority'
@@ -15,32 +16,40 @@ export interface ShardsCounted {
   readonly counts: QueueCounts
   /** Of this run. */
   readonly done: number
+  readonly silent: readonly SilentShard[]
 }
 
-/** Resolves to the counts of all shards together: what is on its way from one to another waits, too. */
+/** Resolves to the counts of all shards together that answer: what is on its way from one to another waits, too. */
 export async function countShards(redis: Redis, shards: CrawlShards): Promise<ShardsCounted> {
-  const [states, besides] = await Promise.all([
-    statesOf(redis, shards),
-    Promise.all(
-      shards.queues.map(({ quarantine, record }) =>
-        Promise.all([redis.hlen(quarantine), redis.hget(record, 'done')]),
-      ),
-    ),
-  ])
+  const { answers, silent } = await askShards(
+    redis,
+    shards,
+    [...shards.names, HOME],
+    async ({ quarantine, record }, name) => {
+      const [state, quarantined, done] = await Promise.all([
+        scriptsOf(redis, shards, name).shardState(),
+        redis.hlen(quarantine),
+        redis.hget(record, 'done'),
+      ])
+      return { state, quarantined, done }
+    },
+  )
   const counts = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
   let done = 0
-  for (const [sender, { waiting, delayed, leased, sent }] of states) {
-    counts.waiting += waiting
-    counts.delayed += delayed
-    counts.leased += leased
-    for (const [receiver, list] of sent)
-      counts.waiting += countLacking(list, states.get(receiver)?.applied.get(sender) ?? new Map())
+  for (const [sender, { state, ...besides }] of answers) {
+    counts.waiting += state.waiting
+    counts.delayed += state.delayed
+    counts.leased += state.leased
+    for (const [receiver, list] of state.sent) {
+      const known = answers.get(receiver)?.state.applied
+      // What a silent one has of it, nobody knows.
+      if (known) counts.waiting += countLacking(list, known.get(sender) ?? new Map())
+    }
+    if (sender === HOME) continue
+    counts.quarantined += besides.quarantined
+    done += Number(besides.done ?? 0)
   }
-  for (const [quarantined, ended] of besides) {
-    counts.quarantined += quarantined
-    done += Number(ended ?? 0)
-  }
-  return { counts, done }
+  return { counts, done, silent }
 }
 
 /** Yields the packed requests that are on their way from one shard to another. */

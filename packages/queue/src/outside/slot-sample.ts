@@ -5,6 +5,7 @@ import { isBucket } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { readShards } from '../shards/crawl-shards.ts'
 import { readHostTotals } from './host-totals.ts'
+import { askQueues } from './shards-asked.ts'
 
 const SLOTS_PER_LOOK = 100
 /** Enough that a mean over as many hosts is right to a few hundredths. */
@@ -23,12 +24,12 @@ export interface SlotSample {
   readonly weight: number
 }
 
-/** Takes a bounded time of Redis, however many hosts there are. QUEUE_MODE=turns alone keeps slots. */
+/** Takes a bounded time of Redis, however many hosts there are. QUEUE_MODE=turns alone keeps slots. Shards that do not answer are left out. */
 export async function sampleSlots(redis: Redis, home: CrawlRedisKeys): Promise<SlotSample> {
-  const { queues } = await readShards(redis, home)
-  const [totals, ...parts] = await Promise.all([
+  const shards = await readShards(redis, home)
+  const [totals, parts] = await Promise.all([
     readHostTotals(redis, home),
-    ...queues.map((keys) => samplePart(redis, keys, queues.length)),
+    askQueues(redis, shards, (keys) => samplePart(redis, keys, shards.count)),
   ])
   const others = parts.flatMap((part) => part.others)
   const otherCount = Math.max(others.length, totals.withLine - totals.hot)

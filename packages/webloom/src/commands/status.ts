@@ -6,11 +6,12 @@ import {
   type HostLists,
   type ServerSeen,
   type SlotView,
+  silentWords,
   totalsOf,
   type UnsentSeen,
   unsentWords,
 } from '@webloom/core'
-import { crawlShown, readHostLists, readRun, readSlots } from '@webloom/queue'
+import { crawlShown, readHostLists, readRun, readSlots, whileRecordAnswers } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
@@ -51,7 +52,9 @@ const HOSTS_MAX = 20
 /** Prints state, queue, workers, totals, budgets, hosts, what stands out among them, and servers. */
 export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {
   const host = flags.host ?? null
-  const seen = await withCrawlFromOutside(Class, flags, config, (crawl) => statusOf(crawl, host))
+  const seen = await withCrawlFromOutside(Class, flags, config, (crawl) =>
+    whileRecordAnswers(crawl, () => statusOf(crawl, host)),
+  )
   if (flags.json) console.log(visibleJson(JSON.stringify(seen)))
   else for (const line of statusLines(seen, Date.now())) console.log(visible(line))
 }
@@ -92,12 +95,15 @@ export function statusLines(seen: Status, now: number): string[] {
   ]
 }
 
-function queueLines({ counts, shards, start, state }: Status): string[] {
+function queueLines({ counts, shards, silentShards, start, state }: Status): string[] {
   const { waiting, delayed, leased, quarantined } = counts
   return [
     row(
       'queue',
       `waiting ${grouped(waiting)} · delayed ${grouped(delayed)} · leased ${grouped(leased)} · quarantined ${grouped(quarantined)}${shards > 1 ? ` · in ${grouped(shards)} shards` : ''}`,
+    ),
+    ...silentShards.map(
+      (one) => `    ! ${silentWords([one])}: what it holds is missing here. webloom doctor  says more`,
     ),
     ...(state === 'running' && !start.ended
       ? [row('start()', `${grouped(start.cursor)} elements so far, run by ${start.worker ?? 'nobody'}`)]
@@ -183,6 +189,7 @@ function serverLines({
 }: ServerSeen): string[] {
   const share =
     maxBytes > 0 ? ` of ${byteSize(maxBytes)} (${Math.round((100 * usedBytes) / maxBytes)} %)` : ''
+  if (version === '') return [row('redis', `${shown}   ${roles.join(', ')} · ${warnings.join(' · ')}`)]
   return [
     row(
       'redis',

@@ -9,7 +9,15 @@ import {
   type SeedsSeen,
   type ServerSeen,
 } from '@webloom/core'
-import { type CrawlView, readCrawl, readSeedCounts, redisHealth, refuseOtherFormat } from '@webloom/queue'
+import {
+  answered,
+  type CrawlView,
+  readCrawl,
+  readSeedCounts,
+  redisHealth,
+  refuseOtherFormat,
+} from '@webloom/queue'
+import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { limitOf } from './crawl-limit.ts'
 import { timeLeftOf } from './time-left.ts'
@@ -19,15 +27,21 @@ export async function readStatus(crawl: CrawlFromOutside): Promise<CrawlStatus> 
   await refuseOtherFormat(crawl)
   // It opens all connections.
   const servers = await serversOf(crawl)
-  const [view, seeds, itemsQueued] = await Promise.all([
+  const [view, seeds, items] = await Promise.all([
     readCrawl(crawl),
-    seedsOf(crawl),
-    itemsQueuedOf(crawl),
+    answered(seedsOf(crawl)),
+    answered(itemsQueuedOf(crawl)),
   ])
   const { hosts: _, ...seen } = view
   const mode = settings.get('QUEUE_MODE')
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
-  const figures = { ...asJson(seen), seeds, itemsQueued, servers, highWater }
+  const figures = {
+    ...asJson(seen),
+    seeds: seeds?.of ?? null,
+    itemsQueued: items?.of ?? null,
+    servers,
+    highWater,
+  }
   return {
     crawl: crawl.keys.queueName,
     mode,
@@ -72,6 +86,21 @@ export function itemsKey({ crawler: { settings }, name }: CrawlFromOutside): str
   return crawlKey(settings.getString('REDIS_ITEMS_KEY'), name)
 }
 
+const SILENT: Omit<ServerSeen, 'roles' | 'shown'> = {
+  version: '',
+  maxmemoryPolicy: 'unknown',
+  persistence: 'unknown',
+  usedBytes: 0,
+  maxBytes: 0,
+  cpuSeconds: 0,
+  warnings: ['it does not answer'],
+}
+
+/** A server of several that is away must not keep what the others tell. */
+async function healthOf(master: Redis) {
+  return (await answered(redisHealth(master)))?.of ?? SILENT
+}
+
 async function serversOf({ servers }: CrawlFromOutside): Promise<ServerSeen[]> {
   const targets = REDIS_ROLES.flatMap((role) => servers.targets(role).map((target) => ({ role, target })))
   const byServer = [...Map.groupBy(targets, ({ target }) => target.shown)]
@@ -83,7 +112,7 @@ async function serversOf({ servers }: CrawlFromOutside): Promise<ServerSeen[]> {
         roles: uses.map(({ role }) => role),
         // Of a cluster each master is a server.
         shown: all.length === 1 ? shown : `${master.options.host}:${master.options.port} of ${shown}`,
-        ...(await redisHealth(master)),
+        ...(await healthOf(master)),
       })),
     ),
   )

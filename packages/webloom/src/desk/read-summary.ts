@@ -6,8 +6,8 @@ import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { refusalOf } from '../redis/redis-refusal.ts'
 import { isAway } from './redis-crawl-desk.ts'
 
-/** A list of many crawls waits no longer for one of them. */
-const SUMMARY_MS_MAX = 1500
+/** A list of many crawls waits no longer for one of them; a shard that does not answer is left out before that. */
+const SUMMARY_MS_MAX = 2500
 
 /** Never rejects: a server that does not answer is told in its place. */
 export async function readSummary(id: string, crawl: CrawlFromOutside): Promise<CrawlSummary> {

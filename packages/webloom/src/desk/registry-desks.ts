@@ -10,6 +10,7 @@ import {
   type CrawlDesk,
   type CrawlDesks,
   type CrawlSummary,
+  mastersOf,
   type ScheduledRunsSeen,
   within,
 } from '@webloom/core'
@@ -66,6 +67,18 @@ export class RegistryDesks implements CrawlDesks {
     const [silent] = this.#silent
     if (silent) throw silent.error
     return undefined
+  }
+
+  async answers(): Promise<boolean> {
+    const masters = this.#servers
+      .flatMap(({ servers }) => mastersOf(servers.connection('queue')!))
+      // A question to another one would wait for it, beside those before.
+      .filter(({ status }) => status === 'ready' || status === 'wait')
+    const pings = masters.map((master) => within(ANSWER_MS_MAX, 'PING', master.ping()))
+    return Promise.any(pings).then(
+      () => true,
+      () => false,
+    )
   }
 
   async scheduledRuns(): Promise<readonly ScheduledRunsSeen[]> {

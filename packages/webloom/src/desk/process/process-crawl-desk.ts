@@ -99,6 +99,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       itemsPerMinute: worker.itemsPerMinute,
       errorsPerMinute: worker.errorsPerMinute,
       shards: 1,
+      silentShards: [],
       counts,
       done: null,
       stats: stats.snapshot(),

@@ -118,6 +118,23 @@ test('without lines of hosts it is what would leave nothing queued in a minute',
   })
 })
 
+test('while a shard does not answer, no worker is sent away, and that is said', () => {
+  const silentShards = [{ shard: '02', server: '10.0.4.4:6379' }]
+  const workers = working(9, { pagesPerMinute: 166, busy: 0.14 })
+  const few = slotsLike(50, { delayMs: 2000 })
+  expect(wanted(workers, few, { silentShards })).toMatchObject({
+    desired: 9,
+    words:
+      'shard 02 at 10.0.4.4:6379 does not answer, and what waits there is not known: no fewer than there are',
+  })
+  expect(wanted(workers, few, { silentShards, ...NOTHING_QUEUED, seeds: seedsWaiting(0) }).desired).toBe(9)
+  const full = working(1, { pagesPerMinute: 1200 })
+  expect(wanted(full, slotsLike(50, { delayMs: 2000, waiting: 1e6 }), { silentShards })).toMatchObject({
+    desired: 2,
+    words: expect.stringContaining('But shard 02'),
+  })
+})
+
 describe('one worker', () => {
   const many = slotsLike(5000, { delayMs: 33_333 })
 

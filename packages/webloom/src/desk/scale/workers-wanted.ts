@@ -10,7 +10,14 @@
  * starved now are not taken for slow ones, and never more are asked for than what the hosts allow keeps busy at the best speed shown.
  */
 
-import type { CrawlStatus, HostPace, ScaleSeen, SlotView, WorkerSeen } from '@webloom/core'
+import {
+  type CrawlStatus,
+  type HostPace,
+  type ScaleSeen,
+  type SlotView,
+  silentWords,
+  type WorkerSeen,
+} from '@webloom/core'
 import { counted, grouped } from '../../terminal/figures.ts'
 import { SHOWN_MS, ShownSpeeds } from './shown-speeds.ts'
 
@@ -21,7 +28,16 @@ export type PacedSlot = Pick<SlotView, 'waiting' | 'leased' | 'pausedMs'> &
 export interface WorkersWantedInput {
   readonly status: Pick<
     CrawlStatus,
-    'state' | 'finishReason' | 'paused' | 'workers' | 'counts' | 'start' | 'seeds' | 'mode' | 'readAt'
+    | 'state'
+    | 'finishReason'
+    | 'paused'
+    | 'workers'
+    | 'silentShards'
+    | 'counts'
+    | 'start'
+    | 'seeds'
+    | 'mode'
+    | 'readAt'
   >
   /** Each slot with how many it stands for. Absent: the queue keeps none (QUEUE_MODE=job). */
   readonly slots?: readonly { readonly slot: PacedSlot; readonly weight: number }[]
@@ -53,7 +69,17 @@ const MUCH_MORE = 1.2
 /** An answer takes as long as this where none was measured. */
 const ANSWER_S = 1
 
-export function workersWanted({
+/** Returns how many would help. Where a shard does not answer, its part of the work is not known: no worker is sent away for that. */
+export function workersWanted(input: WorkersWantedInput): ScaleSeen {
+  const { state, silentShards } = input.status
+  const seen = wantedFor(input)
+  if (state !== 'running' || silentShards.length === 0) return seen
+  const unknown = `${silentWords(silentShards)}, and what waits there is not known`
+  if (seen.desired >= seen.present) return { ...seen, words: `${seen.words}. But ${unknown}` }
+  return { ...seen, desired: seen.present, words: `${unknown}: no fewer than there are` }
+}
+
+function wantedFor({
   status,
   slots,
   concurrency,

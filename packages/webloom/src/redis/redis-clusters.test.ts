@@ -152,6 +152,26 @@ test('a dashboard finds the crawls of a cluster, and says within seconds that it
   }
 })
 
+test('doctor names both nodes of a slot that is half moved', async () => {
+  const [from, to] = cluster.nodes
+  const slot = '{half}'
+  const owner = (await cluster.masterOf(slot))!
+  const other = owner === from ? to! : from!
+  const number = Number(await owner.command('CLUSTER', 'KEYSLOT', slot))
+  const id = String(await other.command('CLUSTER', 'MYID'))
+  await owner.command('CLUSTER', 'SETSLOT', number, 'MIGRATING', id)
+  const results = await checkRedisServers(settingsOf(cluster.url))
+  await owner.command('CLUSTER', 'SETSLOT', number, 'STABLE')
+  expect(results.filter(({ state }) => state === 'warn')).toContainEqual({
+    check: 'Redis cluster',
+    state: 'warn',
+    found: expect.stringContaining(
+      `127.0.0.1:${owner.port} has begun to move slot ${number} to 127.0.0.1:${other.port}: `,
+    ),
+    type: `redis-cli --cluster fix 127.0.0.1:${owner.port}`,
+  })
+})
+
 test('doctor looks at each master, and its lines to type are for that one', async () => {
   const master = cluster.nodes[1]!
   await master.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')

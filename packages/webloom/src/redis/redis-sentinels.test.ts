@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Settings, silentLogger } from '@webloom/core'
 import { type SentinelRedis, startRedis, startSentinels } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -25,6 +26,17 @@ test('Sentinels with a password of their own lead to the master', async () => {
   await servers.connection('queue')!.set('page', '1')
   servers.close()
   expect(await redis.servers[0]!.command('INFO', 'keyspace')).toMatch(/^db2:keys=1/m)
+})
+
+test('a user of the Sentinels with the rights that docs/deploy.md gives is let in', async () => {
+  const docs = readFileSync(new URL('../../../../docs/deploy.md', import.meta.url), 'utf8')
+  const [line = ''] = /ACL SETUSER [^`]*sentinel\|sentinels/.exec(docs) ?? []
+  const [command, ...words] = line.replace('<user>', 'looker').replace('<password>', 'pw').split(' ')
+  expect(await redis.sentinels[0]!.command(command!, ...words)).toBe('OK')
+  const servers = serversAt(`${redis.url}?sentinel_username=looker&sentinel_password=pw`)
+  await servers.open()
+  expect(await servers.connection('queue')!.ping()).toBe('PONG')
+  servers.close()
 })
 
 test('a master that has lost its replicas is asked for again: another one may have its place', async () => {

@@ -76,6 +76,8 @@ async function connected({ options }: RedisTarget): Promise<ioredis.Redis> {
   })
   // `connect` itself rejects with "Connection is closed", whatever the cause.
   const cause = once(redis, 'error').then(([error]) => Promise.reject(error))
+  // A cluster tells of each node, and an error without a listener is printed with its stack.
+  redis.on('error', () => {})
   await Promise.race([
     cause,
     redis.connect().then(

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Settings } from '@webloom/core'
 import { DASHBOARD_PORT } from '@webloom/dashboard'
-import { MachineLag, runProcess, startRedis, startTcpProxy } from '@webloom/testkit'
+import { MachineLag, runProcess, startCluster, startRedis, startTcpProxy } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -235,6 +235,13 @@ describe('the health check', () => {
     const wrong = await check({ REDIS_URL: `redis://:other@${queue.host}:${queue.port}` })
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('WRONGPASS') })
     expect(wrong.stderr).not.toContain('other')
+  })
+
+  test('says in one line that a cluster does not let it in', async () => {
+    await using cluster = await startCluster({ masters: 1, password: 'right' })
+    const { code, stderr } = await check({ REDIS_URL: cluster.url.replace('right', 'other') })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^redis\+cluster:.*: WRONGPASS .*\n$/)
   })
 
   test('tells of a worker of this machine that is stuck, and not of one whose process has ended', async () => {

@@ -26,7 +26,7 @@ afterAll(() => Promise.all([line[Symbol.asyncDispose](), folder.remove()]))
 const monitorsTest = (...words: string[]) =>
   line.run(['monitors', 'test', 'shop', ...words], { cwd: folder.path })
 
-/** Takes POSTs, and answers those to /gone with 410. */
+/** Takes POSTs, answers those to /gone with 410, and never ends its answer at /talks. */
 async function receiver() {
   const told: string[] = []
   const server = createServer((request, response) => {
@@ -34,7 +34,8 @@ async function receiver() {
     request.setEncoding('utf8').on('data', (part: string) => (text += part))
     request.on('end', () => {
       told.push(text)
-      response.writeHead(request.url!.startsWith('/gone') ? 410 : 204).end()
+      if (request.url!.startsWith('/talks')) response.writeHead(200).write('well')
+      else response.writeHead(request.url!.startsWith('/gone') ? 410 : 204).end()
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -74,11 +75,12 @@ test('each channel gets one message that says it is a test, and what came back i
       '-s',
       `MAIL_PORT=${port}`,
     ]
-    const hooks = ['-s', `MONITOR_WEBHOOKS=${hook.url}/ok?token=hush`]
+    const hooks = ['-s', `MONITOR_WEBHOOKS=${hook.url}/ok?token=hush,${hook.url}/talks`]
     const { code, stdout, stderr } = await monitorsTest(...mail, ...hooks, '-s', 'CRAWL_ID=big')
     const host = hook.url.slice('http://'.length)
     expect(stdout.split('\n')).toEqual([
       `taken   webhook of ${host}: 204`,
+      `taken   webhook of ${host}: 200`,
       'taken   mail to ops@example.com: 250 kept as 17',
       'taken   log: written, at level ERROR',
       '',

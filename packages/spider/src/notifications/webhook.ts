@@ -56,7 +56,7 @@ export class Webhook implements NotificationChannel {
         ...(secret && { 'x-webloom-signature': `t=${seconds},v1=${signature(secret, seconds, body)}` }),
       },
     })
-    const { status } = await handler.download(request, { signal, onStart() {} }).catch((error: unknown) => {
+    const status = await statusOf(handler, request, signal).catch((error: unknown) => {
       // What it says of the address is told; the path may hold a key.
       if (error instanceof IgnoreRequest) throw new NotificationRefused(withoutPath(error.message, url))
       throw new Error(withoutPath((error as Error).message, url))
@@ -67,6 +67,25 @@ export class Webhook implements NotificationChannel {
   }
 
   async close(): Promise<void> {}
+}
+
+/** The body is not waited for: a message that was taken must not be sent again, however long a receiver talks. */
+async function statusOf(handler: DownloadHandler, request: Request, signal: AbortSignal): Promise<number> {
+  const body = new AbortController()
+  let answered: number | undefined
+  const bodyTo = (status: number) => {
+    answered = status
+    setImmediate(() => body.abort())
+    return () => {}
+  }
+  try {
+    const either = AbortSignal.any([signal, body.signal])
+    const { status } = await handler.download(request, { signal: either, onStart() {}, bodyTo })
+    return status
+  } catch (error) {
+    if (answered === undefined) throw error
+    return answered
+  }
 }
 
 /** @internal For tests. */

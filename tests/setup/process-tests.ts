@@ -20,16 +20,18 @@ const OF_TESTS = /\/(?:tests|testing)\//
  * no harm to what others of the process have left, as timers do that are faked; a `process` with `every` or `close` is not Node's.
  */
 const OF_THE_PROCESS =
-  /\b(?:worker_threads|globalThis\b(?!\.Response\b))|\bvi\.(?!fn\b|waitFor\b|waitUntil\b|(?:advance|setSystem|useReal)Time|useFakeTimers\(\{ toFake: \['(?:Date|performance)'\]|spyOn\((?!Date|Math|process|console)\w)|(?<![/#-])\bprocess\.(?:env\.\w+ = |(?!(?:arch|close|cwd|env|every|execPath|getuid|hrtime|kill|memoryUsage|pid|platform|resourceUsage|uptime|versions?)\b)[a-z])/
+  /\bglobalThis\b(?!\.Response\b)|\bvi\.(?!fn\b|waitFor\b|waitUntil\b|restoreAllMocks\b|(?:advance|setSystem|useReal)Time|useFakeTimers\(\{ toFake: \[\]|spyOn\((?!Date|Math|process|console)\w)|(?<!#)\bprocess\.(?:env\.\w+ = |(?!(?:arch|close|cwd|env|every|execPath|getuid|hrtime|kill|memoryUsage|pid|platform|resourceUsage|uptime|versions?)\b)[a-z])/
+const HAS_THREADS = /from 'node:worker_threads'/
 
 /** Paths from the root, of those that the patterns match. */
 export function processTests(patterns: readonly string[]): string[] {
-  return testsOf(patterns).filter((path) => has(STARTS, join(ROOT, path), new Set()))
+  return testsOf(patterns).filter((path) => has((text) => STARTS.test(text), join(ROOT, path), new Set()))
 }
 
 /** The same, of those that run one after the other in one process: to start one for each takes longer than most of them. */
 export function sharingTests(patterns: readonly string[]): string[] {
-  return testsOf(patterns).filter((path) => !has(OF_THE_PROCESS, join(ROOT, path), new Set()))
+  const isAlone = (text: string) => HAS_THREADS.test(text) || OF_THE_PROCESS.test(codeOf(text))
+  return testsOf(patterns).filter((path) => !has(isAlone, join(ROOT, path), new Set()))
 }
 
 function testsOf(patterns: readonly string[]): string[] {
@@ -41,12 +43,19 @@ function testsOf(patterns: readonly string[]): string[] {
     .sort()
 }
 
+/** Without its strings: code in one is that of another process, and names of clocks are no more than names. */
+function codeOf(text: string): string {
+  return text
+    .replaceAll(/'(?:Date|performance)'/g, '')
+    .replaceAll(/`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'/gs, "''")
+}
+
 /** In the file itself, or in what it imports from `tests/` and a package's `testing/`. */
-function has(what: RegExp, path: string, seen: Set<string>): boolean {
+function has(what: (text: string) => boolean, path: string, seen: Set<string>): boolean {
   if (seen.has(path)) return false
   seen.add(path)
   const text = readFileSync(path, 'utf8')
-  if (what.test(text)) return true
+  if (what(text)) return true
   return [...text.matchAll(IMPORTS)]
     .map(([, file]) => join(dirname(path), file!))
     .some((file) => OF_TESTS.test(file) && file.endsWith('.ts') && has(what, file, seen))

@@ -57,9 +57,9 @@ const QUERIES = [
   'link::attr(href)',
 ]
 
-test('on 1 500 pages with a few things wrong the answer is that of the tree, or none (seed 11)', () => {
+test('on 700 pages with a few things wrong the answer is that of the tree, or none (seed 11)', () => {
   let answers = 0
-  for (let i = 0; i < 1_500; i++) {
+  for (let i = 0; i < 700; i++) {
     const html = brokenMarkup(PAGE, randomStream(11, i))
     const page = Selector.from(html, { type: 'html' })
     for (const query of QUERIES) {
@@ -68,7 +68,7 @@ test('on 1 500 pages with a few things wrong the answer is that of the tree, or 
       if (answer) answers++
     }
   }
-  expect(answers).toBeGreaterThan(3_000)
+  expect(answers).toBeGreaterThan(1_400)
 })
 
 test('a query that is none throws on a page without such elements, too', () => {

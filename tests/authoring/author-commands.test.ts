@@ -134,10 +134,8 @@ test('fetch and shell have a page rendered by --browser, and go where its script
     '--browser',
     ...Object.entries(settings).flatMap(([key, value]) => ['-s', `${key}=${value}`]),
   ]
-  const [fetched, shown] = await Promise.all([
-    started(['fetch', at('/leads'), ...rendered]),
-    started(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"]),
-  ])
+  const fetched = await webloom(['fetch', at('/leads'), ...rendered])
+  const shown = await webloom(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"])
   expect(fetched.stdout, fetched.stderr).toContain('<title>drawn</title>')
   expect(shown.stdout, shown.stderr).toBe('drawn\n')
 })

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProcess, startFakeWeb, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { CommandLine } from '../projects/command-line.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const text = ['README.md', 'docs/guides/project.md']
@@ -38,10 +39,8 @@ test('the README’s spider, and the config and the call of the guide work as th
   )
   writeFileSync(folder.join('package.json'), '{ "type": "module" }')
 
-  const bin = join(ROOT, 'packages/webloom/bin/webloom.js')
-  const run = (...args: string[]) =>
-    runProcess(process.execPath, args, { cwd: folder.path, env: { ...process.env } })
-  const alone = await run(bin, 'runspider', 'spiders/spider.ts', '-o', 'quotes.jsonl')
+  await using line = new CommandLine()
+  const alone = await line.run(['runspider', 'spiders/spider.ts', '-o', 'quotes.jsonl'], { cwd: folder.path })
   expect(alone.code, alone.stderr).toBe(0)
   expect(
     readFileSync(folder.join('quotes.jsonl'), 'utf8')
@@ -49,8 +48,8 @@ test('the README’s spider, and the config and the call of the guide work as th
       .split('\n')
       .map((line) => (JSON.parse(line) as { text: string }).text),
   ).toEqual(['one', 'two', 'three'])
-  const project = await run(bin, 'crawl', 'quotes')
+  const project = await line.run(['crawl', 'quotes'], { cwd: folder.path })
   expect(project.code, project.stderr).toBe(0)
-  const called = await run('run.ts')
+  const called = await runProcess(process.execPath, ['run.ts'], { cwd: folder.path, env: { ...process.env } })
   expect(called.stdout, called.stderr).toBe('finished 3\n')
 })

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { type ProcessResult, type StartedProcess, startProcess } from '@webloom/testkit'
 
 const HOST = join(import.meta.dirname, 'command-line-host.ts')
+const WEBLOOM = join(import.meta.dirname, '../../packages/webloom')
 /** The process is there as long as its tests, each of which has a limit of its own. */
 const HOST_MS_MAX = 3_600_000
 /** Those that wait for the next line. Each has some 150 MB. */
@@ -52,9 +53,14 @@ export interface LineOptions {
 
 /** A process that runs lines, one at a time. */
 export class CommandHost {
-  readonly #process: StartedProcess = startProcess(process.execPath, [HOST], { timeoutMs: HOST_MS_MAX })
+  readonly #process: StartedProcess
   /** What it has loaded in these it does not read again. */
   readonly #releases = new Map<string, number>()
+
+  /** @param webloom the folder of the package whose commands it runs. Default: the repository's */
+  constructor(webloom = WEBLOOM) {
+    this.#process = startProcess(process.execPath, [HOST, webloom], { timeoutMs: HOST_MS_MAX })
+  }
 
   /** Whether it would run what the folder has now. */
   isGoodFor({ cwd, release = 0 }: LineOptions): boolean {

@@ -6,7 +6,7 @@ import { scaledTimes } from '@webloom/core'
 import type { Line } from './command-hosts.ts'
 
 // What is built is run, as by the real command.
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
+const PACKAGE = process.argv[2]!
 const { main } = (await import(
   join(PACKAGE, 'dist/cli.js')
 )) as typeof import('../../packages/webloom/src/cli.ts')

@@ -11,8 +11,14 @@ const LINE_MS_MAX = 60_000
 
 /** One line after the other. What one has loaded the next one does not read again, changed or not. */
 export class CommandLine implements AsyncDisposable {
+  readonly #webloom: string | undefined
   #host: CommandHost | undefined
   #last: Promise<unknown> = Promise.resolve()
+
+  /** @param webloom the folder of another package `webloom`, as it is installed somewhere. Default: the repository's */
+  constructor(webloom?: string) {
+    this.#webloom = webloom
+  }
 
   /** Runs `webloom <words>` in that folder. */
   run(words: readonly string[], options: Omit<LineOptions, 'timeoutMs'>): Promise<ProcessResult> {
@@ -22,7 +28,7 @@ export class CommandLine implements AsyncDisposable {
   }
 
   async #run(words: readonly string[], options: LineOptions): Promise<ProcessResult> {
-    this.#host ??= new CommandHost()
+    this.#host ??= new CommandHost(this.#webloom)
     const line = this.#host.run(words, options)
     const result = await line.exited
     if (line.leavesItsHost) return result

@@ -5,14 +5,20 @@ import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { npxWebloom } from '../packages/packed-folder.ts'
+import { CommandLine } from './command-line.ts'
 
 /** @param installed where our packages are, once they are: a `node_modules`. Folders are made beside its own. */
 export function firstSpiderTests(installed: () => string): void {
   let web: FakeWeb
+  let commands: CommandLine
   beforeAll(async () => {
+    commands = new CommandLine(join(installed(), 'webloom'))
     web = await startFakeWeb({ seed: 1, pagesPerHost: 25 })
   })
-  afterAll(() => web?.close())
+  afterAll(async () => {
+    await commands?.[Symbol.asyncDispose]()
+    await web?.close()
+  })
 
   /** A new one, with those packages. */
   function folderOf(name: string, packageJson = '{}'): string {
@@ -28,17 +34,15 @@ export function firstSpiderTests(installed: () => string): void {
     ['commonjs', '{ "type": "commonjs" }'],
     ['module', '{ "type": "module" }'],
     ['without type', '{}'],
-  ])(
-    'npx webloom runspider spider.ts works in a folder whose package.json is %s',
-    async (name, packageJson) => {
-      const folder = folderOf(name.replace(' ', '-'), packageJson)
-      writeFileSync(
-        join(folder, 'helper.ts'),
-        'export const titleOf = (text: string | null): string => text ?? "none"\n',
-      )
-      writeFileSync(
-        join(folder, 'spider.ts'),
-        `import { type Response, Spider } from 'webloom'
+  ])('webloom runspider spider.ts works in a folder whose package.json is %s', async (name, packageJson) => {
+    const folder = folderOf(name.replace(' ', '-'), packageJson)
+    writeFileSync(
+      join(folder, 'helper.ts'),
+      'export const titleOf = (text: string | null): string => text ?? "none"\n',
+    )
+    writeFileSync(
+      join(folder, 'spider.ts'),
+      `import { type Response, Spider } from 'webloom'
 import { titleOf } from './helper'
 
 export default class FirstSpider extends Spider {
@@ -51,17 +55,18 @@ export default class FirstSpider extends Spider {
   }
 }
 `,
-      )
-      const { code, stderr } = await npxWebloom(folder, ['runspider', 'spider.ts', '-O', 'out.jsonl'])
-      expect(code, stderr).toBe(0)
-      const items = readFileSync(join(folder, 'out.jsonl'), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { url: string })
-      expect(new Set(items.map(({ url }) => url))).toEqual(web.reachable())
-      expect(stderr).not.toMatch(/Warning/)
-    },
-  )
+    )
+    const { code, stderr } = await commands.run(['runspider', 'spider.ts', '-O', 'out.jsonl'], {
+      cwd: folder,
+    })
+    expect(code, stderr).toBe(0)
+    const items = readFileSync(join(folder, 'out.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { url: string })
+    expect(new Set(items.map(({ url }) => url))).toEqual(web.reachable())
+    expect(stderr).not.toMatch(/Warning/)
+  })
 
   test('a generated spider is run as it says, also by a webloom that is installed elsewhere', async () => {
     const page = web.seeds[0]!
@@ -71,7 +76,7 @@ export default class FirstSpider extends Spider {
     const elsewhere = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
     const command = ['parse', page, '--spider', 'fresh.ts', '--json']
     const [own, other] = await Promise.all([
-      npxWebloom(folder, command),
+      commands.run(command, { cwd: folder }),
       runProcess(process.execPath, [elsewhere, ...command], { cwd: folder, env: { ...process.env } }),
     ])
     expect(JSON.parse(own.stdout), own.stderr).toEqual({

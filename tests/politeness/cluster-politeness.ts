@@ -5,10 +5,9 @@
 
 import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FakeWeb, type RedisServer, startFakeWeb } from '@webloom/testkit'
+import { type FakeWeb, type RedisServer, type StartedProcess, startFakeWeb } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
-import type { Running } from '../projects/command-hosts.ts'
 import { StoodStill } from './stood-still.ts'
 
 /** Timers and the network may bring one request early and the next late. */
@@ -132,8 +131,12 @@ function hostNameOf(origin: string): string {
   return new URL(origin).hostname
 }
 
-export function workersOf(folder: ClusterFolder, name: string, count = 4): Running[] {
-  const workers = Array.from({ length: count }, (_, n) => folder.worker(`${name}-${n + 1}`))
+/**
+ * Processes of their own, which take a while to start: of a 429 to a worker that has had no core in its SHUTDOWN_GRACE nobody knows,
+ * and a successor that began at once would ask.
+ */
+export function workersOf(folder: ClusterFolder, name: string, count = 4): StartedProcess[] {
+  const workers = Array.from({ length: count }, (_, n) => folder.workerProcess(`${name}-${n + 1}`))
   for (const { pid } of workers) setPriority(pid!, 0)
   return workers
 }

@@ -221,11 +221,11 @@ test('a recorded crawl replays rendered pages without a browser, and runCallback
 })
 
 test('a recorded crawl replays the pages whose form was left to it, though they come in another order', async () => {
-  for (let n = 1; n <= 10; n++)
+  for (let n = 1; n <= 20; n++)
     site.html(`/drawn/${n}`, `<p></p><script>document.querySelector("p").textContent = "drawn ${n}"</script>`)
   for (let n = 1; n <= 10; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
   await using folder = await tempDir()
-  const options = { folder: folder.path, args: { static: '10', drawn: '10' } }
+  const options = { folder: folder.path, args: { static: '10', drawn: '20' } }
   // One after another: most pages have one form only. The replay begins with many at once, before it knows a label.
   const recorded = await recordCrawl(Auto, { ...options, settings: settings({ CONCURRENT_REQUESTS: 1 }) })
   const asked = site.hits.length
@@ -234,7 +234,7 @@ test('a recorded crawl replays the pages whose form was left to it, though they 
     settings: settings({ CONCURRENT_REQUESTS: 30, CONCURRENT_REQUESTS_PER_DOMAIN: 30 }),
   })
   const texts = (items: readonly unknown[]) => items.map((item) => (item as { text: string }).text).toSorted()
-  expect(recorded.items).toHaveLength(20)
+  expect(recorded.items).toHaveLength(30)
   expect(texts(replayed.items)).toEqual(texts(recorded.items))
   expect(site.hits).toHaveLength(asked)
 })

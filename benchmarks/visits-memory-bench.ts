@@ -111,12 +111,13 @@ const queue = new BucketQueue({
 })
 const visits = queue.visits!
 const packer = new RequestPacker()
+const NO_NAME = Buffer.alloc(8)
 const [before, cpuBefore] = [await used(), await cpuUs()]
 let askingBytes = 0
 for (let at = 0; at < pages; at += BATCH) {
   const batch = Array.from({ length: Math.min(BATCH, pages - at) }, (_, n) => pageOf(at + n))
   await visits.record(batch)
-  for (const { request } of batch) askingBytes += packer.pack(request, new Map()).length
+  for (const { request } of batch) askingBytes += packer.pack(NO_NAME, request, new Map()).length
 }
 const bytes = (await used()) - before
 const noting = (await cpuUs()) - cpuBefore

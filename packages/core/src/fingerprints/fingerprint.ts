@@ -37,6 +37,8 @@ export interface Fingerprinter {
    * whole.
    */
   readonly hashBytes?: number
+  /** What fingerprints are made by, as text: where it is another, they may be. Absent: `name` says all of it. */
+  readonly source?: string
   /** The rules of its URLs. Absent when it was made without rules: a filter then notes none. */
   readonly urlRules?: CrawlUrlRules
   /** Returns a request's fingerprint, usually 40 lower-case hex digits. The same request always gets the same one. */
@@ -114,6 +116,10 @@ export function createFingerprinter(
   return {
     name: options.algorithm ?? 'scrapy',
     hashBytes: 20,
+    source: JSON.stringify({
+      includeHeaders: options.includeHeaders ?? [],
+      keepFragments: options.keepFragments ?? false,
+    }),
     urlRules,
     fingerprint(request) {
       const by = make[urlRules.current]

@@ -185,5 +185,9 @@ function customFingerprinter(make: Callable): Fingerprinter {
     }
     return fingerprint
   }
-  return { name, fingerprint: (request) => rememberedFingerprint(request, checked, checked) }
+  return {
+    name,
+    source: String(make),
+    fingerprint: (request) => rememberedFingerprint(request, checked, checked),
+  }
 }

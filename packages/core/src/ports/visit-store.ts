@@ -68,7 +68,7 @@ export interface DuePages {
   readonly unreadable?: readonly unknown[]
   /** What FINGERPRINTER threw on some of these entries. They come into no line, and are tried again later. Absent: nothing. */
   readonly unnamed?: readonly unknown[]
-  /** How many of these pages have other fingerprints than those under which they were kept, and are due under these from now on. Absent: none. */
+  /** How many of these pages have other fingerprints than those under which they are kept, and get these when they are queued. Absent: none. */
   readonly moved?: number
   /** How many of these entries are of pages that were forgotten. Absent: none. */
   readonly unknown?: number
@@ -135,7 +135,7 @@ export interface KeptVisits extends VisitStore {
   /**
    * Moves pages to the fingerprints that are made of their requests now, in one step, with what is known of them. A page that stands where one of them goes
    * and has another fingerprint by now makes place; where it has not, the one that comes is forgotten. Returns the moves: fingerprints before, and now;
-   * undefined for one that was forgotten. Absent where fingerprints are not kept, but made of what is due.
+   * undefined for one that was forgotten. Absent where `queueDue` does it.
    *
    * @param fingerprint returns undefined for a request of which none can be made: its page stays where it is
    */
@@ -143,4 +143,17 @@ export interface KeptVisits extends VisitStore {
     fingerprints: readonly string[],
     fingerprint: (request: Request) => string | undefined,
   ): ReadonlyMap<string, string | undefined>
+  /**
+   * Moves all pages to the fingerprints that are made of their requests now, with what is known of them: two may change fingerprints with each other. Of
+   * several that have one now, one stays; none is lost or taken for another one, though it is killed in the middle, and then it is called again. Where pages
+   * are in a line it is their commit that moves them. Resolves to how many were moved; undefined while another worker does it, and nothing was done.
+   *
+   * @param fingerprint returns undefined for a request of which none can be made: its page stays where it is
+   */
+  moveAll(
+    fingerprint: (request: Request) => string | undefined,
+    signal?: AbortSignal,
+  ): Promise<number | undefined>
+  /** Resolves to whether `moveAll` would move pages, as far as some hundred of them show. */
+  someMoved(fingerprint: (request: Request) => string | undefined): Promise<boolean>
 }

@@ -1,19 +1,13 @@
--- Forgets pages. Their entries in the wheel are dropped when they come up: until the last entry that is there now has, it is kept that they were
--- forgotten. One in a line has none that counts.
+-- Forgets pages. Their entries in the wheel are dropped when they come up.
 --
--- Input    keyAndField, timesOf, counted, sampled; KEYS[1] base; ARGV[2…] 8 bytes of each fingerprint
+-- Input    keyAndField, counted, sampled; KEYS[1] base; ARGV[2…] 8 bytes of each fingerprint
 -- Output   of each 1 when it was known
 local base, gone = KEYS[1], {}
-local last = redis.call('ZRANGE', base .. ':spans', -1, -1)[1]
 for i = 1, number() do
   local name = arg()
   local key, field = keyAndField(base, name)
   local before = redis.call('HGET', key, field)
   gone[i] = before and 1 or 0
-  local _, _, isInALine = timesOf(before or '\0\0\0\0\0\0\0\0\0')
-  if last and not isInALine then
-    redis.call('ZADD', base .. ':forgotten', last, name)
-  end
   if before then
     redis.call('HDEL', key, field)
     counted(base, before, nil)

@@ -1,7 +1,7 @@
 -- Pages that are due go to the ends of their slots' lines, in the step in which they leave the wheel of visits.
 --
 -- Input    readEntries, takeOffWheel, hasEnded; KEYS[6] with "visits" is their base; ARGV[2] span; entries, as readEntries has them; groups;
---          of each: bucket, slot, priority, requests; of each request: 8 bytes of its page's fingerprint, text
+--          of each: bucket, slot, priority, requests; of each request: the name that its page has from now on, text
 -- Output   {how many were queued, woken, raised}; -1 when nothing was done, as the crawl has ended
 if hasEnded(KEYS[7]) then
   return -1

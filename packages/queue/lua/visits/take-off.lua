@@ -1,15 +1,17 @@
 -- Takes entries that were read off the wheel, and marks their pages as in a line. Entries that another worker has taken meanwhile are passed over.
 -- An entry that was outdated when it was read may count again, as its page was put back at that time meanwhile: nobody has made a request
--- of it, so it stays, behind the others. One of which nobody can tell the page goes to a later time.
+-- of it, so it stays, behind the others.
 --
--- Input    keyAndField, isDue, forgetForgotten; readEntries(): of ARGV, how many, and of each the entry and the first 8 bytes of its page's fingerprint, in order;
---          or 8 zeros and the span to which it goes
---          takeOffWheel(base, span, entries, isAsked): isAsked has the 8 bytes of each page of which a request was made
--- Output   of each page that was due until now, the 8 bytes
+-- Input    keyAndField, isDue; forgetPage, putOff, markedInALine; readEntries(): of ARGV, how many, and of each in order: the entry; the name of its page,
+--          8 bytes of a fingerprint; the name that it has from now on, or '' for the same; the record that the entry carries, or ''; '', 'forget', or a
+--          later span to which it goes
+--          takeOffWheel(base, span, entries, isAsked): isAsked has the names, as they are from now on, of which a request was made
+-- Output   of each page that was due until now, its name
 local function readEntries()
   local entries = {}
   for i = 1, number() do
-    entries[i] = { text = arg(), name = arg() }
+    local text, name, now = arg(), arg(), arg()
+    entries[i] = { text = text, name = name, now = now ~= '' and now or name, carried = arg(), fate = arg() }
   end
   return entries
 end
@@ -23,20 +25,18 @@ local function takeOffWheel(base, span, entries, isAsked)
     at = at + 1
   end
   while at <= #entries and here[taken + 1] and here[taken + 1] == entries[at].text do
-    local text, name = entries[at].text, entries[at].name
-    local key, field = keyAndField(base, name)
-    local record = redis.call('HGET', key, field)
-    if #name > 8 then
-      local later = string.sub(name, 9)
-      redis.call('RPUSH', base .. ':due:' .. later, text)
-      redis.call('ZADD', base .. ':spans', later, later)
-    elseif not isDue(record, span) then
-      -- Its page was visited since, or is in a line.
-    elseif isAsked[name] then
-      redis.call('HSET', key, field, string.char(string.byte(record, 1) + IN_A_LINE) .. string.sub(record, 2))
-      marked[#marked + 1] = name
-    else
-      staying[#staying + 1] = text
+    local entry = entries[at]
+    local record = entry.carried ~= '' and entry.carried or redis.call('HGET', keyAndField(base, entry.name))
+    if not isDue(record, span) then
+      -- Its page was visited since, is in a line or was forgotten.
+    elseif entry.fate == 'forget' then
+      forgetPage(base, entry, record)
+    elseif entry.fate ~= '' then
+      putOff(base, entry, record)
+    elseif not isAsked[entry.now] then
+      staying[#staying + 1] = entry.text
+    elseif markedInALine(base, entry, record) then
+      marked[#marked + 1] = entry.now
     end
     taken, at = taken + 1, at + 1
   end
@@ -46,7 +46,6 @@ local function takeOffWheel(base, span, entries, isAsked)
   end
   if redis.call('EXISTS', list) == 0 then
     redis.call('ZREM', base .. ':spans', span)
-    forgetForgotten(base)
   end
   return marked
 end

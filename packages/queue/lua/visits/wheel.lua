@@ -1,15 +1,16 @@
 -- The visits of a crawl: records of pages, and the wheel of those that are due.
 --
 -- Input    <base>:of:<bucket>   hash   6 bytes of a fingerprint → record, see core's visits/visit-bytes.ts
---          <base>:due:<span>    list   entries: how to ask again, see visits/packed-request.ts; from it a worker makes the fingerprint
+--          <base>:due:<span>    list   entries: a page's name and how to ask again, see visits/packed-request.ts. One that begins with CARRIES has the
+--                                      length of a record, the record and the entry: visits/take-out.lua. GONE alone is none
 --          <base>:spans         zset   span → span: the times that have a list
 --          <base>:counts        hash   pages, asked (visits in a thousand million hours)
 --          <base>:sample        hash   one of 1 024 places → the page there with the smallest fingerprint: its 8 bytes and its record
---          <base>:forgotten     zset   8 bytes of the fingerprint of a page that was forgotten → the last span that had a list then: no later one has its entries
+--          <base>:moving        string a worker moves all pages to other fingerprints
 --          keyAndField(name): 8 bytes of a fingerprint → key and field of its record; SPAN_S: seconds of a span
--- Output   timesOf(record) → visited, due, whether it is in a line; isDue(record, span); counted(base, before, record); sampled(base, name, record);
---          forgetForgotten(base), once a span is over
+-- Output   timesOf(record) → visited, due, whether it is in a line; isDue(record, span); counted(base, before, record); sampled(base, name, record)
 local SPAN_S, IN_A_LINE, BILLION, SAMPLE_MAX = 600, 128, 1000000000, 1024
+local CARRIES, GONE = 64, 128
 
 local function keyAndField(base, name)
   local a, b, c = string.byte(name, 1, 3)
@@ -56,9 +57,4 @@ local function sampled(base, name, record)
   elseif not record and there and name == string.sub(there, 1, 8) then
     redis.call('HDEL', base .. ':sample', place)
   end
-end
-
-local function forgetForgotten(base)
-  local first = redis.call('ZRANGE', base .. ':spans', 0, 0)[1]
-  redis.call('ZREMRANGEBYSCORE', base .. ':forgotten', '-inf', first and '(' .. first or '+inf')
 end

@@ -23,13 +23,6 @@ interface VisitRow {
   readonly request: string
 }
 
-interface WholeRow extends Omit<VisitRow, 'fingerprint'> {
-  readonly visited_s: number
-  readonly due_s: number
-  readonly in_line: number
-  readonly per_hour: number
-}
-
 /**
  * The visits of a crawl in its JOBDIR. A step of the queue may hold those of this store too (`JobDatabase.atomically`): a page is then
  * done and due again in one transaction.
@@ -174,26 +167,19 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
   }
 
   override rename(moves: ReadonlyMap<string, string | undefined>): void {
+    // By way of numbers, which are nobody's fingerprints: a page may go where another one is that goes, too.
     this.#database.atomically(() => {
-      const rows = [...moves].map(([before, now]) => ({ row: this.#wholeRow(before), now }))
-      for (const before of moves.keys())
-        this.#database.run('DELETE FROM visits WHERE fingerprint = ?', keyOf(before))
-      for (const { row, now } of rows) {
-        if (!row || now === undefined) continue
-        this.#database.run(
-          'INSERT OR REPLACE INTO visits (fingerprint, visited_s, due_s, in_line, per_hour, visit, request) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          keyOf(now),
-          ...[row.visited_s, row.due_s, row.in_line, row.per_hour, row.visit, row.request],
-        )
-      }
+      for (const [n, [before, now]] of [...moves].entries())
+        if (now === undefined) this.#database.run('DELETE FROM visits WHERE fingerprint = ?', keyOf(before))
+        else this.#database.run('UPDATE visits SET fingerprint = ? WHERE fingerprint = ?', n, keyOf(before))
+      for (const [n, now] of [...moves.values()].entries())
+        if (now !== undefined)
+          this.#database.run(
+            'UPDATE OR REPLACE visits SET fingerprint = ? WHERE fingerprint = ?',
+            keyOf(now),
+            n,
+          )
     })
-  }
-
-  #wholeRow(fingerprint: string): WholeRow | undefined {
-    return this.#database.get<WholeRow>(
-      'SELECT visited_s, due_s, in_line, per_hour, visit, request FROM visits WHERE fingerprint = ?',
-      keyOf(fingerprint),
-    )
   }
 
   async forget(fingerprints: readonly string[]): Promise<readonly string[]> {
@@ -208,11 +194,7 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
 
   async sample(max: number): Promise<readonly Visit[]> {
     this.#makeTable()
-    // Fingerprints are as good as random: those behind a random one are a fair sample.
-    const from = Buffer.from(Array.from({ length: 4 }, () => Math.floor(Math.random() * 256)))
-    const behind = [...this.#rowsFrom('>=', from, max)]
-    const rows = behind.length < max ? [...behind, ...this.#rowsFrom('<', from, max - behind.length)] : behind
-    return rows.map(({ visit }) => visitFromBytes(Buffer.from(visit)))
+    return this.#someRows(max).map(({ visit }) => visitFromBytes(Buffer.from(visit)))
   }
 
   async totals(): Promise<VisitTotals> {
@@ -225,13 +207,23 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
     return { pages, perHour }
   }
 
-  async *waiting(): AsyncGenerator<readonly VisitedPage[]> {
+  waiting(): AsyncGenerator<readonly VisitedPage[]> {
+    return this.#all('WHERE in_line = 0 AND fingerprint > ?')
+  }
+
+  override async *kept(max?: number): AsyncGenerator<readonly AskedPage[]> {
+    this.#makeTable()
+    if (max === undefined) yield* this.#all('WHERE fingerprint > ?')
+    else yield this.#someRows(max).flatMap(readablePageOf)
+  }
+
+  async *#all(where: string): AsyncGenerator<readonly VisitedPage[]> {
     this.#makeTable()
     let rows: VisitRow[] = []
     do {
       rows = [
         ...this.#database.each<VisitRow>(
-          'SELECT fingerprint, visit, request FROM visits WHERE in_line = 0 AND fingerprint > ? ORDER BY fingerprint LIMIT ?',
+          `SELECT fingerprint, visit, request FROM visits ${where} ORDER BY fingerprint LIMIT ?`,
           rows.at(-1)?.fingerprint ?? 0,
           PAGES_PER_READ,
         ),
@@ -262,9 +254,16 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
     this.#database.run('DELETE FROM visit_notes')
   }
 
+  /** Fingerprints are as good as random: those behind a random one are a fair sample. */
+  #someRows(max: number): readonly VisitRow[] {
+    const from = Buffer.from(Array.from({ length: 4 }, () => Math.floor(Math.random() * 256)))
+    const behind = [...this.#rowsFrom('>=', from, max)]
+    return behind.length < max ? [...behind, ...this.#rowsFrom('<', from, max - behind.length)] : behind
+  }
+
   #rowsFrom(side: '>=' | '<', from: Buffer, max: number): IterableIterator<VisitRow> {
     return this.#database.each<VisitRow>(
-      `SELECT visit FROM visits WHERE fingerprint ${side} ? ORDER BY fingerprint LIMIT ?`,
+      `SELECT fingerprint, visit, request FROM visits WHERE fingerprint ${side} ? ORDER BY fingerprint LIMIT ?`,
       from,
       max,
     )

@@ -23,6 +23,13 @@ export type QueueTaken = (
   isTaken: (id: string) => boolean,
 ) => Promise<readonly string[]>
 
+/** Pages that are looked at when a run begins. */
+const LOOKED_AT_MAX = 1000
+
+function isMovedBy(fingerprint: (request: Request) => string | undefined) {
+  return (page: AskedPage): boolean => (fingerprint(page.request) ?? page.fingerprint) !== page.fingerprint
+}
+
 /** What local visits have in common: pages that are due go into the lines of the queue beside them. */
 export abstract class DuePagesInOneStep {
   #queue: QueueTaken | undefined
@@ -39,6 +46,26 @@ export abstract class DuePagesInOneStep {
 
   /** Gives pages other fingerprints, all in one step; those that get none are forgotten. They are due, or in a line, as before. */
   abstract rename(moves: ReadonlyMap<string, string | undefined>): void
+
+  /** Yields pages that are kept, in a line or not, some hundred at a time: all, or, with a number, about so many anywhere among them. */
+  abstract kept(max?: number): AsyncIterable<readonly AskedPage[]>
+
+  async moveAll(
+    fingerprint: (request: Request) => string | undefined,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    const moved: string[] = []
+    for await (const pages of this.kept()) {
+      signal?.throwIfAborted()
+      moved.push(...pages.filter(isMovedBy(fingerprint)).map((page) => page.fingerprint))
+    }
+    return this.move(moved, fingerprint).size
+  }
+
+  async someMoved(fingerprint: (request: Request) => string | undefined): Promise<boolean> {
+    for await (const pages of this.kept(LOOKED_AT_MAX)) if (pages.some(isMovedBy(fingerprint))) return true
+    return false
+  }
 
   move(
     fingerprints: readonly string[],

@@ -74,6 +74,10 @@ export class MemoryVisits extends DuePagesInOneStep implements LocalVisits {
     return this.#pages.get(fingerprint)
   }
 
+  override async *kept(): AsyncGenerator<readonly AskedPage[]> {
+    yield [...this.#pages.values()]
+  }
+
   override rename(moves: ReadonlyMap<string, string | undefined>): void {
     const pages = [...moves].map(([before, now]) => ({ page: this.#pages.get(before), now }))
     for (const before of moves.keys()) this.#pages.delete(before)

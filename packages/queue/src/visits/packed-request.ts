@@ -1,11 +1,12 @@
 /**
- * How to ask for a page again, in some tens of bytes:
+ * An entry of the wheel: a page, and how to ask for it again, in some tens of bytes:
  *
- *     flags   1 the origin has a short name, 2 the form has one, 4 there is a chain
+ *     flags   1 the origin has a short name, 2 the form has one, 4 there is a chain, 8 there is a name, 16 the rest is packed
+ *     name    8 bytes of the fingerprint under which the page is kept. What builds wrote that knew none of it has none
  *     origin  6 bytes of its hash, or its text and a line break     https://shop.example
  *     form    6 bytes of its hash, or its JSON and a line break     the request without its URL and chain
  *     chain   37 bytes, see packed-chain.ts                         meta.trap_chain, which no other page has
- *     rest    the URL after the origin
+ *     rest    the URL after the origin, see short-url.ts
  *
  * What short names stand for is kept once for the crawl. An origin, or a form, gets one when a worker has met it several times: one of a
  * host with a single page would take more than it saves. They are made of hashes, so that all workers make the same.
@@ -14,10 +15,16 @@
 import { hash } from 'node:crypto'
 import { type Request, type RequestJson, requestFromJson, requestToJson, WebloomError } from '@webloom/core'
 import { CHAIN_BYTES, packChain, unpackChain } from './packed-chain.ts'
+import { packShort, unpackShort } from './short-url.ts'
 
 const ORIGIN_NAMED = 1
 const FORM_NAMED = 2
 const HAS_CHAIN = 4
+const HAS_NAME = 8
+const REST_PACKED = 16
+const KNOWN_FLAGS = ORIGIN_NAMED | FORM_NAMED | HAS_CHAIN | HAS_NAME | REST_PACKED
+/** Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one. */
+export const FINGERPRINT_BYTES = 8
 const NAME_BYTES = 6
 const TIMES_MET_MIN = 4
 // Some megabytes for each worker. What is met past that is counted anew.
@@ -36,8 +43,11 @@ export class RequestPacker {
     this.#textsMax = textsMax
   }
 
-  /** @param names gets the short names that the store may not know */
-  pack(request: Request, names: Map<string, string>): Buffer {
+  /**
+   * @param name the page's
+   * @param names gets the short names that the store may not know
+   */
+  pack(name: Buffer, request: Request, names: Map<string, string>): Buffer {
     const { url, ...whole } = requestToJson(request)
     const [form, chain] = withoutChain(whole)
     const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
@@ -45,13 +55,17 @@ export class RequestPacker {
     const originName = this.#nameOf(origin, this.#met.origins, names)
     const formName =
       formText.length > FORM_LENGTH_MAX ? undefined : this.#nameOf(formText, this.#met.forms, names)
+    const rest = url.slice(origin.length)
+    const short = packShort(rest)
+    const isShort = short !== undefined && short.length < rest.length
     const flags = (originName ? ORIGIN_NAMED : 0) | (formName ? FORM_NAMED : 0) | (chain ? HAS_CHAIN : 0)
     return Buffer.concat([
-      Buffer.of(flags),
+      Buffer.of(flags | HAS_NAME | (isShort ? REST_PACKED : 0)),
+      name,
       originName ?? Buffer.from(`${origin}\n`),
       formName ?? Buffer.from(`${formText}\n`),
       ...(chain ? [chain] : []),
-      Buffer.from(url.slice(origin.length)),
+      isShort ? short : Buffer.from(rest),
     ])
   }
 
@@ -108,6 +122,17 @@ export function unpackRequest(packed: Buffer, names: ReadonlyMap<string, string 
   return requestFromJson({ ...json, ...(meta && { meta }), url: textOf(origin, names) + rest })
 }
 
+/** Returns the name under which the page is kept; undefined in what a build has packed that kept none. */
+export function nameIn(packed: Buffer): Buffer | undefined {
+  return (packed[0]! & HAS_NAME) === 0 ? undefined : packed.subarray(1, 1 + FINGERPRINT_BYTES)
+}
+
+/** Returns the same, of a page that is kept under another name. */
+export function underName(packed: Buffer, name: Buffer): Buffer {
+  const rest = packed.subarray(1 + (nameIn(packed)?.length ?? 0))
+  return Buffer.concat([Buffer.of(packed[0]! | HAS_NAME), name, rest])
+}
+
 type Form = Omit<RequestJson, 'url'>
 
 /** A form with a chain that cannot be packed keeps it. */
@@ -141,12 +166,12 @@ interface Parts {
 
 function partsOf(packed: Buffer): Parts {
   const flags = packed[0]!
-  if (flags > (ORIGIN_NAMED | FORM_NAMED | HAS_CHAIN))
+  if ((flags & ~KNOWN_FLAGS) !== 0)
     throw new WebloomError(
       'WL_REQUEST_INVALID',
       'a page that is due is not written as this release does it, but as a build before RECRAWL was released: clear the crawl and begin it anew',
     )
-  let at = 1
+  let at = 1 + (nameIn(packed)?.length ?? 0)
   const part = (isNamed: boolean): Part => {
     const end = isNamed ? at + NAME_BYTES : packed.indexOf('\n', at)
     const bytes = packed.subarray(at, end)
@@ -156,5 +181,6 @@ function partsOf(packed: Buffer): Parts {
   const origin = part((flags & ORIGIN_NAMED) !== 0)
   const form = part((flags & FORM_NAMED) !== 0)
   const chain = (flags & HAS_CHAIN) === 0 ? undefined : packed.subarray(at, at + CHAIN_BYTES)
-  return { origin, form, chain, rest: packed.toString('utf8', at + (chain?.length ?? 0)) }
+  const rest = packed.subarray(at + (chain?.length ?? 0))
+  return { origin, form, chain, rest: (flags & REST_PACKED) === 0 ? rest.toString() : unpackShort(rest) }
 }

@@ -15,7 +15,7 @@ import {
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { RequestPacker } from './packed-request.ts'
+import { FINGERPRINT_BYTES, RequestPacker } from './packed-request.ts'
 
 const recordScript = luaScript(
   'redis/args.lua',
@@ -32,8 +32,6 @@ const rescheduleScript = luaScript(
 )
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
-// Of a fingerprint's bytes: with 10 ** 8 pages one in 4 000 crawls has two that are taken for one.
-export const FINGERPRINT_BYTES = 8
 // A hash of more than 512 pages is no packed block any more: that comes with some 60 million. Fewer buckets save little, and searching longer ones takes longer.
 const BUCKETS = 2 ** 17
 const NOTE_BUCKETS = 2 ** 15
@@ -51,8 +49,8 @@ export interface RedisVisitRecordsOptions {
 }
 
 /**
- * The visits of a crawl on Redis, as far as pages are named by their fingerprints. What is read from the wheel has none, and is for those who can make
- * them: `RedisVisits`.
+ * The visits of a crawl on Redis, as far as pages are named by their fingerprints. What is read from the wheel has some bytes of one, and is for those who
+ * can make them: `RedisVisits`.
  */
 export class RedisVisitRecords implements Omit<VisitStore, 'due' | 'waiting'> {
   protected readonly redis: Redis
@@ -67,11 +65,10 @@ export class RedisVisitRecords implements Omit<VisitStore, 'due' | 'waiting'> {
 
   async record(pages: readonly VisitedPage[]): Promise<void> {
     const names = new Map<string, string>()
-    const packed = pages.flatMap(({ fingerprint, request, visit }) => [
-      nameOf(fingerprint),
-      visitToBytes(visit),
-      this.packer.pack(request, names),
-    ])
+    const packed = pages.flatMap(({ fingerprint, request, visit }) => {
+      const name = nameOf(fingerprint)
+      return [name, visitToBytes(visit), this.packer.pack(name, request, names)]
+    })
     await recordScript.run(
       this.redis,
       [this.base],
@@ -81,9 +78,9 @@ export class RedisVisitRecords implements Omit<VisitStore, 'due' | 'waiting'> {
 
   /** Returns the arguments by which a script notes the visit, as buckets/steps/ended.lua has them. */
   bytesOf({ fingerprint, request, visit }: VisitedPage): (Buffer | string)[] {
-    const names = new Map<string, string>()
-    const packed = this.packer.pack(request, names)
-    return [nameOf(fingerprint), visitToBytes(visit), packed, ...toldNames(names)]
+    const [name, names] = [nameOf(fingerprint), new Map<string, string>()]
+    const packed = this.packer.pack(name, request, names)
+    return [name, visitToBytes(visit), packed, ...toldNames(names)]
   }
 
   async find(fingerprints: readonly string[]): Promise<readonly (FoundVisit | undefined)[]> {
@@ -93,10 +90,10 @@ export class RedisVisitRecords implements Omit<VisitStore, 'due' | 'waiting'> {
 
   async reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
     const names = new Map<string, string>()
-    const packed = pages.flatMap(({ fingerprint, request }) => [
-      nameOf(fingerprint),
-      this.packer.pack(request, names),
-    ])
+    const packed = pages.flatMap(({ fingerprint, request }) => {
+      const name = nameOf(fingerprint)
+      return [name, this.packer.pack(name, request, names)]
+    })
     const known = (await rescheduleScript.run(
       this.redis,
       [this.base],
@@ -142,7 +139,7 @@ export class RedisVisitRecords implements Omit<VisitStore, 'due' | 'waiting'> {
     await this.#unlink(spans.map((span) => `due:${span}`))
     await this.#unlink(Array.from({ length: BUCKETS }, (_, n) => `of:${n}`))
     await this.#unlink(Array.from({ length: NOTE_BUCKETS }, (_, n) => `notes:${n}`))
-    await this.#unlink(['spans', 'names', 'sample', 'counts', 'forgotten'])
+    await this.#unlink(['spans', 'names', 'sample', 'counts', 'moving', 'forgotten'])
   }
 
   /** Resolves to the replies. Rejects as a script does, with a code when the same commands may succeed later. */

@@ -18,6 +18,8 @@ export interface DuePagesFeedOptions {
   readonly visits: KeptVisits
   /** Returns the fingerprint that a request has now; undefined where FINGERPRINTER throws, and `onError` is told. */
   readonly fingerprint: (request: Request, onError?: (error: unknown) => void) => string | undefined
+  /** Called when pages are due under other fingerprints than they have now. Resolves to whether all pages were moved: then they are read again. */
+  readonly moveAll: () => Promise<boolean>
   readonly stats: StatsCollector
   readonly logger: Logger
   /** How many requests wait in the queue. */
@@ -72,6 +74,7 @@ export class DuePagesFeed {
     const { visits, stats, logger, earlyMs } = this.#options
     const read = await visits.due(Date.now() + earlyMs, PAGES_PER_STEP)
     if (read.read === 0) return false
+    if (read.moved && (await this.#options.moveAll())) return true
     const due = this.#underPresentNames(read)
     const { unreadable = [], unnamed = [], moved = 0, unknown = 0 } = due
     if (unreadable.length > 0) {

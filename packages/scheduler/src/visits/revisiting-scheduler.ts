@@ -18,7 +18,6 @@ import {
   type Crawler,
   carriedVisit,
   carryVisit,
-  type Fingerprinter,
   type FoundVisit,
   type HostNews,
   type KeptVisits,
@@ -26,7 +25,6 @@ import {
   type Lease,
   PROTOCOL_TIMES,
   pageHost,
-  putUnderRules,
   type Request,
   type RetryWhen,
   type Visit,
@@ -39,7 +37,8 @@ import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
 import { FirstRequests } from './first-requests.ts'
-import { checkFingerprints } from './same-fingerprints.ts'
+import { MovingPages } from './moving-pages.ts'
+import { checkFingerprints, fingerprintNow } from './same-fingerprints.ts'
 import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
@@ -71,6 +70,7 @@ export class RevisitingScheduler extends Scheduler {
   readonly #options: RevisitingSchedulerOptions
   readonly #feed: DuePagesFeed
   readonly #first = new FirstRequests()
+  readonly #moving: MovingPages
   /** How much earlier than at its hour a page may be visited. */
   readonly #earlyMs: number
   #hasToldAhead = false
@@ -86,8 +86,10 @@ export class RevisitingScheduler extends Scheduler {
     const waiting = async () => (await options.queue.counts()).waiting
     const fingerprint = (request: Request, onError?: (error: unknown) => void) =>
       fingerprintNow(request, fingerprinter, onError)
+    this.#moving = new MovingPages({ visits, fingerprinter, fingerprint, stats, logger })
+    const moveAll = () => this.#moving.due()
     this.#feed = new DuePagesFeed({
-      ...{ visits, fingerprint, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs },
+      ...{ visits, fingerprint, moveAll, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs },
     })
   }
 
@@ -114,7 +116,10 @@ export class RevisitingScheduler extends Scheduler {
     try {
       await this.#waiting(
         'opening visits',
-        () => checkFingerprints(visits, fingerprinter, howToForget),
+        async () => {
+          await checkFingerprints(visits, fingerprinter, howToForget)
+          await this.#moving.open(signal)
+        },
         signal,
       )
     } catch (error) {
@@ -367,21 +372,6 @@ async function knownAmong(
       return visit ? [[request, { fingerprint, visit }] as const] : []
     }),
   )
-}
-
-/** Undefined for a request that has none: it is told, and counted, where it is asked about. */
-function fingerprintNow(
-  request: Request,
-  fingerprinter: Fingerprinter,
-  onError?: (error: unknown) => void,
-): string | undefined {
-  try {
-    if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
-    return fingerprinter.fingerprint(request)
-  } catch (error) {
-    onError?.(error)
-    return undefined
-  }
 }
 
 /** What was due long ago and is in no line has left the schedule, as nobody could read how to ask for it. */

@@ -3,7 +3,7 @@
  * due would leave the schedule and come into no line.
  *
  * Visits are kept with a note of what some requests' fingerprints were. They show what FINGERPRINTER, CANONICALIZER and URL_RULES usually
- * differ in; a function that makes others for some pages only is not noticed.
+ * differ in; of a function that makes others for some pages only these are moved, see moving-pages.ts.
  */
 
 import { hash } from 'node:crypto'
@@ -30,6 +30,9 @@ const PROBES: readonly (() => Request)[] = [
     }),
 ]
 
+/** Of a probe for which none is made: such a request is not made. */
+const NONE = 'none'
+
 /**
  * Notes them for a crawl that has no such note, and by which URL rules they are made. Throws `SettingsError` when fingerprints are others now.
  *
@@ -40,7 +43,7 @@ export async function checkFingerprints(
   fingerprinter: Fingerprinter,
   howToForget: string,
 ): Promise<void> {
-  const made = hash('sha1', PROBES.map((probe) => fingerprintOf(probe(), fingerprinter)).join(' '))
+  const made = hash('sha1', PROBES.map((probe) => fingerprintNow(probe(), fingerprinter) ?? NONE).join(' '))
   const [kept, rules] = await visits.notes([NOTE, RULES_NOTE])
   if (kept === undefined || kept === made) {
     const notes = new Map([[NOTE, made]])
@@ -71,12 +74,17 @@ function isUrlRules(noted: string | undefined): noted is UrlRules {
   return noted === 'w3lib-2.4' || noted === 'w3lib-2.5'
 }
 
-function fingerprintOf(request: Request, fingerprinter: Fingerprinter): string {
+/** Returns the fingerprint that a request has now. Undefined for one that has none: it is told, and counted, where it is asked about. */
+export function fingerprintNow(
+  request: Request,
+  fingerprinter: Fingerprinter,
+  onError?: (error: unknown) => void,
+): string | undefined {
   try {
     if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
     return fingerprinter.fingerprint(request)
-  } catch {
-    // Such a request is not made.
-    return 'none'
+  } catch (error) {
+    onError?.(error)
+    return undefined
   }
 }

@@ -32,7 +32,7 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
     channels: ['webloom:{<spider>}:*', 'webloom:{<spider>@*', 'webloom:{<spider>#*'],
     commands: words(
       `bzpopmin del exists expire get hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hvals
-       incr lindex llen lpop lpos lpush lrange lrem ltrim mget persist pexpire pexpireat pttl publish pubsub|numsub rename renamenx rpop rpoplpush
+       incr lindex llen lpop lpos lpush lrange lrem lset ltrim mget persist pexpire pexpireat pttl publish pubsub|numsub rename renamenx rpop rpoplpush
        rpush sadd scan scard set sismember smembers smismember spop srem subscribe time type unlink unsubscribe xadd xtrim zadd zcard
        zcount zincrby zpopmin zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange zrevrangebyscore zscan zscore`,
     ),

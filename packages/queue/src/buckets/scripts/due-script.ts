@@ -18,6 +18,7 @@ const dueScript = luaScript(
   'slots/late.lua',
   'failures/crawl-ended.lua',
   'visits/wheel.lua',
+  'visits/fates.lua',
   'visits/take-off.lua',
   'visits/queue-due.lua',
 )
@@ -26,9 +27,9 @@ const dueScript = luaScript(
 export async function queueDue(
   redis: Redis,
   [keys, order]: readonly [keys: readonly string[], order: QueueOrder],
-  { span, entries, groups }: DuePart,
+  { span, parts, groups }: DuePart,
 ): Promise<(JobChanges & { queued: number }) | 'ended'> {
-  const args: Argument[] = [span, ...entryArguments(entries), groups.length]
+  const args: Argument[] = [span, ...entryArguments({ parts }), groups.length]
   for (const { bucket, slot, priority, requests } of groups) {
     args.push(bucket, slot, priority, requests.length)
     for (const { name, text } of requests) args.push(name, text)

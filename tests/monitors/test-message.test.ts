@@ -80,7 +80,7 @@ test('each channel gets one message that says it is a test, and what came back i
     const host = hook.url.slice('http://'.length)
     expect(stdout.split('\n')).toEqual([
       `taken   webhook of ${host}: 204`,
-      `taken   webhook of ${host}: 200`,
+      `taken   webhook of ${host} (2): 200`,
       'taken   mail to ops@example.com: 250 kept as 17',
       'taken   log: written, at level ERROR',
       '',
@@ -93,7 +93,8 @@ test('each channel gets one message that says it is a test, and what came back i
   }
   expect(mails).toHaveLength(1)
   expect(mails[0]).toMatch(/^Subject: \[webloom\] shop@big: a test of its alerts$/m)
-  expect(hook.told.map((text) => JSON.parse(text) as object)).toMatchObject([
+  expect(hook.told).toHaveLength(2)
+  expect(hook.told.slice(0, 1).map((text) => JSON.parse(text) as object)).toMatchObject([
     {
       event: 'test',
       isTest: true,

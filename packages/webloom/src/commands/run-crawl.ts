@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type ProtocolTimes, redisTargets, UsageError, WebloomError } from '@webloom/core'
+import { persistsOf, type ProtocolTimes, redisTargets, UsageError, WebloomError } from '@webloom/core'
 import { CRAWL_LOST, REQUESTS_LEFT } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
@@ -163,7 +163,7 @@ function tellHowToResume({ settings }: Crawl): void {
 
 /** Undefined where the queue is in this process, or is emptied at the end. */
 function redisThatKeeps(settings: Crawl['settings']): string | undefined {
-  const [target] = settings.getBool('SCHEDULER_PERSIST') ? redisTargets(settings, 'queue') : []
+  const [target] = persistsOf(settings) ? redisTargets(settings, 'queue') : []
   return target && `Redis at ${target.shown}`
 }
 

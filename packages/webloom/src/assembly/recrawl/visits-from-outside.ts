@@ -7,6 +7,7 @@ import {
   type Request,
   UsageError,
   type VisitStore,
+  valueShown,
 } from '@webloom/core'
 import { JobDir, RedisVisits } from '@webloom/queue'
 import { earlyMsOf, followUrlRules } from '@webloom/scheduler'
@@ -17,12 +18,13 @@ import {
   type OutsideFlags,
   refuseUnknownCrawl,
 } from '../crawl-from-outside.ts'
-import { NamelessPages, toldBy } from './nameless-pages.ts'
 import { visitHoursOf } from './visit-hours.ts'
+
+type Fingerprint = (request: Request) => string
 
 export interface VisitsFromOutside {
   readonly visits: VisitStore
-  readonly fingerprint: (request: Request) => string
+  readonly fingerprint: Fingerprint
   /** How much earlier than at its hour a run visits a page, by the settings of this project. */
   readonly earlyMs: number
 }
@@ -39,12 +41,10 @@ export async function withVisits(
     if (fingerprinter.urlRules) putUnderRules(request, fingerprinter.urlRules.current)
     return fingerprinter.fingerprint(request)
   }
-  const nameless = new NamelessPages()
   const earlyMs = earlyMsOf(visitHoursOf(crawler.settings).minHours * HOUR_MS)
   const actOn = async (visits: VisitStore) => {
     await followUrlRules(visits, fingerprinter, 'name the crawl that you mean')
     await act({ visits, fingerprint: toldBy(made), earlyMs })
-    nameless.tell()
   }
   const jobDir = JobDir.fromCrawler(crawler)
   try {
@@ -56,7 +56,7 @@ export async function withVisits(
       await crawler.servers.open()
       const crawl = crawlFromOutside(crawler, config.folder)
       await refuseUnknownCrawl(crawl)
-      await actOn(new RedisVisits({ ...crawl, fingerprint: nameless.notedBy(made) }))
+      await actOn(new RedisVisits({ ...crawl, fingerprint: made }))
     } else
       throw new UsageError(
         'WL_USAGE',
@@ -72,4 +72,19 @@ export async function withVisits(
 function refuseNoCrawl({ folder, isThere }: JobDir): void {
   if (isThere) return
   throw new UsageError('WL_USAGE', `no crawl is kept in ${folder}. Set -s JOBDIR=folder as the crawl has it`)
+}
+
+/** Returns the same fingerprints, and throws in words, for a page that somebody has named. */
+function toldBy(fingerprint: Fingerprint): Fingerprint {
+  return (request) => {
+    try {
+      return fingerprint(request)
+    } catch (error) {
+      throw new UsageError(
+        'WL_USAGE',
+        `FINGERPRINTER throws for ${request.url}, so nobody can say which visits are that page's: ${error instanceof Error ? error.message : valueShown(error)}. It must return a text for each request`,
+        { cause: error },
+      )
+    }
+  }
 }

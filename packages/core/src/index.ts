@@ -284,6 +284,7 @@ export {
   pageHost,
   type ValidatorRecord,
 } from './visits/known-hosts.ts'
+export { lacksCallback, NO_CALLBACK } from './visits/lacking-callback.ts'
 export { isNeverVisited } from './visits/never-visited.ts'
 export { isInALine, visitFromBytes, visitToBytes } from './visits/visit-bytes.ts'
 

@@ -1,6 +1,6 @@
 export { Scheduler } from './scheduler.ts'
 export type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
 export { earlyMsOf } from './visits/due-pages.ts'
+export { followUrlRules } from './visits/known/same-fingerprints.ts'
 export { RevisitingScheduler, type RevisitingSchedulerOptions } from './visits/revisiting-scheduler.ts'
-export { followUrlRules } from './visits/same-fingerprints.ts'
 export { VisitPlanner, type VisitPlannerOptions } from './visits/visit-planner.ts'

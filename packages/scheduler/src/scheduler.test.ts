@@ -328,7 +328,7 @@ test('a page without links ends once its Redis takes it, as one with links does'
 describe.each<['retry' | 'requeue' | 'reject', (scheduler: Scheduler, lease: Lease) => Promise<void>]>([
   ['retry', (scheduler, lease) => scheduler.retry(lease, lease.request, 0)],
   ['requeue', (scheduler, lease) => scheduler.requeue(lease)],
-  ['reject', (scheduler, lease) => scheduler.reject(lease, 'no callback')],
+  ['reject', async (scheduler, lease) => void (await scheduler.reject(lease, 'no callback'))],
 ])('a page that goes back by %s', (outcome, goBack) => {
   /** The first `refused` tries are refused. */
   async function goingBack(refused: number) {

@@ -222,8 +222,7 @@ export class Scheduler {
 
   /**
    * Queues what the asker was told is seen, and what may not be queued any more: the queue was away while its links were on their way
-   * there. If it has come back older, the page that had queued such a link runs again, and need not show it. Resolves to how many
-   * were added.
+   * there. If it has come back older, the page that had queued such a link runs again, and need not show it. Resolves to how many were added.
    */
   async #pushOutdated(
     asker: string,
@@ -334,10 +333,11 @@ export class Scheduler {
     return this.#forgetting.forget(lease)
   }
 
-  /** This worker cannot do the request; another one may. */
-  async reject(lease: Lease, reason: string): Promise<void> {
-    await this.#goBack(lease, () => this.#queue.reject(lease, reason))
+  /** This worker cannot do the request; another one may. Resolves to whether its page is back on its schedule, by the visit. */
+  async reject(lease: Lease, reason: string, visit?: CommitOptions['visit']): Promise<boolean> {
+    const isBack = await this.#goBack(lease, () => this.#queue.reject(lease, reason, visit))
     this.#stats.inc('scheduler/refused')
+    return isBack
   }
 
   /** True when `start()` and seeds may bring more: fewer than `mark` requests wait, and the queue's store is not nearly full. */
@@ -374,13 +374,13 @@ export class Scheduler {
   }
 
   /** Ends a lease whose page yields no links now. */
-  async #goBack(lease: Lease, step: () => Promise<void>): Promise<void> {
+  async #goBack<T>(lease: Lease, step: () => Promise<T>): Promise<T> {
     await this.#tellGivenBack(lease)
-    await this.#untilTaken(lease, 'putting a page back', step)
+    return this.#untilTaken(lease, 'putting a page back', step)
   }
 
   /** Waits with an outcome for a server that is away or full, as long as this worker has the lease. */
-  #untilTaken(lease: Lease, what: string, step: () => Promise<void>): Promise<void> {
+  #untilTaken<T>(lease: Lease, what: string, step: () => Promise<T>): Promise<T> {
     return this.#patiently(what, step, lease).catch((error: unknown) => throwLostOr(error, lease))
   }
 

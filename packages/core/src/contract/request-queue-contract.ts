@@ -323,7 +323,7 @@ const OUTCOMES: readonly [string, (queue: RequestQueue, lease: Lease) => Promise
     ['commit with links', (queue, lease) => queue.commit(lease, { children: [on('a', 3)] }), [2, 0]],
     ['retry', (queue, lease) => queue.retry(lease, lease.request, 60_000), [1, 1]],
     ['requeue', (queue, lease) => queue.requeue(lease), [2, 0]],
-    ['reject', (queue, lease) => queue.reject(lease, 'no callback parseList'), [1, 1]],
+    ['reject', async (queue, lease) => void (await queue.reject(lease, 'no callback parseList')), [1, 1]],
   ]
 
 const REFUSING_TESTS: ContractTests<RefusingQueue> = Object.fromEntries(

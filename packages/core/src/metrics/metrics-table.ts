@@ -259,6 +259,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
         'recrawl/',
         'failed_count',
         'unreadable_count',
+        'no_callback_count',
         'moved_count',
         'unknown_count',
         'gone_count',

@@ -213,9 +213,10 @@ export interface RequestQueue {
   /**
    * This worker cannot do the request and another one may: this worker lacks the callback, or is of an older release. The
    * request is handed out again after a while. After REJECTIONS_MAX rejections, when every worker that is present has rejected
-   * it, the request is quarantined with `reason`.
+   * it, the request is quarantined with `reason`; or, where a visit is given, that is recorded in its place, and the page is back on its
+   * schedule: resolves to true then.
    */
-  reject(lease: Lease, reason: string): Promise<void>
+  reject(lease: Lease, reason: string, visit?: VisitedPage): Promise<boolean>
   /** The links in doubt that this queue has set aside. */
   readonly doubts: LinkDoubts
   /** The requests that were given up. `clear` leaves them. */

@@ -37,7 +37,7 @@ export interface Visit {
   readonly failures: number
   /** Answers in a row that the page is gone; counting stops at 15. */
   readonly goneAnswers: number
-  /** Two bytes of the version of the callback that saw it: what another callback makes of the page is not known. */
+  /** Two bytes of the version of the callback that saw it: what another callback makes of the page is not known. 0: see `lacksCallback`. */
   readonly callbackVersion: number
   /** What to ask with. A tag that is too long for a record is not kept. */
   readonly etag?: string

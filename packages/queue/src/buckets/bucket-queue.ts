@@ -34,6 +34,7 @@ import {
   type RetryWhen,
   type StartRequest,
   silentLogger,
+  type VisitedPage,
   within,
 } from '@webloom/core'
 import type { RedisFailures } from '../failures/redis-failures.ts'
@@ -212,8 +213,8 @@ export class BucketQueue implements RequestQueue {
     return this.#parts.outcomes.requeue(lease)
   }
 
-  reject(lease: Lease, reason: string): Promise<void> {
-    return this.#parts.outcomes.reject(lease, reason)
+  reject(lease: Lease, reason: string, visit?: VisitedPage): Promise<boolean> {
+    return this.#parts.outcomes.reject(lease, reason, visit)
   }
 
   /** Counts by Redis, not by this worker's turns: the requests that no worker has are the ones that matter. */

@@ -86,10 +86,12 @@ export class LeaseOutcomes {
     await this.#end(own, { placed: [asItWas(own.heldSlot, own)], keepsHistory: true })
   }
 
-  async reject(lease: Lease, reason: string): Promise<void> {
+  async reject(lease: Lease, reason: string, visit?: VisitedPage): Promise<boolean> {
     const own = this.#options.handout.ownOf(lease)
     const placed = await this.#options.rejected.placed(own.heldSlot, own, own.tries.rejections + 1)
-    await this.#end(own, { placed: [placed], refusal: reason })
+    const isBack = visit !== undefined && placed.place === 'quarantine'
+    await this.#end(own, isBack ? { placed: this.#visited(visit) } : { placed: [placed], refusal: reason })
+    return isBack
   }
 
   /** A failure travels as requests do, in the message that ends the page. */

@@ -299,18 +299,17 @@ export class BullJobQueue implements RequestQueue {
     )
   }
 
-  async reject(lease: Lease, reason: string): Promise<void> {
-    await this.#leases.end(lease, (held) => this.#rejectJob(held, { ...held.hold, reason }))
+  reject(lease: Lease, reason: string): Promise<boolean> {
+    return this.#leases
+      .end(lease, (held) => this.#rejectJob(held, { ...held.hold, reason }))
+      .then(() => false)
   }
 
   counts(): Promise<QueueCounts> {
     return this.#scripts.counts()
   }
 
-  /**
-   * Each request has a priority of its own here, so a boost changes nothing. What lies delayed in BullMQ as its host was paused stays
-   * there until its time has come (host-backlog.ts), when the order is taken back, too.
-   */
+  /** Each request has a priority of its own here, so a boost changes nothing. What lies delayed in BullMQ as its host was paused stays there until its time has come (host-backlog.ts), when the order is taken back, too. */
   async steer(orders: HostOrders): Promise<void> {
     this.#leases.steer(orders)
   }

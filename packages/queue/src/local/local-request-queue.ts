@@ -26,6 +26,7 @@ import {
   type RetryWhen,
   type SlotNow,
   type StartRequest,
+  type VisitedPage,
   WebloomError,
 } from '@webloom/core'
 import { LocalFailures } from '../failures/local-failures.ts'
@@ -211,14 +212,19 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  /** There is no other worker, so the request counts as quarantined. A JOBDIR hands it out again in the next run. */
-  async reject(lease: Lease): Promise<void> {
+  /** There is no other worker, so the request counts as quarantined. A JOBDIR hands it out again in the next run. One with a visit is back on its schedule. */
+  async reject(lease: Lease, _reason: string, visit?: VisitedPage): Promise<boolean> {
+    if (visit) {
+      await this.commit(lease, { visit })
+      return true
+    }
     const { line } = this.#end(lease)
     this.#rejected++
     this.#store.atomically(() => {
       this.#lines.wake(line)
       this.#waiters.serve()
     })
+    return false
   }
 
   async counts(): Promise<QueueCounts> {

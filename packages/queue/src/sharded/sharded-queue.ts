@@ -263,8 +263,8 @@ export class ShardedQueue implements RequestQueue {
     await this.#of(lease).requeue(lease)
   }
 
-  async reject(lease: Lease, reason: string): Promise<void> {
-    await this.#of(lease).reject(lease, reason)
+  reject(lease: Lease, reason: string): Promise<boolean> {
+    return this.#of(lease).reject(lease, reason)
   }
 
   async inFlight(): Promise<readonly InFlight[]> {

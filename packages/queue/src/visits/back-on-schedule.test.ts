@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fingerprint, RedisScript, Request, type Visit } from '@webloom/core'
+import { fingerprint, REJECTIONS_MAX, RedisScript, Request, type Visit } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
@@ -57,4 +57,26 @@ test('a page whose request is dropped from quarantine is visited again, as one t
   const again = await visits!.due(now + 3 * 3_600_000, 10)
   expect(again.pages.map(({ request }) => request.url)).toEqual(['https://shop.example/killer'])
   expect(again.pages[0]!.request.meta).toEqual({})
+})
+
+test('a page that every worker rejects is back on its schedule, and not in quarantine', async () => {
+  const keys = bench.nextKeys()
+  const queue = await bench.queue({ keys, visits: { fingerprint }, rejectedMs: 1 })
+  const request = new Request('https://shop.example/', { callback: 'parseItem' })
+  const page = { fingerprint: fingerprint(request), request, visit: VISIT }
+  const { visits } = queue
+  await visits!.record([page])
+  expect(await visits!.queueDue(await visits!.due(VISIT.dueAt, 10))).toBe(1)
+  const visit = { ...VISIT, dueAt: VISIT.dueAt + 7_200_000, callbackVersion: 0 }
+  for (let rejections = 1; rejections <= REJECTIONS_MAX; rejections++) {
+    const [lease] = await queue.lease(1)
+    const isBack = await queue.reject(lease!, 'no callback parseItem', { ...page, visit })
+    expect(isBack).toBe(rejections === REJECTIONS_MAX)
+  }
+  expect(await queue.counts()).toMatchObject({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
+  expect(await bench.redis.exists(keys.quarantine, historyKey(keys))).toBe(0)
+  expect(await visits!.find([page.fingerprint])).toMatchObject([
+    { isInALine: false, dueAt: visit.dueAt, visits: 3, contentHash: VISIT.contentHash },
+  ])
+  expect((await visits!.due(visit.dueAt, 10)).pages).toMatchObject([{ request: { callback: 'parseItem' } }])
 })

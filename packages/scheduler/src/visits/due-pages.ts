@@ -22,6 +22,8 @@ export interface DuePagesFeedOptions {
   readonly moveAll: () => Promise<boolean>
   readonly stats: StatsCollector
   readonly logger: Logger
+  /** Returns the pages that the spider has a callback for; puts off the others. */
+  readonly withCallbacks: (due: DuePages) => Promise<DuePages>
   /** How many requests wait in the queue. */
   readonly waiting: () => Promise<number>
   /** While fewer wait, pages are brought whenever they are due. */
@@ -93,7 +95,7 @@ export class DuePagesFeed {
     }
     if (moved > 0) this.#tellMoved(moved)
     if (unknown > 0) stats.inc('recrawl/unknown_count', unknown)
-    const brought = await visits.queueDue(due)
+    const brought = await visits.queueDue(await this.#options.withCallbacks(due))
     if (brought > 0) stats.inc('recrawl/due_count', brought)
     this.#broughtMs = performance.now()
     return true

@@ -18,6 +18,7 @@ import {
   type Crawler,
   carriedVisit,
   carryVisit,
+  type DuePages,
   type FoundVisit,
   type HostNews,
   type KeptVisits,
@@ -37,8 +38,10 @@ import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
 import { FirstRequests } from './first-requests.ts'
+import { knownAmong } from './known/known-pages.ts'
+import { MissingCallbacks } from './known/missing-callbacks.ts'
+import { checkFingerprints, fingerprintNow } from './known/same-fingerprints.ts'
 import { MovingPages } from './moving-pages.ts'
-import { checkFingerprints, fingerprintNow } from './same-fingerprints.ts'
 import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
@@ -63,6 +66,8 @@ const MINUTE_MS = 60_000
 const AHEAD_MS_MAX = 60 * MINUTE_MS
 /** Pages that are due wait for a line no longer, however many there are. */
 const LEFT_AFTER_MS = 24 * 60 * MINUTE_MS
+/** A crawl that stays tells of pages without a callback when their links have had so much time to be met. */
+const TOLD_AFTER_MS = MINUTE_MS
 /** A worker that leaves waits no longer for what it has learned to be noted. */
 const NOTED_MS_MAX = 2000
 
@@ -71,6 +76,7 @@ export class RevisitingScheduler extends Scheduler {
   readonly #feed: DuePagesFeed
   readonly #first = new FirstRequests()
   readonly #moving: MovingPages
+  readonly #callbacks: MissingCallbacks
   /** How much earlier than at its hour a page may be visited. */
   readonly #earlyMs: number
   #hasToldAhead = false
@@ -88,9 +94,10 @@ export class RevisitingScheduler extends Scheduler {
       fingerprintNow(request, fingerprinter, onError)
     this.#moving = new MovingPages({ visits, fingerprinter, fingerprint, stats, logger })
     const moveAll = () => this.#moving.due()
-    this.#feed = new DuePagesFeed({
-      ...{ visits, fingerprint, moveAll, stats, logger, waiting, lowWater, earlyMs: this.#earlyMs },
-    })
+    const common = { visits, fingerprint, stats, logger, earlyMs: this.#earlyMs }
+    this.#callbacks = new MissingCallbacks({ ...common, spider: options.spider })
+    const withCallbacks = (due: DuePages) => this.#callbacks.putOff(due)
+    this.#feed = new DuePagesFeed({ ...common, moveAll, withCallbacks, waiting, lowWater })
   }
 
   static override fromCrawler(
@@ -130,12 +137,15 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   override async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const { planner, hosts, underWay, queue } = this.#options
+    const { planner, hosts, underWay, queue, ends } = this.#options
     await this.#unlessAway(async () => {
+      await this.#callbacks.look()
       if (!(await this.#first.hold(() => queue.counts()))) await this.#feed.look()
       await planner.balance()
       await hosts.noteSoon()
     })
+    // A crawl that ends tells it once, at its end.
+    if (!ends) this.#callbacks.tellAfter(TOLD_AFTER_MS)
     const leases = await super.next(max, signal)
     for (const lease of leases) underWay.leased(lease)
     const known = leases.filter(({ request }) => request.hasMeta && request.meta.last_visit !== undefined)
@@ -144,6 +154,7 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   override async close(): Promise<void> {
+    this.#callbacks.tell()
     // What is not noted is learned again.
     await waitAtMost(NOTED_MS_MAX, this.#options.hosts.noteNow())
     await super.close()
@@ -155,6 +166,7 @@ export class RevisitingScheduler extends Scheduler {
     await this.#unlessAway(async () => {
       isEmpty = !(await this.#feed.bring())
     })
+    if (isEmpty) this.#callbacks.tell()
     return isEmpty
   }
 
@@ -178,6 +190,7 @@ export class RevisitingScheduler extends Scheduler {
 
   override async enqueue(requests: readonly Request[], asker: string): Promise<number> {
     await this.#readDates(requests)
+    await this.#giveCallbacks(requests)
     return super.enqueue(requests, asker)
   }
 
@@ -187,6 +200,7 @@ export class RevisitingScheduler extends Scheduler {
     options: Parameters<Scheduler['commit']>[2] = {},
   ): Promise<void> {
     await this.#readDates(requests)
+    await this.#giveCallbacks(requests, lease.signal)
     const links = requests.some(({ dontFilter }) => dontFilter)
       ? await this.#carrying(requests, { isRedirect: options.marksAll ?? false, lease })
       : requests
@@ -206,9 +220,22 @@ export class RevisitingScheduler extends Scheduler {
     return super.requeue(lease)
   }
 
-  override reject(lease: Lease, reason: string): Promise<void> {
+  override async reject(lease: Lease, reason: string): Promise<boolean> {
     this.#options.underWay.drop(lease)
-    return super.reject(lease, reason)
+    const visit = this.#callbacks.backOnSchedule(lease)
+    const isBack = await super.reject(lease, reason, visit)
+    if (visit && isBack) await this.#unlessAway(() => this.#callbacks.wentBack(visit))
+    return isBack
+  }
+
+  /** Links lead to pages whose callbacks are missing. */
+  async #giveCallbacks(links: readonly Request[], signal?: AbortSignal): Promise<void> {
+    if (!this.#callbacks.isHeeded || links.length === 0) return
+    await this.#waiting(
+      'giving pages the callbacks of links to them',
+      () => this.#callbacks.met(() => this.#known(links)),
+      signal,
+    )
   }
 
   /**
@@ -355,23 +382,6 @@ export class RevisitingScheduler extends Scheduler {
       if (!isPassing(error)) throw error
     }
   }
-}
-
-async function knownAmong(
-  requests: readonly Request[],
-  { fingerprinter, visits }: Pick<RevisitingSchedulerOptions, 'fingerprinter' | 'visits'>,
-) {
-  const pages = requests.flatMap((request) => {
-    const fingerprint = fingerprintNow(request, fingerprinter)
-    return fingerprint === undefined ? [] : [{ request, fingerprint }]
-  })
-  const found = pages.length > 0 ? await visits.find(pages.map(({ fingerprint }) => fingerprint)) : []
-  return new Map(
-    pages.flatMap(({ request, fingerprint }, n) => {
-      const visit = found[n]
-      return visit ? [[request, { fingerprint, visit }] as const] : []
-    }),
-  )
 }
 
 /** What was due long ago and is in no line has left the schedule, as nobody could read how to ask for it. */

@@ -29,7 +29,7 @@ export interface EngineScheduler {
   requeue(lease: Lease): Promise<void>
   /** Makes the filter forget the committed page of `lease`, so that it is new again. */
   forget(lease: Lease): Promise<void>
-  reject(lease: Lease, reason: string): Promise<void>
+  reject(lease: Lease, reason: string): Promise<unknown>
   /** Resolves to true when fewer than `mark` requests wait, and their store can take more. */
   hasRoom(mark: number): Promise<boolean>
   /** Resolves to the requests that the queue counts as in flight for this worker. */

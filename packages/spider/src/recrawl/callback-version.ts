@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { chainOf, type Request } from '@webloom/core'
+import { chainOf, NO_CALLBACK, type Request } from '@webloom/core'
 import { isFrameworkClass, type Spider } from '../spider.ts'
 
 interface Versions {
@@ -22,7 +22,7 @@ export function callbackVersion(spider: Spider, { callback }: Request): number {
   const { methods, byCallback } = known.get(spider) ?? firstVersions(spider)
   let version = byCallback.get(name)
   if (version === undefined) {
-    version = Number.parseInt(hash('sha1', `${name}\n${methods}`).slice(0, 4), 16)
+    version = Number.parseInt(hash('sha1', `${name}\n${methods}`).slice(0, 4), 16) || NO_CALLBACK + 1
     byCallback.set(name, version)
   }
   return version

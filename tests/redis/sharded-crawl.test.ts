@@ -240,7 +240,7 @@ test('an import makes a crawl of shards, and its worker fetches what was importe
 
 test('a shard that is lost ends the crawl for its workers, with an ERROR that names it', async () => {
   const listening = listeningLogger()
-  const ending = crawledBy(Pages, { DOWNLOAD_DELAY: 5 }, listening)
+  const ending = crawledBy(Pages, { DOWNLOAD_DELAY: 5, MONITORS: { items: { min: 1 } } }, listening)
   await web.waitForHits(1)
   const keys = await bench.redis.keys('*:{pages#01.*}:*')
   await bench.redis.del(...keys)
@@ -248,6 +248,7 @@ test('a shard that is lost ends the crawl for its workers, with an ERROR that na
   const errors = listening.lines.filter(({ level }) => level === 'error')
   expect(errors).toContainEqual(expect.objectContaining({ fields: { shards: ['01'] } }))
   expect(errors.map(({ message }) => message).join()).toContain('run webloom clear pages')
+  expect(errors.filter(({ message }) => message.includes('is gone from its Redis'))).toHaveLength(1)
   expect((await seen(readStatus)).finishReason).toBe('crawl_lost')
 })
 

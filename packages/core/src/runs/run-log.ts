@@ -6,6 +6,7 @@
 import type { StatValue } from '../crawl/stats.ts'
 import type { Moment } from '../desk/crawl-status.ts'
 import type { AlertSeen, RunSeen, UnsentSeen } from '../desk/history-seen.ts'
+import type { RunFigures } from './run-figures.ts'
 
 export interface RunLog {
   /** Resolves to how the run stands, by the totals of all its workers; undefined before it has begun. */
@@ -23,6 +24,11 @@ export interface RunLog {
     run: string,
     change: (notes: MonitorNotes, nowMs: number) => readonly [MonitorNotes, T],
   ): Promise<T>
+  /**
+   * Keeps the run of this worker, whose crawl is gone from where it was kept, as a lost one; its figures are those of whoever is first.
+   * Resolves to it. Absent where no crawl is lost without its workers.
+   */
+  keepLost?(figures: RunFigures): Promise<RunSeen>
 }
 
 export interface RunState extends Pick<RunSeen, 'run' | 'state' | 'endedAt' | 'finishReason'> {

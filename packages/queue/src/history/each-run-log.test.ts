@@ -3,7 +3,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MemoryStatsCollector, silentLogger } from '@webloom/core'
+import { MemoryStatsCollector, runFigures, silentLogger } from '@webloom/core'
 import { runLogContract } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
@@ -11,6 +11,7 @@ import { clearCrawl } from '../outside/crawl-control.ts'
 import { CrawlHistory } from './crawl-history.ts'
 import { FileRunLog, readFileRuns } from './file-run-log.ts'
 import { RedisRunLog } from './redis-run-log.ts'
+import { readRuns } from './run-records.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -171,3 +172,19 @@ test.each([
     expect((await log.look())?.run.finishReason).toBe('finished')
   }),
 )
+
+test('a run whose crawl is gone from Redis is kept as lost, with what the first of its workers knows, and its notes', async () => {
+  const keys = bench.nextKeys()
+  const joined = () => ({ id: 'r1', begunAt: Date.parse('2026-11-27T06:00:00Z') })
+  const log = new RedisRunLog({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), joined })
+  const figures = (items: number) => runFigures({ item_scraped_count: items })
+  expect(await log.keepLost(figures(7))).toMatchObject({ run: 'r1', state: 'lost', items: 7 })
+  const alert = { id: 'crawl_lost', words: 'it is gone', at: new Date().toISOString() }
+  await log.change('r1', (notes) => [{ ...notes, alerts: [alert] }, undefined])
+  expect(await log.keepLost(figures(1))).toMatchObject({
+    items: 7,
+    finishReason: 'crawl_lost',
+    alerts: [alert],
+  })
+  expect((await readRuns(bench.redis, keys)).map(({ run, state }) => [run, state])).toEqual([['r1', 'lost']])
+})

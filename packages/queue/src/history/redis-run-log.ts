@@ -9,8 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Logger,
   type MonitorNotes,
+  type RunFigures,
   type RunLog,
   type RunLook,
+  type RunSeen,
   type RunState,
   redisNowMs,
   redisRefusal,
@@ -21,7 +23,7 @@ import type { Redis } from 'ioredis'
 import { readCrawl, readPresence } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { keepRun, notesIn, pastRun, presentRun, readNotedRuns } from './run-records.ts'
+import { keepLostRun, keepRun, notesIn, pastRun, presentRun, readNotedRuns } from './run-records.ts'
 
 export interface RedisRunLogOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
@@ -29,6 +31,8 @@ export interface RedisRunLogOptions {
   readonly keys: CrawlRedisKeys
   /** STATS_KEY with the crawl's name in it. */
   readonly statsKey: string
+  /** The run that this worker has joined. Absent: it takes part in none. */
+  readonly joined?: () => JoinedRun
   /** Default: tells nobody. */
   readonly logger?: Logger
 }
@@ -38,6 +42,13 @@ const CHANGES_MAX = 200
 const PAUSE_MS_MAX = 20
 
 const noteScript = new OomSafeScript('history/note-run.lua')
+
+/** A run, as whoever joins it is told. */
+export interface JoinedRun {
+  readonly id: string
+  /** Milliseconds. */
+  readonly begunAt: number
+}
 
 export class RedisRunLog implements RunLog {
   readonly #options: RedisRunLogOptions
@@ -105,6 +116,13 @@ export class RedisRunLog implements RunLog {
       'WL_REDIS_AWAY',
       `the monitors’ notes of run ${run} could not be written: others changed them ${CHANGES_MAX} times in a row. The next look tries again`,
     )
+  }
+
+  keepLost(figures: RunFigures): Promise<RunSeen> {
+    const { redis, keys, joined } = this.#options
+    if (!joined) throw new Error('whoever takes part in no run loses none')
+    const { id, begunAt } = joined()
+    return keepLostRun(redis, keys, { run: id, begunAt: new Date(begunAt), ...figures })
   }
 
   #unreadable(what: string): void {

@@ -15,6 +15,7 @@ import {
   unsentOf,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { CRAWL_LOST } from '../crawl/crawl-leaving.ts'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -40,6 +41,18 @@ export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlVie
   if (run === null || begunAt === null) return
   const isNew = await redis.hset(keys.runs, run, JSON.stringify(storedRun(seen, run, begunAt)))
   if (isNew === 1 && (await redis.hlen(keys.runs)) > RUNS_MAX) await dropOldest(redis, keys)
+}
+
+/** The crawl's Redis came back without its data: what one of its workers knows of the run is kept, unless another one was first. */
+export async function keepLostRun(
+  redis: Redis,
+  keys: CrawlRedisKeys,
+  known: Omit<RunRecord, 'state' | 'endedAt' | 'finishReason'>,
+): Promise<RunSeen> {
+  const lost = { ...known, state: 'lost', finishReason: CRAWL_LOST } as const
+  const stored: StoredRun = { form: FORM, ...lost, begunAt: known.begunAt.getTime(), endedAt: Date.now() }
+  await redis.hsetnx(keys.runs, known.run, JSON.stringify(stored))
+  return (await readRun(redis, keys, known.run)) ?? seenRun(lost)
 }
 
 /** A run, and what monitors have noted of it. */

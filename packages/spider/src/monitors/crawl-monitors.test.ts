@@ -229,6 +229,19 @@ test.each(['shutdown', 'stopped', 'cleared', 'crawl_lost', 'not_opened', 'refuse
   },
 )
 
+test('a crawl that is gone from its Redis is told of once, by one of five workers, and all learn it', async () => {
+  const { log, got, worker } = crawl()
+  const runLog: RunLog = {
+    look: async () => undefined,
+    state: async () => undefined,
+    change: (run, change) => log.change(run, change),
+    keepLost: async (figures) => ({ ...RUN, ...figures, state: 'lost', finishReason: 'crawl_lost' }),
+  }
+  const found = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => worker(name, { runLog }).lost()))
+  expect(got.map(({ alerts }) => alerts.map(({ id }) => id))).toEqual([['crawl_lost']])
+  expect(found.map((alerts) => alerts.map(({ id }) => id))).toEqual(Array(5).fill(['crawl_lost']))
+})
+
 test('a run log that does not answer keeps no worker, and what was found is known all the same', async () => {
   const { log, worker } = crawl({ answerMs: 20 })
   const monitors = worker('a')

@@ -15,7 +15,9 @@ import {
   type AlertSeen,
   type Logger,
   type RunLog,
+  type RunSeen,
   type RunState,
+  runFigures,
   type StatsCollector,
   unlessAborted,
   within,
@@ -27,7 +29,7 @@ import type { NotificationChannel } from '../notifications/notification.ts'
 import { OwnLines } from '../notifications/own-lines.ts'
 import { watchedFields } from './coverage.ts'
 import { Judge } from './judge.ts'
-import { endOf, isJudged } from './notes.ts'
+import { endOf, isJudged, LOST_END } from './notes.ts'
 import { Notifier } from './notifier.ts'
 import { HoldLost, RunHold } from './run-hold.ts'
 
@@ -70,8 +72,8 @@ const POLL_MS = 300
 /** Whoever is asked at the end and does not answer so often is away. */
 const MISSES_MAX = 3
 /**
- * Ends after which a run goes on: somebody has stopped it (Ctrl-C, SIGTERM, `webloom stop`) or cleared it, who knows that it is not whole,
- * or its Redis has lost it. Or a worker has refused it before anything was fetched: whoever started it is told why, by the worker or by the schedule.
+ * Ends that are not judged: somebody has stopped the run (Ctrl-C, SIGTERM, `webloom stop`) or cleared it, who knows that it is not whole;
+ * its Redis has lost it, which `lost` tells of. Or a worker has refused it before anything was fetched: whoever started it is told why, by the worker or by the schedule.
  */
 const GOES_ON = ['shutdown', 'stopped', 'cleared', 'crawl_lost', 'not_opened', 'refused']
 const DEFAULTS = {
@@ -136,6 +138,30 @@ export class CrawlMonitors {
     }
   }
 
+  /**
+   * Called in place of `ended` when the crawl is gone from Redis, and nobody cleared it: nothing can be judged, and people are told that.
+   * What is noted of the run is on that Redis, so of all workers one tells. Never rejects.
+   */
+  async lost(leaving: AbortSignal = new AbortController().signal): Promise<readonly AlertSeen[]> {
+    const { stats, runLog, answerMs, endWaitMs } = this.#options
+    const over = AbortSignal.any([leaving, AbortSignal.timeout(endWaitMs)])
+    try {
+      await unlessAborted(over, this.#looking ?? Promise.resolve())
+      const keeping = runLog.keepLost?.(runFigures(stats.snapshot()))
+      const run = await within(
+        answerMs,
+        'what is known of the lost run',
+        keeping ?? Promise.resolve(undefined),
+      )
+      return run ? await this.#untilDone(over, () => this.#lostOnce(run, over)) : []
+    } catch (err) {
+      this.#lines.error({ err }, 'nobody could be told that the crawl is lost')
+      return this.#known
+    } finally {
+      await this.close()
+    }
+  }
+
   /** `ended` does so itself. Never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#channels.values()].map((channel) => channel.close()))
@@ -167,11 +193,18 @@ export class CrawlMonitors {
     }
   }
 
-  async #ended(over: AbortSignal): Promise<readonly AlertSeen[]> {
+  #ended(over: AbortSignal): Promise<readonly AlertSeen[]> {
+    return this.#untilDone(over, (isFirst) => this.#endOnce(isFirst, over))
+  }
+
+  async #untilDone(
+    over: AbortSignal,
+    once: (isFirst: boolean) => Promise<readonly AlertSeen[] | undefined>,
+  ): Promise<readonly AlertSeen[]> {
     let misses = 0
     for (let isFirst = true; ; isFirst = false) {
       try {
-        const found = await this.#endOnce(isFirst, over)
+        const found = await once(isFirst)
         if (found) return found
         misses = 0
       } catch (error) {
@@ -197,6 +230,20 @@ export class CrawlMonitors {
     // Judged long ago: this process came to a crawl that was over.
     if (isDone) return isFirst && !this.#wasThere ? [] : notes.alerts
     if (state.isWhole) await this.#holding(state.run, (hold) => this.#end(hold, state, leaving))
+    return undefined
+  }
+
+  /** As `#endOnce`. */
+  async #lostOnce(run: RunSeen, leaving: AbortSignal): Promise<readonly AlertSeen[] | undefined> {
+    const { runLog, answerMs } = this.#options
+    const reading = runLog.change(run.run, (notes) => [notes, notes])
+    const notes = await within(answerMs, 'what monitors have noted of the run', reading)
+    this.#known = notes.alerts
+    if (isJudged(notes, LOST_END) && notes.outbox.length === 0) return notes.alerts
+    await this.#holding(run.run, async (hold) => {
+      await this.#judge.lost(hold, run)
+      await this.#notifier.sendAll({ hold, triesMax: END_TRIES_MAX, isEnd: true, leaving })
+    })
     return undefined
   }
 

@@ -1,13 +1,13 @@
 /** Looks at how a run stands, and notes in one step what is wrong with it and what is to be told: whoever holds the run has one. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AlertSeen, type RunLook, withDeadline, withoutTextSecrets } from '@webloom/core'
+import { type AlertSeen, type RunLook, type RunSeen, withDeadline, withoutTextSecrets } from '@webloom/core'
 import type { Monitors } from '../monitor-rules.ts'
 import { thrownMessage } from '../scraping/error-kinds.ts'
 import { latestCoverage, worstOf } from './coverage.ts'
 import type { Finding } from './finding.ts'
 import { checkpointOf, judgeEnd, judgeNow, withCheckpoint } from './judging.ts'
-import { type Audience, endOf, goneOn, isJudged, withRaised, withResolved } from './notes.ts'
+import { type Audience, endOf, goneOn, isJudged, LOST_END, withRaised, withResolved } from './notes.ts'
 import { clockAt, isSamePart } from './run-clock.ts'
 import type { RunHold } from './run-hold.ts'
 
@@ -23,6 +23,11 @@ export interface JudgeOptions {
 }
 
 const CHECKPOINTS_MAX = 40
+const LOST: Finding = {
+  id: 'crawl_lost',
+  words:
+    'the crawl, or a shard of it, is gone from its Redis, and nobody cleared it: the requests that were queued there are lost, and perhaps schedules (see webloom schedule list). The log of its workers says what to do. Pages and items are here those of one worker',
+}
 
 export class Judge {
   readonly #options: JudgeOptions
@@ -74,6 +79,17 @@ export class Judge {
     if (custom) return this.#noteEnd(hold, look, custom)
     await onSlow(await this.#noteEnd(hold, look))
     return this.#noteEnd(hold, look, await asked)
+  }
+
+  /** A run whose crawl is gone. Of two that note it the second finds it noted. */
+  async lost(hold: RunHold, run: RunSeen): Promise<void> {
+    await hold.change((notes, nowMs) => {
+      if (isJudged(notes, LOST_END)) return [notes, undefined]
+      const look = { run, past: [], stats: {}, atMs: nowMs, runningSinceMs: Date.parse(run.begunAt) }
+      const given = { look, nowMs, audience: this.#options.audience }
+      const { notes: noted, raised } = withRaised(notes, [LOST], given)
+      return [{ ...noted, judgedEnd: { at: LOST_END, alerts: raised.map(({ id }) => id) } }, undefined]
+    })
   }
 
   /** Without `custom` that is noted later. */

@@ -28,6 +28,9 @@ export interface Audience {
   readonly channels: readonly string[]
 }
 
+/** Names the end of a run whose crawl is gone from Redis. */
+export const LOST_END = 'crawl_lost'
+
 /** Returns what names an end of a run. */
 export function endOf({ endedAt, state }: Pick<RunSeen, 'endedAt' | 'state'>): string {
   return endedAt ?? state

@@ -11,6 +11,7 @@ import {
   type StatsCollector,
   type StatValue,
 } from '@webloom/core'
+import { CRAWL_LOST } from '@webloom/queue'
 import type { CrawlMonitors, Engine, Response, Spider } from '@webloom/spider'
 import {
   emptyText,
@@ -159,8 +160,13 @@ export class Crawl {
       return { finishReason, stats: stats.snapshot() }
     } finally {
       this.#phase = 'ending'
-      await store.ended?.(String(stats.get('finish_reason') ?? 'internal_error'))
-      if (monitors) this.#alerts = await monitors.ended(this.#leaving.signal)
+      const reason = String(stats.get('finish_reason') ?? 'internal_error')
+      await store.ended?.(reason)
+      if (monitors)
+        this.#alerts =
+          reason === CRAWL_LOST
+            ? await monitors.lost(this.#leaving.signal)
+            : await monitors.ended(this.#leaving.signal)
       await store.record.close()
       for (const extension of extensions) await closeExtension(extension, this.#options)
       store.disconnect()

@@ -213,7 +213,7 @@ export async function redisStore(
     pageForms,
     budgetBook: (limits, terms) => new RedisBudgetBook({ redis: queueRedis, keys, limits, terms }),
     others: heartbeat,
-    runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey, logger }),
+    runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey, joined: () => record.run, logger }),
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
     silentServer: () => (heartbeat.isAnswered ? undefined : servers.targets('queue')[0]!.shown),

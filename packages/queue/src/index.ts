@@ -199,6 +199,7 @@ export {
   type ScheduledFlags,
   scheduleKeys,
 } from './schedules/schedule-queue.ts'
+export { readUntold, type TakenUntold, takeUntold, type UntoldRun } from './schedules/untold.ts'
 
 // Start URLs from a Redis
 

@@ -21,6 +21,7 @@ import {
   servedKey,
   storedSchedule,
 } from './schedule-queue.ts'
+import { readUntold, type UntoldRun } from './untold.ts'
 
 /** A schedule as it stands. */
 export interface ScheduleSeen extends Schedule {
@@ -30,6 +31,8 @@ export interface ScheduleSeen extends Schedule {
   readonly last?: LastFire
   /** The run that was begun or resumed then, as it stands; absent when it is no longer kept. */
   readonly lastRun?: RunSeen
+  /** What people are yet to be told of runs that could not be. */
+  readonly untold?: readonly UntoldRun[]
   /** A process is there that will begin it. */
   readonly isServed: boolean
 }
@@ -107,7 +110,7 @@ export class CrawlSchedules {
   /** A run of it is due now, besides those at its times. Throws `UsageError` where there is none of that name. */
   async runNow(name: string): Promise<ScheduleSeen> {
     const { schedule } = await this.#named(name)
-    const { nextAt, last, lastRun, isServed, ...kept } = schedule
+    const { nextAt, last, lastRun, untold, isServed, ...kept } = schedule
     await this.#with(schedule.spider, (queue) =>
       queue.add('run', storedSchedule(kept), { ...JOB_OPTIONS, jobId: `now-${randomUUID()}` }),
     )
@@ -138,10 +141,11 @@ export class CrawlSchedules {
 
   async #of(spider: string): Promise<ScheduleSeen[]> {
     return this.#with(spider, async (queue, keys) => {
-      const [kept, lasts, served] = await Promise.all([
+      const [kept, lasts, served, untold] = await Promise.all([
         queue.getJobSchedulers(0, MAX_SCHEDULES_PER_SPIDER - 1, true),
         this.#redis.hgetall(lastKey(keys)),
         this.#redis.exists(servedKey(keys)),
+        readUntold(this.#redis, keys),
       ])
       const seen = kept.map(async ({ template, next }) => {
         const schedule = scheduleOf(template?.data)
@@ -150,12 +154,14 @@ export class CrawlSchedules {
         const text = Object.hasOwn(lasts, schedule.name) ? lasts[schedule.name] : undefined
         const last = text === undefined ? undefined : (JSON.parse(text) as LastFire)
         const lastRun = await this.#runOf(schedule, last)
+        const its = untold.filter((one) => one.schedule === schedule.name)
         return [
           {
             ...schedule,
             nextAt: new Date(next),
             ...(last && { last }),
             ...(lastRun && { lastRun }),
+            ...(its.length > 0 && { untold: its }),
             isServed: served === 1,
           },
         ]

@@ -14,6 +14,7 @@ import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, scheduledSpidersKey } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { type LastFire, lastKey, type Schedule, scheduleKeys } from './schedule-queue.ts'
+import { newUntold, UNTOLD_MAX, untoldKey } from './untold.ts'
 
 const noteScript = luaScript('schedules/note-fire.lua')
 
@@ -23,7 +24,7 @@ const countsKey = ({ schedules }: CrawlRedisKeys) => `${schedules}:counts`
 
 const fieldOf = (outcome: ScheduledOutcome, crawlId: string | null) => `${outcome} ${crawlId ?? ''}`
 
-/** Notes how a fire went, and counts it once. `keys` are those of the spider's schedules. */
+/** Notes how a fire went, counts it once, and that people are to be told that it failed. `keys` are those of the spider's schedules. */
 export async function noteFire(
   redis: Redis,
   keys: CrawlRedisKeys,
@@ -31,7 +32,13 @@ export async function noteFire(
   last: LastFire,
 ): Promise<void> {
   const field = fieldOf(last.outcome, crawlId)
-  await noteScript.run(redis, [lastKey(keys), countsKey(keys)], [name, JSON.stringify(last), field])
+  const { why = 'its log says why' } = last
+  const told = last.outcome === 'failed' ? newUntold({ schedule: name, crawlId, why }) : ['', '']
+  await noteScript.run(
+    redis,
+    [lastKey(keys), countsKey(keys), untoldKey(keys)],
+    [name, JSON.stringify(last), field, ...told, UNTOLD_MAX],
+  )
 }
 
 /** Counts from 0 on: who reads a count again and again sees its first step only so. */

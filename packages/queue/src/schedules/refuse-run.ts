@@ -8,6 +8,7 @@ import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { Scheduled } from './begin-run.ts'
 import { noteFire } from './fire-counts.ts'
 import { type LastFire, lastKey, scheduleKeys } from './schedule-queue.ts'
+import { addUntold } from './untold.ts'
 
 /** The finish reason of such a run. */
 export const REFUSED = 'refused'
@@ -37,7 +38,7 @@ export async function refuseRun(
   return (await stopCrawl({ redis, keys }, REFUSED, run)) ? schedule : undefined
 }
 
-/** A schedule that is gone by now has nothing to be noted. */
+/** A schedule that is gone by now has no fire of which that could be noted; people are told all the same. */
 async function noteFailed(
   { redis, name }: { readonly redis: Redis; readonly name: CrawlName },
   schedule: string,
@@ -45,7 +46,8 @@ async function noteFailed(
 ): Promise<void> {
   const keys = scheduleKeys(name)
   const last = await redis.hget(lastKey(keys), schedule)
-  if (last === null) return
+  const { crawlId } = name
+  if (last === null) return addUntold(redis, keys, { schedule, crawlId, why })
   const failed: LastFire = { ...(JSON.parse(last) as LastFire), at: Date.now(), outcome: 'failed', why }
-  await noteFire(redis, keys, { name: schedule, crawlId: name.crawlId }, failed)
+  await noteFire(redis, keys, { name: schedule, crawlId }, failed)
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger, Notification, StatsCollector } from '@webloom/core'
 import { byName } from './channel-names.ts'
 import { LogChannel } from './log-channel.ts'
-import type { NotificationChannel } from './notification.ts'
+import { type NotificationChannel, NotificationRefused } from './notification.ts'
 import { OwnLines } from './own-lines.ts'
 import { failureShown, sendOnce } from './send-once.ts'
 
@@ -13,6 +13,8 @@ export interface ChannelAnswer {
   /** As the log calls it; without secrets. */
   readonly channel: string
   readonly isAccepted: boolean
+  /** Another try would change nothing. */
+  readonly isRefused?: true
   /** What its receiver has answered, or why the message did not reach it. */
   readonly answer: string
 }
@@ -53,23 +55,28 @@ export async function sendTestMessage({
  * Sends a message on all channels at once, and once on each. Never rejects, and closes the channels.
  *
  * @param logged tells what became of it in the log
+ * @param to names of channels on which it is still to be sent; default: all
  */
-export function sendToEach(
+export async function sendToEach(
   notification: Notification,
   channels: readonly NotificationChannel[],
   logged = () => 'written',
+  to?: readonly string[],
 ): Promise<ChannelAnswer[]> {
   const answers = [...byName(channels)].map(async ([name, channel]) => {
     try {
+      if (to?.includes(name) === false) return []
       const answer = (await sendOnce(channel, notification)) || (channel.isLog ? logged() : 'accepted')
-      return { channel: name, isAccepted: true, answer: answer.slice(0, ANSWER_CHARS_MAX) }
+      return [{ channel: name, isAccepted: true, answer: answer.slice(0, ANSWER_CHARS_MAX) }]
     } catch (error) {
-      return { channel: name, isAccepted: false, answer: failureShown(error).slice(0, ANSWER_CHARS_MAX) }
+      const answer = failureShown(error).slice(0, ANSWER_CHARS_MAX)
+      const isRefused = error instanceof NotificationRefused && ({ isRefused: true } as const)
+      return [{ channel: name, isAccepted: false, ...isRefused, answer }]
     } finally {
       await channel.close().catch(() => {})
     }
   })
-  return Promise.all(answers)
+  return (await Promise.all(answers)).flat()
 }
 
 /** Whoever has turned the log off wants nothing there. */

@@ -154,12 +154,19 @@ async function dueOf(
     anew: () => place,
   }
   const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: own }
-  const crawls = new ProjectCrawls({ flags: {}, config, logger, tries: tried, othersJoinMs: 0 })
+  const crawls = new ProjectCrawls({
+    flags: {},
+    config,
+    logger,
+    tries: tried,
+    othersJoinMs: 0,
+    toldAgainMs: 10,
+  })
   used.use({ [Symbol.asyncDispose]: () => crawls.close() })
   await crawls.add(place)
   /** The same in a process that comes later. */
   const anew = async () => {
-    const later = new ProjectCrawls({ flags: {}, config, logger, tries: tried })
+    const later = new ProjectCrawls({ flags: {}, config, logger, tries: tried, toldAgainMs: 10 })
     used.use({ [Symbol.asyncDispose]: () => later.close() })
     await later.add(place)
     return later
@@ -229,18 +236,20 @@ test.each<[string, readonly string[], string]>([
   expect(await crawls.look()).toEqual([])
 })
 
-/** A webhook, and the next text that it is sent. */
-async function startWebhook(used: InUse) {
+/** A webhook that refuses the first texts for now; the text that it takes, and all that it was sent. */
+async function startWebhook(used: InUse, refused = 0) {
   const { promise: told, resolve } = Promise.withResolvers<string>()
+  const sent: string[] = []
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const part of request.setEncoding('utf8')) text += part
+    response.statusCode = sent.push(text) > refused ? 200 : 500
     response.end('ok')
-    resolve(text)
+    if (response.statusCode === 200) resolve(text)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   used.use({ [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() })
-  return { told, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+  return { told, sent, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
 test('a run that has begun and is refused by its worker is ended when no other worker joins it, and people are told', async () => {
@@ -266,6 +275,25 @@ test('a run that has begun and is refused by its worker is ended when no other w
   expect(JSON.parse(await hook.told).alerts[0].words).toMatch(
     /^a run that the schedule daily began, or was to begin, cannot be: RECRAWL is off$/,
   )
+})
+
+test('a run that could not be begun is told until the receiver takes it, with one id, also by another process than the one that noted it', async () => {
+  await using used = new InUse()
+  const server = used.use(await startRedis())
+  const hook = await startWebhook(used, 2)
+  const { anew, lookedUntil, schedules } = await dueOf(used, server, {
+    settings: { MONITOR_WEBHOOKS: [hook.url] },
+    set: ['EXTENSIONS={"./gone.ts#Gone":500}'],
+  })
+  await lookedUntil('another try follows')
+  expect((await schedules.all())[0]!.untold).toMatchObject([{ schedule: 'daily' }])
+  const later = await anew()
+  await vi.waitFor(async () => {
+    await later.look()
+    expect(hook.sent).toHaveLength(3)
+  }, 10_000)
+  expect(new Set(hook.sent.map((text) => JSON.parse(text).id)).size).toBe(1)
+  await vi.waitFor(async () => expect((await schedules.all())[0]!.untold).toBeUndefined())
 })
 
 test('what a component throws as it is made has no secret in the log, in its schedule and in what people are told', async () => {

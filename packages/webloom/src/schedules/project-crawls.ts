@@ -42,7 +42,7 @@ import { TrialEnded } from '../processes/trial-process.ts'
 import { VERSION } from '../version.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
 import { shownError } from './shown-error.ts'
-import { type FailingCrawl, tellFailed } from './tell-failed.ts'
+import { UntoldRuns } from './untold-runs.ts'
 
 export interface WantedCrawl {
   /** Tells it from all others. */
@@ -69,6 +69,8 @@ export interface ProjectCrawlsOptions {
   readonly logger: Logger
   /** Rejects with what would keep a worker of that spider, with these flags of a schedule, from its crawl. */
   readonly tries: (spider: PlacedSpider, flags: ScheduledFlags, asked: TriedCrawl) => Promise<void>
+  /** The pause before people are told a second time, who could not be reached. */
+  readonly toldAgainMs?: number
   /** For so long workers of other machines may join a run that one here has refused. */
   readonly othersJoinMs?: number
 }
@@ -132,6 +134,7 @@ class SpiderCrawls {
   readonly #flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly #logger: Logger
   readonly #due: DueRuns
+  readonly #untold: UntoldRuns
   /** As its crawl has it that has no schedule's settings. */
   readonly #own: AskedCrawl
   /** As their schedules have them, by the flags: made once, as authors' constructors may do anything. */
@@ -161,7 +164,10 @@ class SpiderCrawls {
     this.#own = this.#with({})
     const { redis, prefixes } = place
     const keys = scheduleKeys({ spider: this.#name, crawlId: null, ...prefixes })
-    this.#due = new DueRuns({ redis, keys, logger: options.logger })
+    const { logger, flags, config, toldAgainMs } = options
+    this.#due = new DueRuns({ redis, keys, logger })
+    const failing = { Class: this.#Class, flags, config, logger }
+    this.#untold = new UntoldRuns({ ...failing, redis, keys, firstPauseMs: toldAgainMs })
   }
 
   open(): Promise<void> {
@@ -216,6 +222,7 @@ class SpiderCrawls {
     await this.#beginDueMeanwhile()
     await this.#readSchedules()
     await this.#endRefused()
+    this.#untold.tellMeanwhile()
     const { redis } = this.#place
     const looks = [...this.#crawls].map(async ([queue, name]) => {
       const { isWanted, flags } = await crawlWanted(redis, crawlRedisKeys(name))
@@ -261,14 +268,7 @@ class SpiderCrawls {
         { schedule, reason: why },
         `${crawlShown(crawlRedisKeys(name))} is ended, as its worker refuses it; its schedule tries it again at its next hour`,
       )
-      this.#tell(why, { schedule, crawlId: name.crawlId })
     }
-  }
-
-  /** Not waited for: who is told slowly holds up no crawl. */
-  #tell(why: string, of: Pick<FailingCrawl, 'crawlId' | 'schedule'>): void {
-    const told = { ...of, Class: this.#Class, flags: this.#flags, config: this.#config, logger: this.#logger }
-    void tellFailed(told, why)
   }
 
   async #begin(due: DueRun): Promise<void> {
@@ -283,7 +283,7 @@ class SpiderCrawls {
       const err = shownError(error)
       logger.error({ schedule: name, err }, `a run of ${this.#name} was due, and could not be begun`)
       await due.settled('failed', { why: err.message })
-      return this.#tell(err.message, { schedule: name, crawlId: due.schedule.crawlId })
+      return this.#untold.tellMeanwhile()
     }
     // What fails from here on does not undo what is begun: when the run is taken again, its record knows the fire.
     const { outcome, run } = begun

@@ -33,8 +33,14 @@ export function scheduleLines(
           ...(seen.lastRun ? [`    ${runsLine(seen, flags)}`] : []),
         ]
       : []),
+    ...untoldLines(seen),
     ...(isHere ? [] : missingLines(seen.spider, problems)),
   ]
+}
+
+function untoldLines({ untold = [] }: ScheduleSeen): string[] {
+  const left = Object.entries(Object.assign({}, ...untold.map((one) => one.left)) as Record<string, string>)
+  return left.map(([channel, reason]) => `  ! not told yet to ${channel}, and tried on: ${reason}`)
 }
 
 /** A name that somebody has given does not say whose runs it begins. */

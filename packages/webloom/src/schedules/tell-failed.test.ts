@@ -16,7 +16,9 @@ test('where nobody can be told, as the spider itself throws, the log has why and
     }
   }
   const config = { path: '/srv/webloom.config.ts', folder: '/srv', spiders: [], settings: {} }
-  await tellFailed({ Class: Throws, flags: {}, config, logger, crawlId: null }, 'RECRAWL is off')
+  const untold = { id: 'a', schedule: 'daily', crawlId: null, why: 'RECRAWL is off', at: Date.now() }
+  const left = await tellFailed({ Class: Throws, flags: {}, config, logger }, { ...untold, tries: 1 })
+  expect(left).toEqual({ 'all channels': 'no postgres://***@db.example/shop' })
   const text = lines.join('')
   expect(text).toContain('postgres://***@db.example/shop')
   expect(text).toMatch(/caused by.*token=\*\*\*/)

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { type Logger, silentLogger } from '@webloom/core'
+import type { UntoldRun } from '@webloom/queue'
 import { type SpiderClass, sendToEach } from '@webloom/spider'
 import { crawlerFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { besidesPages } from '../assembly/fetching.ts'
@@ -11,6 +11,10 @@ import { shownError } from './shown-error.ts'
 
 /** As of an alert of a monitor. */
 const WORDS_CHARS_MAX = 500
+/** As many as at the end of a run; then whoever reads the log is told, and what follows is slow. */
+const TRIES_LOUD = 6
+/** What is kept for a message that was sent nowhere, as no channel could be made. */
+const ALL = 'all channels'
 
 /** The crawl whose runs fail, with the settings that it has without its schedule's: those may be what is wrong. */
 export interface FailingCrawl {
@@ -18,43 +22,48 @@ export interface FailingCrawl {
   readonly flags: OutsideFlags
   readonly config: LoadedConfig
   readonly logger: Logger
-  /** CRAWL_ID, as its schedule has it. */
-  readonly crawlId: string | null
-  /** The schedule's name, where it is known. */
-  readonly schedule?: string
 }
 
 /**
- * Tells people, on the ways on which they hear of monitors, that a scheduled run cannot be: no worker is there whose monitors would. Never
- * rejects; what it cannot send is in the log.
- *
- * @param why without secrets
+ * Tells people, on the ways on which they hear of monitors, that a scheduled run cannot be: no worker is there whose monitors would. Tries
+ * each channel once. Resolves to those on which it is still to be sent, and why. Never rejects.
  */
-export async function tellFailed(failing: FailingCrawl, why: string): Promise<void> {
-  const { Class, flags, config, logger, crawlId, schedule } = failing
+export async function tellFailed(
+  { Class, flags, config, logger }: FailingCrawl,
+  untold: UntoldRun,
+): Promise<Readonly<Record<string, string>>> {
+  const { id, crawlId, schedule, at, tries, left } = untold
   try {
     const crawler = await crawlerFromOutside(Class, flags, config, () => silentLogger)
     const { settings, spider } = crawler
-    const words =
-      `a run that ${schedule === undefined ? 'its schedule' : `the schedule ${schedule}`} began, or was to begin, cannot be: ${why}`.slice(
-        0,
-        WORDS_CHARS_MAX,
-      )
+    const words = `a run that the schedule ${schedule} began, or was to begin, cannot be: ${untold.why}`
+    const to = left && !(ALL in left) ? Object.keys(left) : undefined
     const answers = await sendToEach(
       {
-        ...{ id: randomUUID(), spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },
-        alerts: [{ id: 'schedule', words, at: new Date().toISOString() }],
+        ...{ id, spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },
+        alerts: [{ id: 'schedule', words: words.slice(0, WORDS_CHARS_MAX), at: new Date(at).toISOString() }],
         ...{ pages: 0, items: 0, finishReason: 'refused', more: `${commandName()} schedule list` },
       },
       await channelsOf(settings, config.folder, () => besidesPages(crawler)),
+      undefined,
+      to,
     )
-    for (const { channel, isAccepted, answer } of answers)
-      if (!isAccepted)
-        logger.error(
-          { channel, reason: answer },
-          `nobody is told there that ${typedCrawl(spider, crawlId)} failed`,
-        )
-  } catch (err) {
-    logger.error({ err: shownError(err) }, 'nobody could be told of a scheduled run that failed')
+    const failed = answers.filter(({ isAccepted }) => !isAccepted)
+    for (const { channel, isRefused, answer: reason } of failed) {
+      const nobody = `nobody is told there that ${typedCrawl(spider, crawlId)} failed`
+      if (isRefused) logger.error({ channel, reason }, nobody)
+      else if (tries === TRIES_LOUD) logger.error({ channel, reason }, `${nobody}; it is tried on`)
+      else if (tries < TRIES_LOUD) logger.warn({ channel, reason }, `${nobody}; another try follows`)
+    }
+    // Of a machine with other settings, which may come back.
+    const missing = (to ?? []).filter((name) => !answers.some(({ channel }) => channel === name))
+    return Object.fromEntries([
+      ...failed.flatMap(({ channel, isRefused, answer }) => (isRefused ? [] : [[channel, answer]])),
+      ...missing.map((channel) => [channel, left![channel]]),
+    ])
+  } catch (error) {
+    const err = shownError(error)
+    if (tries === 1) logger.error({ err }, 'nobody could be told of a scheduled run that failed')
+    return left ?? { [ALL]: err.message }
   }
 }

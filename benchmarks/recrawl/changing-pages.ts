@@ -5,7 +5,7 @@
  * The moments at which a page changes are the same for each schedule.
  */
 
-import type { VisitShown } from '../../packages/scheduler/src/visits/change-evidence.ts'
+import type { VisitShown } from '../../packages/scheduler/src/visits/intervals/change-evidence.ts'
 import { randomStream } from '../../packages/testkit/src/graph/random.ts'
 
 /** When pages are visited again. */

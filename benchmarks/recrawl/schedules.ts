@@ -1,8 +1,8 @@
 /** Schedules beside each other: ours, what others do, and one that is told what no crawl can know. */
 
 import type { ChangeEvidence } from '@webloom/core'
-import { AdaptivePlan } from '../../packages/scheduler/src/visits/adaptive-plan.ts'
-import { NO_EVIDENCE, withVisit } from '../../packages/scheduler/src/visits/change-evidence.ts'
+import { AdaptivePlan } from '../../packages/scheduler/src/visits/intervals/adaptive-plan.ts'
+import { NO_EVIDENCE, withVisit } from '../../packages/scheduler/src/visits/intervals/change-evidence.ts'
 import { BALANCES_PER_ROUND, makeSteps } from '../../packages/scheduler/src/visits/visit-planner.ts'
 import type { Schedule } from './changing-pages.ts'
 

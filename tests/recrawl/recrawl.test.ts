@@ -83,7 +83,9 @@ describe('a crawl that is run each day', () => {
     })
     await days.run(24, settings, Told)
     expect(told).toHaveLength(2)
-    expect(pathsOf(days.web.asked().slice(-3))).toEqual(['/', '/p/0', '/p/2'])
+    expect(pathsOf(days.web.asked().slice(-4))).toEqual(['/', '/p/0', '/p/1', '/p/2'])
+    await days.run(24, settings, Told)
+    expect(pathsOf(days.web.asked())).toEqual(['/', '/p/0', '/p/2'])
   })
 
   test('a page that is back after it was told to be gone is fetched whole, and its items are written again', async () => {

@@ -167,6 +167,7 @@ export {
 } from './engine/engine.ts'
 export type { EngineDownloader, EngineScheduler } from './engine/engine-ports.ts'
 export { FormFetcher, type FormFetcherOptions } from './page-forms/form-fetcher.ts'
+export { type GoneHost, GonePages, type GonePagesOptions } from './recrawl/gone-pages.ts'
 export { PageVisits, type PageVisitsOptions } from './recrawl/page-visits.ts'
 export { RevisitingDownloader } from './recrawl/revisiting-downloader.ts'
 export { RevisitingScraper } from './recrawl/revisiting-scraper.ts'

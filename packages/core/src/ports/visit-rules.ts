@@ -90,6 +90,11 @@ export interface VisitsUnderWay {
    * @param next what is queued in the same step: a page that leads to itself goes on with its request there
    */
   take(lease: Lease, next: readonly Request[]): Promise<VisitedPage | undefined>
+  /**
+   * Returns whether the page was visited before, and has changed since: what it links to is believed to be there. Asked before `take`. Absent: it is
+   * believed of none.
+   */
+  hasChanged?(lease: Lease): boolean
   /** The lease ends without a visit. */
   drop(lease: Lease): void
 }

@@ -1,11 +1,11 @@
 import { isNeverVisited, type Visit, type VisitMade, type VisitOutcome } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { AdaptivePlan } from './adaptive-plan.ts'
+import { AdaptivePlan } from './intervals/adaptive-plan.ts'
 import { visitMade } from './next-visit.ts'
 
 const DAY = 24 * 3_600_000
 const START = Date.UTC(2026, 0, 1)
-const options = { plan: { intervalHours: () => 24 }, bounds: { maxHours: 720 }, phase: 0 }
+const options = { plan: { intervalHours: () => 24 }, bounds: { meanHours: 24, maxHours: 720 }, phase: 0 }
 
 /** Visits a page once a day. */
 function visits(...outcomes: Partial<VisitOutcome>[]): VisitMade {
@@ -108,8 +108,14 @@ describe('what a visit makes of a page', () => {
     const gone = { kind: 'gone' } as const
     const told = [1, 2, 3].map((times) => visits({}, ...Array(times).fill(gone)).isGone)
     expect(told).toEqual([false, true, false])
-    expect(dueAfter(visits({}, gone, gone))).toBe(720)
     expect(visits({}, gone, {}, gone)).toMatchObject({ isGone: false, visit: { goneAnswers: 1 } })
+  })
+
+  test('a page that is gone is asked for at the interval of the crawl, then at longer ones', () => {
+    const gone = { kind: 'gone' } as const
+    const hours = Array.from({ length: 20 }, (_, n) => dueAfter(visits({}, ...Array(n + 1).fill(gone))))
+    expect(hours.slice(0, 8)).toEqual([2, 24, 48, 96, 192, 384, 720, 720])
+    expect(new Set(hours.slice(8))).toEqual(new Set([720]))
   })
 
   test('a page that is back counts as changed when it was told to be gone, and not after one such answer', () => {

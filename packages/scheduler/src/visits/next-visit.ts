@@ -12,9 +12,14 @@
  */
 
 import { type ChangeEvidence, HOUR_MS, type Visit, type VisitMade, type VisitOutcome } from '@webloom/core'
-import { NO_EVIDENCE, withVisit } from './change-evidence.ts'
-import { spreadInterval } from './spread-interval.ts'
-import { GONE_ANSWERS, hoursAfterFailure, hoursAfterGone, type TroubleBounds } from './troubled-interval.ts'
+import { NO_EVIDENCE, withVisit } from './intervals/change-evidence.ts'
+import { spreadInterval } from './intervals/spread-interval.ts'
+import {
+  GONE_ANSWERS,
+  hoursAfterFailure,
+  hoursAfterGone,
+  type TroubleBounds,
+} from './intervals/troubled-interval.ts'
 
 /** When pages are visited again. */
 export interface VisitPlan {

@@ -8,6 +8,7 @@
  *     a seed                of a page that is known makes it due at once
  *     a link                of a page that is known is dropped, also when the filter says that it is new: a filter that lost its last second may
  *                           say so days later. With `dontFilter` it is made, with its last visit
+ *                           on a page that has changed, to a page that is gone or fails, makes that due now
  *     a link with a date    (`meta.lastmod`, of a sitemap) may make its page due sooner or later, as far as its host is believed
  *
  * A crash between two steps leaves a page where it was.
@@ -38,11 +39,11 @@ import { Scheduler } from '../scheduler.ts'
 import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
 import { FirstRequests } from './first-requests.ts'
+import { KnownLinks } from './known/known-links.ts'
 import { knownAmong } from './known/known-pages.ts'
 import { MissingCallbacks } from './known/missing-callbacks.ts'
 import { checkFingerprints, fingerprintNow } from './known/same-fingerprints.ts'
 import { MovingPages } from './moving-pages.ts'
-import { changedWithin } from './sitemap-dates.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
 interface RevisitingParts {
@@ -75,6 +76,7 @@ export class RevisitingScheduler extends Scheduler {
   readonly #options: RevisitingSchedulerOptions
   readonly #feed: DuePagesFeed
   readonly #first = new FirstRequests()
+  readonly #links: KnownLinks
   readonly #moving: MovingPages
   readonly #callbacks: MissingCallbacks
   /** How much earlier than at its hour a page may be visited. */
@@ -89,6 +91,7 @@ export class RevisitingScheduler extends Scheduler {
     this.#options = options
     const { visits, stats, logger, lowWater, planner, ends, fingerprinter } = options
     this.#earlyMs = ends ? earlyMsOf(planner.shortestMs) : 0
+    this.#links = new KnownLinks({ ...options, earlyMs: this.#earlyMs })
     const waiting = async () => (await options.queue.counts()).waiting
     const fingerprint = (request: Request, onError?: (error: unknown) => void) =>
       fingerprintNow(request, fingerprinter, onError)
@@ -189,7 +192,7 @@ export class RevisitingScheduler extends Scheduler {
   }
 
   override async enqueue(requests: readonly Request[], asker: string): Promise<number> {
-    await this.#readDates(requests)
+    await this.#unlessAway(() => this.#links.readDates(requests))
     await this.#giveCallbacks(requests)
     return super.enqueue(requests, asker)
   }
@@ -199,12 +202,13 @@ export class RevisitingScheduler extends Scheduler {
     requests: readonly Request[],
     options: Parameters<Scheduler['commit']>[2] = {},
   ): Promise<void> {
-    await this.#readDates(requests)
+    await this.#unlessAway(() => this.#links.readDates(requests))
     await this.#giveCallbacks(requests, lease.signal)
     const links = requests.some(({ dontFilter }) => dontFilter)
       ? await this.#carrying(requests, { isRedirect: options.marksAll ?? false, lease })
       : requests
     await this.#forgetOldName(lease)
+    if (this.#options.underWay.hasChanged?.(lease)) await this.#unlessAway(() => this.#links.leadBack(links))
     // Whoever takes the visit has it alone: nothing that may fail stands between it and its commit.
     const visit = await this.#options.underWay.take(lease, links)
     await super.commit(lease, links, visit ? { ...options, visit } : options)
@@ -311,42 +315,6 @@ export class RevisitingScheduler extends Scheduler {
       const page = known.get(request)
       return !page || page.fingerprint === own || cameFrom(request).includes(request.url)
     })
-  }
-
-  /** Takes the dates off links, so that they do not weigh on those that are queued. A server that is away hears nothing of them. */
-  async #readDates(links: readonly Request[]): Promise<void> {
-    const dated = links.flatMap((request) => {
-      if (!request.hasMeta || request.meta.lastmod === undefined) return []
-      const { lastmod, ...meta } = request.meta
-      request.meta = meta
-      const said = changedWithin(lastmod, Date.now())
-      return said ? [{ request, said }] : []
-    })
-    const { planner, hosts } = this.#options
-    const { sitemapDates } = planner
-    if (dated.length === 0 || !sitemapDates) return
-    await this.#unlessAway(async () => {
-      const known = await this.#known(dated.map(({ request }) => request))
-      await hosts.meet([...known.keys()].map(({ url }) => pageHost(url)))
-      const now = Date.now()
-      const moved = dated.flatMap(({ request, said }) => {
-        const { fingerprint, visit } = known.get(request) ?? {}
-        if (fingerprint === undefined || !visit) return []
-        const dueAt = sitemapDates.heard({ fingerprint, url: request.url }, visit, said, now)
-        return dueAt === undefined ? [] : [{ fingerprint, request, dueAt, isSooner: dueAt < visit.dueAt }]
-      })
-      await this.#move(moved)
-    })
-  }
-
-  /** A call for each minute in which pages are due. */
-  async #move(pages: readonly (AskedPage & { readonly dueAt: number; readonly isSooner: boolean })[]) {
-    const { visits, stats } = this.#options
-    const sooner = pages.filter(({ isSooner }) => isSooner).length
-    if (sooner > 0) stats.inc('recrawl/lastmod_sooner_count', sooner)
-    if (sooner < pages.length) stats.inc('recrawl/lastmod_later_count', pages.length - sooner)
-    const byMinute = Map.groupBy(pages, ({ dueAt }) => Math.ceil(dueAt / MINUTE_MS))
-    for (const [minute, some] of byMinute) await visits.reschedule(some, minute * MINUTE_MS)
   }
 
   /** The last visits of those that were visited. */

@@ -1,6 +1,6 @@
 import { type DateRecord, KnownHosts, type Visit } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { NO_EVIDENCE } from './change-evidence.ts'
+import { NO_EVIDENCE } from './intervals/change-evidence.ts'
 import { changedWithin, SitemapDates } from './sitemap-dates.ts'
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 import { KnownHosts, type Visit, type VisitOutcome } from '@webloom/core'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { NO_EVIDENCE, type VisitShown, withVisit } from './change-evidence.ts'
+import { NO_EVIDENCE, type VisitShown, withVisit } from './intervals/change-evidence.ts'
 import { BALANCES_PER_ROUND, VisitPlanner } from './visit-planner.ts'
 
 const MEAN_HOURS = 24

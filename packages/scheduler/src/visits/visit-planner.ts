@@ -16,10 +16,10 @@ import {
   type VisitRules,
   type VisitStore,
 } from '@webloom/core'
-import { AdaptivePlan, type PlanState } from './adaptive-plan.ts'
+import { AdaptivePlan, type PlanState } from './intervals/adaptive-plan.ts'
+import { EVEN_SHARES, RATES } from './intervals/rate-mix.ts'
 import { datesAreEvidence, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 import { type VisitPlan, visitMade } from './next-visit.ts'
-import { EVEN_SHARES, RATES } from './rate-mix.ts'
 import { SitemapDates } from './sitemap-dates.ts'
 
 export interface VisitPlannerOptions {
@@ -81,7 +81,7 @@ export class VisitPlanner implements VisitRules {
   ): VisitMade {
     return visitMade(previous, this.#dated(page, previous, outcome), {
       plan: this.#plan,
-      bounds: { maxHours: this.#options.maxHours },
+      bounds: this.#options,
       phase: phaseOf(page.fingerprint),
     })
   }

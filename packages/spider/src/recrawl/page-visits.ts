@@ -36,6 +36,7 @@ import type { Failure } from '../scraping/callback-output.ts'
 import type { Spider } from '../spider.ts'
 import { askingOf } from './asking-of.ts'
 import { callbackVersion } from './callback-version.ts'
+import type { GonePages } from './gone-pages.ts'
 
 export interface PageVisitsOptions {
   readonly spider: Spider
@@ -46,6 +47,7 @@ export interface PageVisitsOptions {
   readonly writesUnchanged: boolean
   /** Called when a page is gone, before that is recorded. */
   readonly onGone: (page: VisitedPage) => Promise<void>
+  readonly gonePages: GonePages
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -233,8 +235,14 @@ export class PageVisits implements VisitsUnderWay {
     const made = page.made ?? this.#make(page, { kind: 'failed' })
     const visited = { fingerprint, request: asking, visit: made.visit }
     this.#count(made, previous)
+    if (previous?.contentHash !== undefined) this.#options.gonePages.visited(asking.url, made)
     if (made.isGone && previous?.contentHash !== undefined) await this.#options.onGone(visited)
     return visited
+  }
+
+  hasChanged(lease: Lease): boolean {
+    const page = this.#ofLease.get(lease)?.page
+    return page?.previous !== undefined && page.made?.changed === true
   }
 
   /** It has sent us back to itself, as sites do that set a cookie first: what comes of it under its next lease is the visit. */

@@ -13,13 +13,17 @@ import { HostValidation } from '@webloom/downloader'
 import { RevisitingScheduler, type Scheduler, type SchedulerParts, VisitPlanner } from '@webloom/scheduler'
 import {
   type EngineDownloader,
+  type GoneHost,
+  GonePages,
   InvalidItem,
   type Monitors,
   PageVisits,
   RevisitingDownloader,
   type Spider,
 } from '@webloom/spider'
+import { shellQuoted } from '../../terminal/resume-line.ts'
 import { howToForget, keptVisitsOf, refuseShortHours, warnOfRecrawl } from './recrawl-refusals.ts'
+import { typedRefresh } from './typed-refresh.ts'
 import { visitHoursOf } from './visit-hours.ts'
 
 export interface Recrawling {
@@ -48,7 +52,9 @@ export function recrawling(crawler: Crawler, parts: RecrawlingParts): Recrawling
   warnOfRecrawl(crawler, { ...parts, kind })
   const hosts = new KnownHosts(visits)
   const planner = new VisitPlanner({ store: visits, hosts, kind, ...visitHours })
-  const pages = pageVisits(crawler, { ...parts, hosts, planner })
+  const gonePages = new GonePages({ roundMs: planner.startMs, onGone: (host) => tellGone(crawler, host) })
+  crawler.signals.connect('spiderClosed', () => gonePages.judge())
+  const pages = pageVisits(crawler, { ...parts, hosts, planner, gonePages })
   spoiledByPipelines(crawler, pages)
   return {
     pages,
@@ -68,12 +74,24 @@ function spoiledByPipelines({ signals }: Crawler, pages: PageVisits): void {
   })
 }
 
+/** One that was told of as gone is not lost: it is asked for again, but later. */
+function tellGone({ settings, spider, logger }: Crawler, { host, gone, visited }: GoneHost): void {
+  logger.error(
+    { host, gone, visited },
+    `${gone} of ${visited} pages of ${host} are gone: they answered 404 or 410 twice in a row, where they had been there before. They are asked for again in RECRAWL_INTERVAL, then less and less often. If the site was broken, have them visited as soon as it is well:  ${typedRefresh({ settings, spider })} --match ${shellQuoted(`://${host}/`)}`,
+  )
+}
+
 interface PageVisitsParts extends Pick<RecrawlingParts, 'spider' | 'onGone'> {
   readonly hosts: KnownHosts
   readonly planner: VisitPlanner
+  readonly gonePages: GonePages
 }
 
-function pageVisits(crawler: Crawler, { spider, onGone, hosts, planner }: PageVisitsParts): PageVisits {
+function pageVisits(
+  crawler: Crawler,
+  { spider, onGone, hosts, planner, gonePages }: PageVisitsParts,
+): PageVisits {
   const { settings, stats, logger } = crawler
   const validation = new HostValidation({
     hosts,
@@ -88,8 +106,7 @@ function pageVisits(crawler: Crawler, { spider, onGone, hosts, planner }: PageVi
   return new PageVisits({
     spider,
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
-    rules: planner,
-    validation,
+    ...{ rules: planner, validation, gonePages },
     writesUnchanged: settings.getBool('RECRAWL_UNCHANGED_ITEMS'),
     onGone: async ({ fingerprint, request }: VisitedPage) => {
       await toldTo(crawler, spider, request.url)

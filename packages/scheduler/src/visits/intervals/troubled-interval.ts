@@ -1,0 +1,32 @@
+/** Hours until a page that could not be fetched, or is gone, is asked for again. These pages say nothing of how often they change. */
+
+const FIRST_HOURS = 2
+
+export interface TroubleBounds {
+  /** RECRAWL_INTERVAL. */
+  readonly meanHours: number
+  readonly maxHours: number
+}
+
+/**
+ * A failed fetch is tried again after two hours, then each time after twice as long: most troubles are over soon, and some never are.
+ *
+ * @param failures how many visits in a row have failed, this one included
+ */
+export function hoursAfterFailure(failures: number, { maxHours }: TroubleBounds): number {
+  return Math.min(maxHours, FIRST_HOURS * 2 ** (Math.max(1, failures) - 1))
+}
+
+/** So many answers in a row that a page is gone (404, 410) are believed: one alone may be a deployment that is under way. */
+export const GONE_ANSWERS = 2
+
+/**
+ * The first such answer is asked about again soon. A page that is gone is asked for after RECRAWL_INTERVAL, then each time after twice as long: a
+ * site that was broken for some days has its pages back, and most pages that are gone stay so.
+ *
+ * @param answers how many answers in a row have said so, this one included
+ */
+export function hoursAfterGone(answers: number, { meanHours, maxHours }: TroubleBounds): number {
+  const hours = answers < GONE_ANSWERS ? FIRST_HOURS : meanHours * 2 ** (answers - GONE_ANSWERS)
+  return Math.min(maxHours, hours)
+}

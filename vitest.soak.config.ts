@@ -16,7 +16,7 @@ export default defineConfig({
     ...shared,
     testTimeout: 1_800_000,
     // A worker is a process as a user starts it; `npm test` has most of them run in some that stay.
-    env: { ...shared.env, WEBLOOM_TESTS_OWN_PROCESSES: 'true' },
+    env: { ...shared.env, TESTS_OWN_PROCESSES: 'true' },
     projects: [
       {
         extends: true,

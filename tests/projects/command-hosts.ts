@@ -178,4 +178,4 @@ export class CommandHosts {
 /** For all files that share this process. */
 export const hosts = new CommandHosts()
 /** The soaks start each command as a user does. */
-export const HAS_HOSTS = process.env.WEBLOOM_TESTS_OWN_PROCESSES !== 'true'
+export const HAS_HOSTS = process.env.TESTS_OWN_PROCESSES !== 'true'

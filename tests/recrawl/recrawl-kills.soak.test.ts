@@ -6,8 +6,8 @@
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { randomOf } from '../cluster/cluster-crawl.ts'
-import { DAY_MS, KilledCrawl, type KilledCrawlOptions, type Worker } from './days-of-kills.ts'
-import { type AskedBy, WatchedShops } from './watched-shops.ts'
+import { DAY_MS, KilledCrawl, type KilledCrawlOptions, type Worker } from './kills/days-of-kills.ts'
+import { type AskedBy, WatchedShops } from './kills/watched-shops.ts'
 
 const SHOPS = 6
 const PAGES_PER_SHOP = 40

@@ -5,7 +5,7 @@ import { fingerprinterOf, Request, Settings } from '@webloom/core'
 import { crawlRedisKeys, RedisVisits } from '@webloom/queue'
 import { type RedisServer, type StartedProcess, startProcess, type TempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { CLI, projectFolder } from '../projects/project-folder.ts'
+import { CLI, projectFolder } from '../../projects/project-folder.ts'
 import type { WatchedShops } from './watched-shops.ts'
 
 export const DAY_MS = 86_400_000

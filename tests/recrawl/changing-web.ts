@@ -1,6 +1,12 @@
 /** A site whose pages change, with the log of what it was asked for. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Asked {
@@ -30,7 +36,7 @@ export class ChangingWeb implements AsyncDisposable {
   readonly #redirects = new Map<string, string>()
   #log: Asked[] = []
   /** Called at each request, which is answered when that is done. */
-  onAsked: ((path: string) => void | Promise<void>) | undefined
+  onAsked: ((path: string, headers: IncomingHttpHeaders) => void | Promise<void>) | undefined
   #sent = 0
 
   private constructor(options: ChangingWebOptions) {
@@ -98,7 +104,7 @@ export class ChangingWeb implements AsyncDisposable {
     const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
     const body = status !== 200 ? '' : path === SITEMAP ? this.#sitemap() : this.#page(path)
     this.#log.push({ path, status, bytes: body.length, atMs: performance.now() })
-    await this.onAsked?.(path)
+    await this.onAsked?.(path, headers)
     response.writeHead(status, {
       ...(target !== undefined && { location: target }),
       ...(status === 200 && { 'content-type': path === SITEMAP ? 'application/xml' : 'text/html' }),

@@ -104,6 +104,26 @@ const TESTS: ContractTests<SharedVisits> = {
     assert.deepEqual(due.pages[0]!.request.meta, { depth: 2 })
     assertNear(due.pages[0]!.visit, page.visit)
   },
+  'pages are asked for anew at their hours, and one in a line is not': async ({ one, other }) => {
+    const [a, b, line] = [pageOf('/a'), pageOf('/b'), pageOf('/line', { dueAt: START })]
+    await one.record([a, b, line])
+    await one.queueDue(await one.due(START, 10))
+    const anew = [a, line, pageOf('/unknown')].map(({ fingerprint, request }) => ({
+      fingerprint,
+      request: request.replace({ callback: 'parseAnew' }),
+    }))
+    assert.deepEqual(await other.askAnew(anew), [a.fingerprint])
+    assertNear((await one.find([a.fingerprint]))[0], a.visit)
+    const { pages } = await one.due(START + HOUR, 10)
+    assert.deepEqual(
+      pages.map(({ request: { url, callback } }) => [new URL(url).pathname, callback]).sort(),
+      [
+        ['/a', 'parseAnew'],
+        ['/b', 'parseItem'],
+      ],
+    )
+    assert.equal(await queuedWhileDue(one, START + HOUR, 10), 2)
+  },
   'the most overdue come first, and no more than asked for': async ({ one }) => {
     const pages = [3, 1, 2].map((hours) => pageOf(`/${hours}`, { dueAt: START + hours * HOUR }))
     await one.record(pages)

@@ -104,6 +104,11 @@ export interface VisitStore {
    * those that are known. A page that is in a line stays there.
    */
   reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]>
+  /**
+   * Makes pages that wait for their hours be asked for as these requests say, at the same hours; what asked for them before is kept no longer. Resolves to
+   * the fingerprints of those for which that was done: a page in a line stays as it is. For a few pages: each may be searched for.
+   */
+  askAnew(pages: readonly AskedPage[]): Promise<readonly string[]>
   /** Forgets pages. Resolves to those that were known. */
   forget(fingerprints: readonly string[]): Promise<readonly string[]>
   /**

@@ -158,6 +158,20 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
     })
   }
 
+  async askAnew(pages: readonly AskedPage[]): Promise<readonly string[]> {
+    this.#makeTable()
+    return this.#database.atomically(() =>
+      pages.flatMap(({ fingerprint, request }) => {
+        const { changes } = this.#database.run(
+          'UPDATE visits SET request = ? WHERE fingerprint = ? AND in_line = 0',
+          JSON.stringify(requestToJson(request)),
+          keyOf(fingerprint),
+        )
+        return changes === 1 ? [fingerprint] : []
+      }),
+    )
+  }
+
   override pageAt(fingerprint: string): AskedPage | undefined {
     const row = this.#database.get<VisitRow>(
       'SELECT fingerprint, visit, request FROM visits WHERE fingerprint = ?',
@@ -272,6 +286,8 @@ export class SqliteVisits extends DuePagesInOneStep implements LocalVisits {
   /** A crawl that does not recrawl has no table of visits. */
   #makeTable(): void {
     if (this.#hasTable) return
+    // A token that a page was asked for with is overwritten where it is replaced, also in requests that are done.
+    this.#database.get('PRAGMA secure_delete = FAST')
     this.#database.run(
       `CREATE TABLE IF NOT EXISTS visits (fingerprint PRIMARY KEY, visited_s INTEGER NOT NULL, due_s INTEGER NOT NULL,
          in_line INTEGER NOT NULL, per_hour REAL NOT NULL, visit BLOB NOT NULL, request TEXT NOT NULL) WITHOUT ROWID`,

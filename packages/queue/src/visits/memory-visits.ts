@@ -70,6 +70,16 @@ export class MemoryVisits extends DuePagesInOneStep implements LocalVisits {
     return known.map(({ fingerprint }) => fingerprint)
   }
 
+  async askAnew(pages: readonly AskedPage[]): Promise<readonly string[]> {
+    const waiting = pages.filter(({ fingerprint }) => this.#pages.get(fingerprint)?.isInALine === false)
+    for (const { fingerprint, request } of waiting) {
+      // Another object: what the wheel has of it counts no longer.
+      const visit = { ...this.#pages.get(fingerprint)!.visit }
+      this.#keep({ fingerprint, request, visit })
+    }
+    return waiting.map(({ fingerprint }) => fingerprint)
+  }
+
   override pageAt(fingerprint: string): AskedPage | undefined {
     return this.#pages.get(fingerprint)
   }

@@ -31,6 +31,7 @@ const TIMES_MET_MIN = 4
 const TEXTS_MAX = 16_384
 // What names stand for is kept on Redis while the crawl lives: some 100 bytes for each host, or form, of which a worker has met several pages.
 const FORM_LENGTH_MAX = 512
+const SECRET_HEADER = /auth|cookie|token|secret|api-?key/i
 
 export class RequestPacker {
   /** How often origins and forms were met. Apart: forms of pages that all differ would keep hosts from being counted. */
@@ -53,8 +54,8 @@ export class RequestPacker {
     const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
     const formText = JSON.stringify(form)
     const originName = this.#nameOf(origin, this.#met.origins, names)
-    const formName =
-      formText.length > FORM_LENGTH_MAX ? undefined : this.#nameOf(formText, this.#met.forms, names)
+    const isOwn = formText.length > FORM_LENGTH_MAX || isSecret(form)
+    const formName = isOwn ? undefined : this.#nameOf(formText, this.#met.forms, names)
     const rest = url.slice(origin.length)
     const short = packShort(rest)
     const isShort = short !== undefined && short.length < rest.length
@@ -134,6 +135,11 @@ export function underName(packed: Buffer, name: Buffer): Buffer {
 }
 
 type Form = Omit<RequestJson, 'url'>
+
+/** What a short name stands for outlives the pages that have it: a secret is to go with them. */
+function isSecret({ h }: Form): boolean {
+  return Object.keys(h ?? {}).some((name) => SECRET_HEADER.test(name))
+}
 
 /** A form with a chain that cannot be packed keeps it. */
 function withoutChain(form: Form): [form: Form, chain: Buffer | undefined] {

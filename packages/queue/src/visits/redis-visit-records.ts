@@ -3,6 +3,7 @@ import {
   type AskedPage,
   type FoundVisit,
   isInALine,
+  type RedisScript,
   redisError,
   type Visit,
   type VisitedPage,
@@ -29,6 +30,12 @@ const rescheduleScript = luaScript(
   'visits/wheel.lua',
   'visits/put-on.lua',
   'visits/reschedule.lua',
+)
+const askAnewScript = luaScript(
+  'redis/args.lua',
+  'visits/wheel.lua',
+  'visits/put-on.lua',
+  'visits/ask-anew.lua',
 )
 const forgetScript = luaScript('redis/args.lua', 'visits/wheel.lua', 'visits/forget.lua')
 
@@ -88,18 +95,28 @@ export class RedisVisitRecords implements Omit<VisitStore, 'due' | 'waiting'> {
     return records.map((record) => record && { ...visitFromBytes(record), isInALine: isInALine(record) })
   }
 
-  async reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+  reschedule(pages: readonly AskedPage[], at: number): Promise<readonly string[]> {
+    return this.#askedBy(rescheduleScript, [Math.floor(at / 1000)], pages)
+  }
+
+  askAnew(pages: readonly AskedPage[]): Promise<readonly string[]> {
+    return this.#askedBy(askAnewScript, [], pages)
+  }
+
+  /** Resolves to the fingerprints of those for which the script answers 1. */
+  async #askedBy(
+    script: RedisScript,
+    first: readonly number[],
+    pages: readonly AskedPage[],
+  ): Promise<readonly string[]> {
     const names = new Map<string, string>()
     const packed = pages.flatMap(({ fingerprint, request }) => {
       const name = nameOf(fingerprint)
       return [name, this.packer.pack(name, request, names)]
     })
-    const known = (await rescheduleScript.run(
-      this.redis,
-      [this.base],
-      ['', Math.floor(at / 1000), names.size, ...toldNames(names), pages.length, ...packed],
-    )) as number[]
-    return pages.filter((_, n) => known[n] === 1).map(({ fingerprint }) => fingerprint)
+    const args = ['', ...first, names.size, ...toldNames(names), pages.length, ...packed]
+    const done = (await script.run(this.redis, [this.base], args)) as number[]
+    return pages.filter((_, n) => done[n] === 1).map(({ fingerprint }) => fingerprint)
   }
 
   async forget(fingerprints: readonly string[]): Promise<readonly string[]> {

@@ -25,6 +25,7 @@ import {
   type KeptVisits,
   type KnownHosts,
   type Lease,
+  lacksCallback,
   PROTOCOL_TIMES,
   pageHost,
   type Request,
@@ -40,9 +41,10 @@ import type { SchedulerOptions, SchedulerParts } from '../scheduler-options.ts'
 import { DuePagesFeed, earlyMsOf } from './due-pages.ts'
 import { FirstRequests } from './first-requests.ts'
 import { KnownLinks } from './known/known-links.ts'
-import { knownAmong } from './known/known-pages.ts'
+import { cameFrom, knownAmong } from './known/known-pages.ts'
 import { MissingCallbacks } from './known/missing-callbacks.ts'
 import { checkFingerprints, fingerprintNow } from './known/same-fingerprints.ts'
+import { askAnew } from './known/start-requests.ts'
 import { MovingPages } from './moving-pages.ts'
 import type { VisitPlanner } from './visit-planner.ts'
 
@@ -270,9 +272,11 @@ export class RevisitingScheduler extends Scheduler {
     stats.inc('recrawl/start_known_count', known.size)
     const now = Date.now()
     this.#tellOfTimesToCome(known, now)
+    await this.#waiting('asking for start pages anew', () => askAnew(this.#options.visits, known))
     const late = [...known].filter(
       ([, { visit }]) =>
         isLeft(visit, now) ||
+        (lacksCallback(visit) && !visit.isInALine) ||
         (visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit)),
     )
     if (late.length > 0)
@@ -280,6 +284,7 @@ export class RevisitingScheduler extends Scheduler {
         late.map(([request, { fingerprint }]) => ({ fingerprint, request })),
         now,
       )
+    this.#callbacks.gave(late)
     return left
   }
 
@@ -360,9 +365,4 @@ function isLeft({ dueAt, isInALine }: FoundVisit, now: number): boolean {
 /** A page that failed or is gone comes when that is to be tried again. */
 function isWell({ failures, goneAnswers }: Visit): boolean {
   return failures === 0 && goneAnswers === 0
-}
-
-function cameFrom(request: Request): readonly unknown[] {
-  const urls = request.hasMeta ? request.meta.redirect_urls : undefined
-  return Array.isArray(urls) ? urls : []
 }

@@ -27,3 +27,9 @@ export async function knownAmong(
     }),
   )
 }
+
+/** Returns the URLs that have led to the request by redirects. */
+export function cameFrom(request: Request): readonly unknown[] {
+  const urls = request.hasMeta ? request.meta.redirect_urls : undefined
+  return Array.isArray(urls) ? urls : []
+}

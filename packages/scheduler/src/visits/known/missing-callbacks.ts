@@ -143,7 +143,12 @@ export class MissingCallbacks {
       pages.push({ fingerprint, request: askingAgain(request) })
     }
     if (pages.length > 0) await visits.reschedule(pages, now)
-    for (const { fingerprint } of pages) this.#left.delete(fingerprint)
+    this.gave(pages.map((page) => [page.request, page]))
+  }
+
+  /** These pages have the callbacks of requests for them from now on. */
+  gave(pages: Iterable<readonly [Request, Pick<AskedPage, 'fingerprint'>]>): void {
+    for (const [, { fingerprint }] of pages) this.#left.delete(fingerprint)
   }
 
   /** Tells what is left, once nothing was put off for so long. */

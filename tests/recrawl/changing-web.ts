@@ -37,6 +37,8 @@ export class ChangingWeb implements AsyncDisposable {
   #log: Asked[] = []
   /** Called at each request, which is answered when that is done. */
   onAsked: ((path: string, headers: IncomingHttpHeaders) => void | Promise<void>) | undefined
+  /** It answers all requests with 500. */
+  isDown = false
   #sent = 0
 
   private constructor(options: ChangingWebOptions) {
@@ -101,7 +103,15 @@ export class ChangingWeb implements AsyncDisposable {
     const asked = headers['if-none-match']
     const isSame = validators === 'always 304' ? asked !== undefined : asked === tag
     const target = this.#redirects.get(path)
-    const status = this.#gone.has(path) ? 404 : target !== undefined ? 302 : isSame ? 304 : 200
+    const status = this.isDown
+      ? 500
+      : this.#gone.has(path)
+        ? 404
+        : target !== undefined
+          ? 302
+          : isSame
+            ? 304
+            : 200
     const body = status !== 200 ? '' : path === SITEMAP ? this.#sitemap() : this.#page(path)
     this.#log.push({ path, status, bytes: body.length, atMs: performance.now() })
     await this.onAsked?.(path, headers)

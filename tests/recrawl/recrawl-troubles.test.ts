@@ -71,4 +71,24 @@ describe.each(kept)('issue 22: %s', (_, settingsOf) => {
     expect(await visited(24)).toBe(true)
     expect(days.items).toMatchObject([{ path: '/p/1', changed: true }])
   })
+
+  test.each(['fixed', 'adaptive'] as const)(
+    'the first run after an outage visits start pages, and with fixed all pages: %s',
+    async (RECRAWL) => {
+      await using days = await Days.of({ pages: 4 })
+      const settings: SettingsInput = { ...settingsOf(), RECRAWL, RETRY_TIMES: 0 }
+      await days.run(0, settings)
+      days.web.isDown = true
+      for (let day = 0; day < 5; day++) await days.run(24, settings)
+      days.web.isDown = false
+      days.web.asked()
+      await days.run(24, settings)
+      const asked = pathsOf(days.web.asked())
+      expect(asked).toContain('/')
+      const alone = days.said.filter((line) => line.includes('failed at the last visit'))
+      expect(alone).toHaveLength(RECRAWL === 'fixed' ? 0 : 1)
+      if (RECRAWL === 'fixed') expect(asked).toHaveLength(5)
+      else expect(alone[0]).toMatch(/ pages failed .* not due yet: .* webloom refresh shop/)
+    },
+  )
 })

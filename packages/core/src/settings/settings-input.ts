@@ -219,8 +219,9 @@ export type KnownSettingsInput = {
   /** With RECRAWL=adaptive no page is visited sooner. A shorter RECRAWL_INTERVAL shortens it. Default `1` (hours). */
   readonly RECRAWL_INTERVAL_MIN?: WrittenSetting<'RECRAWL_INTERVAL_MIN'>
   /**
-   * The longest time until a page is visited again: one that hardly changes (RECRAWL=adaptive), that fails, or that is
-   * gone. A longer RECRAWL_INTERVAL lengthens it. Default `1440` (hours).
+   * The longest time until a page is visited again: one that hardly changes (RECRAWL=adaptive), or that is gone; one that
+   * fails waits for a week at the most, and with RECRAWL=fixed for RECRAWL_INTERVAL. A longer RECRAWL_INTERVAL lengthens
+   * it. Default `1440` (hours).
    */
   readonly RECRAWL_INTERVAL_MAX?: WrittenSetting<'RECRAWL_INTERVAL_MAX'>
   /**

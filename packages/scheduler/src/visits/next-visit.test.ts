@@ -5,7 +5,11 @@ import { visitMade } from './next-visit.ts'
 
 const DAY = 24 * 3_600_000
 const START = Date.UTC(2026, 0, 1)
-const options = { plan: { intervalHours: () => 24 }, bounds: { meanHours: 24, maxHours: 720 }, phase: 0 }
+const options = {
+  plan: { intervalHours: () => 24 },
+  bounds: { meanHours: 24, maxHours: 720, failedMaxHours: 168 },
+  phase: 0,
+}
 
 /** Visits a page once a day. */
 function visits(...outcomes: Partial<VisitOutcome>[]): VisitMade {

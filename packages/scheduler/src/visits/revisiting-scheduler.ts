@@ -4,7 +4,7 @@
  *     what is due           goes into the hosts' lines, before requests are leased and before the crawl may end
  *     a page ends           its visit is recorded in the step that commits it: it is in a line, or due at its hour, and never neither
  *     a start request       of a page that is known is not made: its page comes when it is due, and after RECRAWL_INTERVAL at the latest. New
- *                           pages are found by start pages, also by those that change too often to be kept fresh
+ *                           pages are found by start pages, also by those that change too often to be kept fresh, and by those that failed
  *     a seed                of a page that is known makes it due at once
  *     a link                of a page that is known is dropped, also when the filter says that it is new: a filter that lost its last second may
  *                           say so days later. With `dontFilter` it is made, with its last visit
@@ -277,7 +277,7 @@ export class RevisitingScheduler extends Scheduler {
       ([, { visit }]) =>
         isLeft(visit, now) ||
         (lacksCallback(visit) && !visit.isInALine) ||
-        (visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs && isWell(visit)),
+        (visit.dueAt > now && visit.visitedAt + planner.startMs <= now + this.#earlyMs),
     )
     if (late.length > 0)
       await this.#reschedule(
@@ -360,9 +360,4 @@ export class RevisitingScheduler extends Scheduler {
 /** What was due long ago and is in no line has left the schedule, as nobody could read how to ask for it. */
 function isLeft({ dueAt, isInALine }: FoundVisit, now: number): boolean {
   return !isInALine && dueAt < now - LEFT_AFTER_MS
-}
-
-/** A page that failed or is gone comes when that is to be tried again. */
-function isWell({ failures, goneAnswers }: Visit): boolean {
-  return failures === 0 && goneAnswers === 0
 }

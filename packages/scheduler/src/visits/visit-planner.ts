@@ -18,6 +18,7 @@ import {
 } from '@webloom/core'
 import { AdaptivePlan, type PlanState } from './intervals/adaptive-plan.ts'
 import { EVEN_SHARES, RATES } from './intervals/rate-mix.ts'
+import { failedMaxHours, type TroubleBounds } from './intervals/troubled-interval.ts'
 import { datesAreEvidence, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 import { type VisitPlan, visitMade } from './next-visit.ts'
 import { SitemapDates } from './sitemap-dates.ts'
@@ -51,6 +52,7 @@ export class VisitPlanner implements VisitRules {
   readonly #options: VisitPlannerOptions
   readonly #adaptive: AdaptivePlan | undefined
   readonly #plan: VisitPlan
+  readonly #bounds: TroubleBounds
   /** Of RECRAWL=adaptive: what else says when pages change. */
   readonly sitemapDates: SitemapDates | undefined
   #balancedAt = 0
@@ -60,6 +62,7 @@ export class VisitPlanner implements VisitRules {
     const { kind, meanHours, minHours, maxHours } = options
     this.#adaptive = kind === 'adaptive' ? new AdaptivePlan({ meanHours, minHours, maxHours }) : undefined
     this.sitemapDates = this.#adaptive && new SitemapDates({ hosts: options.hosts, minHours, maxHours })
+    this.#bounds = { meanHours, maxHours, failedMaxHours: failedMaxHours(kind, options) }
     this.#plan = this.#adaptive ?? { intervalHours: () => meanHours }
   }
 
@@ -74,6 +77,11 @@ export class VisitPlanner implements VisitRules {
     return this.#options.meanHours * HOUR_MS
   }
 
+  /** How long a page that fails is left alone at the most, hours. */
+  get failedMaxHours(): number {
+    return this.#bounds.failedMaxHours
+  }
+
   visited(
     page: { readonly fingerprint: string; readonly url: string },
     previous: Visit | undefined,
@@ -81,7 +89,7 @@ export class VisitPlanner implements VisitRules {
   ): VisitMade {
     return visitMade(previous, this.#dated(page, previous, outcome), {
       plan: this.#plan,
-      bounds: this.#options,
+      bounds: this.#bounds,
       phase: phaseOf(page.fingerprint),
     })
   }

@@ -38,7 +38,7 @@ export const RECRAWL_SETTINGS = [
     min: 0.0002,
     since: 'webloom',
     summary:
-      'The longest time until a page is visited again: one that hardly changes (RECRAWL=adaptive), that fails, or that is gone. A longer RECRAWL_INTERVAL lengthens it.',
+      'The longest time until a page is visited again: one that hardly changes (RECRAWL=adaptive), or that is gone; one that fails waits for a week at the most, and with RECRAWL=fixed for RECRAWL_INTERVAL. A longer RECRAWL_INTERVAL lengthens it.',
   },
   {
     name: 'RECRAWL_UNCHANGED_ITEMS',

@@ -3,11 +3,12 @@ import { AdaptivePlan } from './adaptive-plan.ts'
 import { NO_EVIDENCE, type VisitShown, withVisit } from './change-evidence.ts'
 import { EVEN_SHARES, fitted, RATES, ratesOf } from './rate-mix.ts'
 import { spreadInterval } from './spread-interval.ts'
-import { hoursAfterFailure, hoursAfterGone } from './troubled-interval.ts'
+import { failedMaxHours, hoursAfterFailure, hoursAfterGone } from './troubled-interval.ts'
 import { visitWorth, worthyInterval } from './visit-interval.ts'
 import { movedPrice } from './visit-price.ts'
 
 const BOUNDS = { minHours: 1, maxHours: 1440 }
+const TROUBLES = { meanHours: 24, maxHours: 1440, failedMaxHours: 168 }
 const evidenceOf = (...visits: VisitShown[]) => visits.reduce(withVisit, NO_EVIDENCE)
 const only = (n: number) => RATES.map((_, i) => (i === n ? 1 : 0))
 
@@ -72,14 +73,18 @@ describe('what a crawl knows of its pages together', () => {
 
 describe('pages apart', () => {
   test('a page that cannot be fetched is tried after two hours, then after twice as long', () => {
-    const hours = [1, 2, 3, 30].map((failures) => hoursAfterFailure(failures, { ...BOUNDS, meanHours: 24 }))
-    expect(hours).toEqual([2, 4, 8, 1440])
+    const hours = [1, 2, 3, 30].map((failures) => hoursAfterFailure(failures, TROUBLES))
+    expect(hours).toEqual([2, 4, 8, 168])
+  })
+
+  test('issue 22: a page that fails waits no longer than the interval with fixed, and a week with adaptive', () => {
+    const hours = { meanHours: 24, maxHours: 1440 }
+    expect([failedMaxHours('fixed', hours), failedMaxHours('adaptive', hours)]).toEqual([24, 168])
+    expect(failedMaxHours('adaptive', { ...hours, maxHours: 48 })).toBe(48)
   })
 
   test('one answer that a page is gone is asked about again soon, the second is believed', () => {
-    expect([1, 2, 3].map((answers) => hoursAfterGone(answers, { ...BOUNDS, meanHours: 24 }))).toEqual([
-      2, 24, 48,
-    ])
+    expect([1, 2, 3].map((answers) => hoursAfterGone(answers, TROUBLES))).toEqual([2, 24, 48])
   })
 
   test('the pages of a first crawl come due over half of the interval, later ones stay near theirs', () => {

@@ -6,6 +6,19 @@ export interface TroubleBounds {
   /** RECRAWL_INTERVAL. */
   readonly meanHours: number
   readonly maxHours: number
+  /** A page that fails is tried again after so many hours at the latest. */
+  readonly failedMaxHours: number
+}
+
+/** An outage of some weeks must not cost as many after it. */
+const FAILED_HOURS_MAX = 7 * 24
+
+/** Returns the longest that a page that fails waits: with RECRAWL=fixed it is promised a visit in each interval, whatever became of the last one. */
+export function failedMaxHours(
+  kind: 'fixed' | 'adaptive',
+  { meanHours, maxHours }: { readonly meanHours: number; readonly maxHours: number },
+): number {
+  return Math.min(FAILED_HOURS_MAX, kind === 'fixed' ? meanHours : maxHours)
 }
 
 /**
@@ -13,8 +26,8 @@ export interface TroubleBounds {
  *
  * @param failures how many visits in a row have failed, this one included
  */
-export function hoursAfterFailure(failures: number, { maxHours }: TroubleBounds): number {
-  return Math.min(maxHours, FIRST_HOURS * 2 ** (Math.max(1, failures) - 1))
+export function hoursAfterFailure(failures: number, { failedMaxHours }: TroubleBounds): number {
+  return Math.min(failedMaxHours, FIRST_HOURS * 2 ** (Math.max(1, failures) - 1))
 }
 
 /** So many answers in a row that a page is gone (404, 410) are believed: one alone may be a deployment that is under way. */

@@ -22,6 +22,7 @@ import {
   type Spider,
 } from '@webloom/spider'
 import { shellQuoted } from '../../terminal/resume-line.ts'
+import { tellPagesLeftAlone } from './pages-left-alone.ts'
 import { howToForget, keptVisitsOf, refuseShortHours, warnOfRecrawl } from './recrawl-refusals.ts'
 import { typedRefresh } from './typed-refresh.ts'
 import { visitHoursOf } from './visit-hours.ts'
@@ -54,6 +55,9 @@ export function recrawling(crawler: Crawler, parts: RecrawlingParts): Recrawling
   const planner = new VisitPlanner({ store: visits, hosts, kind, ...visitHours })
   const gonePages = new GonePages({ roundMs: planner.startMs, onGone: (host) => tellGone(crawler, host) })
   crawler.signals.connect('spiderClosed', () => gonePages.judge())
+  crawler.signals.connect('spiderOpened', () =>
+    tellPagesLeftAlone(crawler, { visits, planner, ends: parts.ends }),
+  )
   const pages = pageVisits(crawler, { ...parts, hosts, planner, gonePages })
   spoiledByPipelines(crawler, pages)
   return {

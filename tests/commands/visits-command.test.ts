@@ -88,6 +88,17 @@ function dueIn(minutes: number, file: string): void {
     .run(bytes, dueS, fingerprint!)
   database.close()
 }
+/** As after a run whose spider had no callback for its page. */
+function withoutCallback(path: string, file: string): void {
+  const database = new DatabaseSync(file)
+  const { fingerprint, visit } = database
+    .prepare(`SELECT fingerprint, visit FROM visits WHERE request LIKE '%${path}"%'`)
+    .get()!
+  const bytes = Buffer.from(visit as Uint8Array)
+  bytes.writeUInt16BE(0, 17)
+  database.prepare('UPDATE visits SET visit = ? WHERE fingerprint = ?').run(bytes, fingerprint!)
+  database.close()
+}
 const JOBDIR = ['-s', 'JOBDIR=job']
 interface Listed {
   readonly url: string
@@ -107,12 +118,19 @@ test('what is due is made due, told and forgotten', async () => {
   expect(await webloom('visits', 'list', 'shop', ...JOBDIR, '--limit', '1')).toMatch(
     /^due \d{4}-.*\n… of 4; --limit 4 prints all$/,
   )
-  const shown = await webloom('visits', 'show', 'shop', `${web.origin}/p/1`, `${web.origin}/none`, ...JOBDIR)
+  withoutCallback('/p/2', folder.join('job', 'webloom.sqlite'))
+  const urls = ['/p/2', '/p/1', '/none'].map((path) => `${web.origin}${path}`)
+  const shown = await webloom('visits', 'show', 'shop', ...urls, ...JOBDIR)
+  expect(shown).toMatch(
+    /\/p\/2\n(.*\n){3} {2}callback {6}the spider had no such method when the page was due\n/,
+  )
   expect(shown).toMatch(/\/p\/1\n {2}visited .*, once\n {2}changed {7}0 times\n/)
   expect(shown).toMatch(/\/none\n {2}was never visited$/)
   const failed = await webloom('visits', 'show', 'shop', `${web.origin}/p/0`, ...JOBDIR)
   expect(failed).toMatch(/visited .*, in vain\n.*\n.*\n {2}failed {8}the last time$/)
-  expect(await webloom('visits', 'list', 'shop', ...JOBDIR)).toMatch(/ failed once {3}.*\/p\/0$/m)
+  const list = await webloom('visits', 'list', 'shop', ...JOBDIR)
+  expect(list).toMatch(/ failed once {3}.*\/p\/0$/m)
+  expect(list).toMatch(/ waits for its callback, parseItem {3}.*\/p\/2$/m)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--older', '7d')).toMatch(/^due now: 0 pages/)
   expect(await webloom('refresh', 'shop', ...JOBDIR, '--match', '/p/1')).toMatch(/^due now: 1 pages/)
   expect(await listed('visits', 'due', 'shop')).toEqual(['/p/1'])

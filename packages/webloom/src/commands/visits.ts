@@ -3,6 +3,8 @@
 import {
   type FoundVisit,
   isNeverVisited,
+  lacksCallback,
+  type Request,
   UsageError,
   type Visit,
   type VisitedPage,
@@ -82,7 +84,7 @@ async function listed(
     for (const { request, visit } of pages)
       console.log(
         visible(
-          `due ${momentOf(visit.dueAt)}   visited ${isNeverVisited(visit) ? 'never' : momentOf(visit.visitedAt)}   ${inShort(visit)}   ${request.url}`,
+          `due ${momentOf(visit.dueAt)}   visited ${isNeverVisited(visit) ? 'never' : momentOf(visit.visitedAt)}   ${inShort(visit, request)}   ${request.url}`,
         ),
       )
     if (count > pages.length) console.log(`… of ${grouped(count)}; --limit ${count} prints all`)
@@ -176,6 +178,7 @@ function told({
     visited: isNeverVisited(visit) ? null : new Date(visitedAt).toISOString(),
     due: isInALine ? null : new Date(dueAt).toISOString(),
     ...{ visits, changes, failures, goneAnswers },
+    ...(lacksCallback(visit) && { callbackMissing: true }),
     ...(etag !== undefined && { etag }),
     ...(lastModifiedAt !== undefined && { lastModified: new Date(lastModifiedAt).toISOString() }),
   }
@@ -188,6 +191,7 @@ function wholeOf(visit: FoundVisit): string[] {
     `  changed       ${times(changes)}`,
     `  due           ${visit.isInALine ? 'it is in a line, under way or in quarantine' : momentOf(visit.dueAt)}`,
     ...(failures > 0 ? [`  failed        the last ${counted(failures, 'time')}`] : []),
+    ...(lacksCallback(visit) ? ['  callback      the spider had no such method when the page was due'] : []),
     ...(goneAnswers > 0 ? [`  gone          by its last ${counted(goneAnswers, 'answer')}`] : []),
     ...(etag === undefined ? [] : [`  ETag          ${etag}`]),
     ...(lastModifiedAt === undefined ? [] : [`  Last-Modified ${momentOf(lastModifiedAt)}`]),
@@ -195,7 +199,9 @@ function wholeOf(visit: FoundVisit): string[] {
 }
 
 /** What came of the visits: how often the page had changed, unless it failed or is gone. */
-function inShort({ visits, changes, failures, goneAnswers }: Visit): string {
+function inShort(visit: Visit, { callback, errback }: Request): string {
+  const { visits, changes, failures, goneAnswers } = visit
+  if (lacksCallback(visit)) return `waits for its callback, ${callback ?? errback}`
   if (failures > 0) return `failed ${times(failures)}`
   return goneAnswers > 0 ? `gone ${times(goneAnswers)}` : `changed ${changes} of ${visits}`
 }

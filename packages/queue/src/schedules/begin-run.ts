@@ -65,17 +65,31 @@ export interface CrawlWanted {
   readonly isScheduled: boolean
   /** Empty for a run that no schedule has begun. */
   readonly flags: ScheduledFlags
+  /** The run, and what has begun it or gone on with it last: other words when another schedule has, or the same at another hour. */
+  readonly asked: string
 }
 
 /** A signal to all its workers has interrupted it: a run that a schedule has begun then goes on when there are workers again. */
 const INTERRUPTED = 'shutdown'
 
+/** Fields of the record: what a worker is started for. */
+export const BEGAN = ['run', 'scheduled', 'fires'] as const
+
+/** @param began the values of `BEGAN` */
+export function askedBy([run, scheduled, fires]: readonly (string | null | undefined)[]): string {
+  // One that came while the run went on has changed nothing.
+  const fire = fires?.split(' ').find((_said, n, all) => /^=(?:begun|resumed)=/.test(all[n + 1] ?? ''))
+  return JSON.stringify([run ?? '', scheduled ?? '', fire ?? ''])
+}
+
 export async function crawlWanted(redis: Redis, { record }: CrawlRedisKeys): Promise<CrawlWanted> {
-  const [state, reason, scheduled] = await redis.hmget(record, 'state', 'finishReason', 'scheduled')
+  const [state, reason, ...began] = await redis.hmget(record, 'state', 'finishReason', ...BEGAN)
+  const [, scheduled] = began
   const isInterrupted = state === 'stopped' && reason === INTERRUPTED && scheduled != null
   return {
     isWanted: state === 'running' || isInterrupted,
     isScheduled: scheduled != null,
+    asked: askedBy(began),
     flags: scheduled == null ? {} : (JSON.parse(scheduled) as Scheduled).flags,
   }
 }

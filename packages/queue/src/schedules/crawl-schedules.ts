@@ -9,6 +9,7 @@ import { type CrawlRedisKeys, crawlRedisKeys, scheduledSpidersKey } from '../red
 import type { Scheduled } from './begin-run.ts'
 import { checkCron, nextTime } from './cron-times.ts'
 import { beginCounts, forgetCounts } from './fire-counts.ts'
+import { noteMade, noteRemoved } from './gone-schedules.ts'
 import {
   JOB_OPTIONS,
   type LastFire,
@@ -81,6 +82,7 @@ export class CrawlSchedules {
         { pattern: cron, tz },
         { name: 'run', data: storedSchedule(schedule), opts: JOB_OPTIONS },
       )
+      await noteMade(this.#redis, keys, name)
       if (before && before.crawlId !== crawlId) await this.#forgetCounts(before, all, keys)
     })
     return { nextAt: nextTime(cron, tz, new Date()), replaced: before !== undefined }
@@ -99,6 +101,7 @@ export class CrawlSchedules {
     const { spider } = schedule
     const others = all.filter((one) => one.spider === spider && one.name !== name)
     await this.#with(spider, async (queue, keys) => {
+      await noteRemoved(this.#redis, keys, name)
       await queue.removeJobScheduler(name)
       await this.#redis.hdel(lastKey(keys), name)
       await this.#forgetCounts(schedule, all, keys)

@@ -17,6 +17,7 @@ import type { Redis } from 'ioredis'
 import { bullBackend } from '../redis/bull-backend.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { beginCounts, noteFire } from './fire-counts.ts'
+import { noteGone } from './gone-schedules.ts'
 import {
   bullNames,
   dueAtOf,
@@ -115,6 +116,11 @@ export class DueRuns {
   async schedules(): Promise<Schedule[]> {
     const kept = await this.#queue!.getJobSchedulers(0, MAX_SCHEDULES_PER_SPIDER - 1, true)
     return kept.flatMap(({ template }) => scheduleOf(template?.data) ?? [])
+  }
+
+  /** Resolves to true when nobody removed it, and no other process has noted that; people are then to be told `why`. */
+  noteGone(schedule: Schedule, why: string): Promise<boolean> {
+    return noteGone(this.#redis, this.#keys, schedule, why)
   }
 
   /** Of schedules that an earlier release has kept. Without it counts lack their 0, and runs begin all the same. */

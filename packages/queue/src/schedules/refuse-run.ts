@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { stopCrawl } from '../outside/crawl-control.ts'
 import { readPresence } from '../outside/crawl-view.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import type { Scheduled } from './begin-run.ts'
+import { askedBy, BEGAN, type Scheduled } from './begin-run.ts'
 import { noteFire } from './fire-counts.ts'
 import { type LastFire, lastKey, scheduleKeys } from './schedule-queue.ts'
 import { addUntold } from './untold.ts'
@@ -18,16 +18,17 @@ const NOT_OPENED = 'not_opened'
 /**
  * Ends the run and notes for its schedule why; its next hour tries it again. Resolves to the schedule's name; does nothing, and resolves to
  * undefined, for a run that no schedule has begun, and while a worker is there.
+ *
+ * @param asked of `crawlWanted`, as it was when a worker refused it: what has gone on with the run since is not refused
  */
 export async function refuseRun(
-  { redis, name }: { readonly redis: Redis; readonly name: CrawlName },
+  { redis, name, asked }: { readonly redis: Redis; readonly name: CrawlName; readonly asked?: string },
   why: string,
 ): Promise<string | undefined> {
   const keys = crawlRedisKeys(name)
-  const [state, run, scheduled, reason] = await redis.hmget(
-    keys.record,
-    ...['state', 'run', 'scheduled', 'finishReason'],
-  )
+  const [state, reason, ...began] = await redis.hmget(keys.record, 'state', 'finishReason', ...BEGAN)
+  const [run, scheduled] = began
+  if (asked !== undefined && asked !== askedBy(began)) return undefined
   const isRefused = state === 'running' || (state === 'stopped' && reason === NOT_OPENED)
   if (!isRefused || run == null || scheduled == null) return undefined
   const { present } = await readPresence({ redis, keys })

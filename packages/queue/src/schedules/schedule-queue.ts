@@ -5,6 +5,7 @@
  *     <schedules>:repeat, …     BullMQ's
  *     <schedules>:last          hash: name of a schedule → how its latest fire went, as JSON
  *     <schedules>:counts        fire-counts.ts
+ *     <schedules>:removed       gone-schedules.ts
  *     <schedules>:untold        untold.ts
  *     <schedules>:served        string that expires: a process is there that begins runs
  *

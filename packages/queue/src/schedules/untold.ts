@@ -1,5 +1,6 @@
 /**
- * What people are yet to be told of the schedules of a spider: of a run that could not be. No worker is there whose monitors would tell it.
+ * What people are yet to be told of the schedules of a spider: of a run that could not be, or of a schedule that is gone. No worker is
+ * there whose monitors would tell it.
  *
  *     <schedules>:untold   hash: id → what is to be told, as JSON
  *
@@ -22,6 +23,8 @@ export interface UntoldRun {
   readonly crawlId: string | null
   /** Why it could not be; without secrets. */
   readonly why: string
+  /** It is about the schedule itself, and `why` says all. */
+  readonly isGone?: true
   /** Milliseconds. */
   readonly at: number
   /** How often it was tried. */
@@ -51,7 +54,7 @@ const KEPT_MS = 7 * 24 * 3_600_000
 
 export const untoldKey = ({ schedules }: CrawlRedisKeys) => `${schedules}:untold`
 
-export type NewUntold = Pick<UntoldRun, 'schedule' | 'crawlId' | 'why'>
+export type NewUntold = Pick<UntoldRun, 'schedule' | 'crawlId' | 'why' | 'isGone'>
 
 /** Returns its id, and it, as it is kept. */
 export function newUntold(untold: NewUntold): [id: string, text: string] {

@@ -25,6 +25,7 @@ export function notificationTitle(notification: Notification): string {
   if (notification.isTest) return `${crawl}: a test of its alerts`
   if (alerts.length === 0) return `${crawl}: ${counted(resolved.length)} recovered`
   if (alerts.every(({ id }) => id === 'schedule')) return `${crawl}: a scheduled run cannot be`
+  if (alerts.every(({ id }) => id === 'schedule_gone')) return `${crawl}: its schedule is gone`
   return `${crawl}: ${counted(alerts.length)} found something ${finishReason === undefined ? 'while the crawl runs' : `in a run that ended with ${finishReason}`}`
 }
 

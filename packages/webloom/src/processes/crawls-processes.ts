@@ -25,6 +25,8 @@ export interface ServedCrawl {
   /** Tells it from all others. */
   readonly key: string
   readonly spider: string
+  /** What its worker is started for: when that is another, what was refused is tried at once. */
+  readonly asked: string
 }
 
 export interface CrawlsProcessesOptions<C extends ServedCrawl> {
@@ -47,6 +49,8 @@ interface Served {
   readonly leaving: Set<ChildProcess>
   restartMs: number
   notBefore: number
+  /** Of the latest refusal. */
+  refused: string | undefined
   /** When the last death was that made others wait. Processes that were started before it die of the same. */
   diedAt: number
 }
@@ -87,6 +91,10 @@ export class CrawlsProcesses<C extends ServedCrawl> {
       served.leaving.add(child)
       child.kill('SIGTERM')
     }
+    if (served.refused !== undefined && served.refused !== crawl.asked) {
+      served.refused = undefined
+      served.notBefore = 0
+    }
     if (performance.now() < served.notBefore) return
     for (let n = staying.length; n < share; n++) this.#start(crawl, served)
   }
@@ -95,7 +103,7 @@ export class CrawlsProcesses<C extends ServedCrawl> {
     const known = this.#served.get(key)
     if (known) return known
     const served = { running: new Set<ChildProcess>(), leaving: new Set<ChildProcess>() }
-    const made: Served = { ...served, restartMs: RESTART_MS_MIN, notBefore: 0, diedAt: 0 }
+    const made: Served = { ...served, restartMs: RESTART_MS_MIN, notBefore: 0, refused: undefined, diedAt: 0 }
     this.#served.set(key, made)
     return made
   }
@@ -131,6 +139,7 @@ export class CrawlsProcesses<C extends ServedCrawl> {
         `${spider} cannot be crawled: its worker has said why. It is tried again in ${REFUSED_MS / 1000} s`,
       )
       served.notBefore = performance.now() + REFUSED_MS
+      served.refused = crawl.asked
       onRefused(crawl, refused ?? 'its worker has said why in its log')
     } else {
       if (startedAt >= served.diedAt) {

@@ -15,7 +15,6 @@ import {
   type Settings,
   storeTrouble,
   waitAtMost,
-  withoutTextSecrets,
 } from '@webloom/core'
 import {
   type BegunRun,
@@ -28,7 +27,6 @@ import {
   noteCrawl,
   readCrawls,
   readSeedCounts,
-  refuseRun,
   type Schedule,
   type ScheduledFlags,
   scheduleKeys,
@@ -40,6 +38,8 @@ import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { TrialEnded } from '../processes/trial-process.ts'
 import { VERSION } from '../version.ts'
+import { MissedSchedules } from './missed-schedules.ts'
+import { Refusals } from './refusals.ts'
 import type { PlacedSpider, SchedulePlace } from './schedule-places.ts'
 import { shownError } from './shown-error.ts'
 import { UntoldRuns } from './untold-runs.ts'
@@ -50,9 +50,10 @@ export interface WantedCrawl {
   readonly spider: string
   /** What its workers are started with, besides what this process was. */
   readonly flags: ScheduledFlags
+  /** Its run, and what began that or has gone on with it: a refusal holds for the same alone. */
+  readonly asked: string
 }
 
-/** A new schedule of another CRAWL_ID is known after so long. */
 const SCHEDULES_READ_EVERY_MS = 10_000
 /** A look that takes longer goes on by itself, and what was found before holds meanwhile. */
 const LOOK_MS_MAX = 1000
@@ -60,9 +61,6 @@ const LOOK_MS_MAX = 1000
 const BEGIN_MS = 500
 /** Of one spider at one look; more are seen to at the next. */
 const MAX_DUE_PER_LOOK = 100
-/** A machine that refuses a crawl may be the only one that does: workers of others have so long to join its run. */
-const OTHERS_JOIN_MS = 20_000
-
 export interface ProjectCrawlsOptions {
   readonly flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly config: LoadedConfig
@@ -73,6 +71,8 @@ export interface ProjectCrawlsOptions {
   readonly toldAgainMs?: number
   /** For so long workers of other machines may join a run that one here has refused. */
   readonly othersJoinMs?: number
+  /** A new schedule of another CRAWL_ID is known after so long, and one that is gone is missed. */
+  readonly schedulesReadMs?: number
 }
 
 export class ProjectCrawls {
@@ -101,8 +101,8 @@ export class ProjectCrawls {
   }
 
   /** A worker here has refused that crawl: a run of a schedule that no other worker joins is ended, and people are told. */
-  refused({ key }: WantedCrawl, why: string): void {
-    for (const one of this.#spiders) one.refused(key, why)
+  refused(crawl: WantedCrawl, why: string): void {
+    for (const one of this.#spiders) one.refused(crawl, why)
   }
 
   async close(): Promise<void> {
@@ -134,6 +134,7 @@ class SpiderCrawls {
   readonly #flags: Pick<CrawlFlags, 'set' | 'argument'>
   readonly #logger: Logger
   readonly #due: DueRuns
+  readonly #missed: MissedSchedules
   readonly #untold: UntoldRuns
   /** As its crawl has it that has no schedule's settings. */
   readonly #own: AskedCrawl
@@ -148,9 +149,8 @@ class SpiderCrawls {
   #beginning: Promise<void> | undefined
   #beginTrouble: { readonly error: unknown } | undefined
   #isAway = false
-  readonly #othersJoinMs: number
-  /** By the name of its queue: crawls that a worker here has refused, and from when on that counts. */
-  readonly #refusals = new Map<string, { readonly why: string; readonly fromMs: number }>()
+  readonly #schedulesReadMs: number
+  readonly #refusals: Refusals
 
   constructor(place: SchedulePlace, spider: PlacedSpider, options: ProjectCrawlsOptions) {
     this.#place = place
@@ -160,12 +160,14 @@ class SpiderCrawls {
     this.#config = options.config
     this.#flags = options.flags
     this.#logger = options.logger
-    this.#othersJoinMs = options.othersJoinMs ?? OTHERS_JOIN_MS
+    this.#schedulesReadMs = options.schedulesReadMs ?? SCHEDULES_READ_EVERY_MS
     this.#own = this.#with({})
     const { redis, prefixes } = place
     const keys = scheduleKeys({ spider: this.#name, crawlId: null, ...prefixes })
     const { logger, flags, config, toldAgainMs } = options
     this.#due = new DueRuns({ redis, keys, logger })
+    this.#missed = new MissedSchedules(this.#due, logger)
+    this.#refusals = new Refusals(redis, logger, options.othersJoinMs)
     const failing = { Class: this.#Class, flags, config, logger }
     this.#untold = new UntoldRuns({ ...failing, redis, keys, firstPauseMs: toldAgainMs })
   }
@@ -184,11 +186,9 @@ class SpiderCrawls {
   }
 
   /** Does nothing for a crawl of another spider. */
-  refused(key: string, why: string): void {
-    const queue = [...this.#crawls.keys()].find((name) => this.#keyOf(name) === key)
-    if (queue === undefined || this.#refusals.has(queue)) return
-    const shown = withoutTextSecrets(why)
-    this.#refusals.set(queue, { why: shown, fromMs: performance.now() + this.#othersJoinMs })
+  refused({ key, asked }: WantedCrawl, why: string): void {
+    const [, name] = [...this.#crawls].find(([queue]) => this.#keyOf(queue) === key) ?? []
+    if (name) this.#refusals.add(name, asked, why)
   }
 
   #keyOf(queue: string): string {
@@ -221,14 +221,14 @@ class SpiderCrawls {
   async #look(): Promise<WantedCrawl[]> {
     await this.#beginDueMeanwhile()
     await this.#readSchedules()
-    await this.#endRefused()
+    await this.#refusals.end()
     this.#untold.tellMeanwhile()
     const { redis } = this.#place
     const looks = [...this.#crawls].map(async ([queue, name]) => {
-      const { isWanted, flags } = await crawlWanted(redis, crawlRedisKeys(name))
+      const { isWanted, flags, asked } = await crawlWanted(redis, crawlRedisKeys(name))
       const key = this.#keyOf(queue)
       return isWanted || (name.crawlId === this.#ownName().crawlId && (await this.#hasSeeds()))
-        ? [{ key, spider: this.#name, flags }]
+        ? [{ key, spider: this.#name, flags, asked }]
         : []
     })
     return (await Promise.all(looks)).flat()
@@ -254,20 +254,6 @@ class SpiderCrawls {
       const due = await this.#due.take()
       if (!due) return
       await this.#begin(due)
-    }
-  }
-
-  async #endRefused(): Promise<void> {
-    for (const [queue, { why, fromMs }] of this.#refusals) {
-      if (performance.now() < fromMs) continue
-      const name = this.#crawls.get(queue)
-      const schedule = name && (await refuseRun({ redis: this.#place.redis, name }, why))
-      this.#refusals.delete(queue)
-      if (!name || schedule === undefined) continue
-      this.#logger.error(
-        { schedule, reason: why },
-        `${crawlShown(crawlRedisKeys(name))} is ended, as its worker refuses it; its schedule tries it again at its next hour`,
-      )
     }
   }
 
@@ -322,8 +308,9 @@ class SpiderCrawls {
   }
 
   async #readSchedules(): Promise<void> {
-    if (performance.now() - this.#readAt < SCHEDULES_READ_EVERY_MS) return
+    if (performance.now() - this.#readAt < this.#schedulesReadMs) return
     const schedules = await this.#due.schedules()
+    await this.#missed.see(schedules)
     const kept = schedules.map(({ flags }) => JSON.stringify(flags))
     this.#asked = new Map([...this.#asked].filter(([flags]) => kept.includes(flags)))
     const names = schedules.flatMap((schedule) => {

@@ -9,7 +9,7 @@ import { channelsOf } from '../outcome/crawl-monitors.ts'
 import { commandName } from '../terminal/resume-line.ts'
 import { shownError } from './shown-error.ts'
 
-/** As of an alert of a monitor. */
+/** As of an alert of a monitor; but the line that makes a schedule again is whole. */
 const WORDS_CHARS_MAX = 500
 /** As many as at the end of a run; then whoever reads the log is told, and what follows is slow. */
 const TRIES_LOUD = 6
@@ -25,23 +25,28 @@ export interface FailingCrawl {
 }
 
 /**
- * Tells people, on the ways on which they hear of monitors, that a scheduled run cannot be: no worker is there whose monitors would. Tries
+ * Tells people, on the ways on which they hear of monitors, that a scheduled run cannot be, or a schedule is gone: no worker is there whose monitors would. Tries
  * each channel once. Resolves to those on which it is still to be sent, and why. Never rejects.
  */
 export async function tellFailed(
   { Class, flags, config, logger }: FailingCrawl,
   untold: UntoldRun,
 ): Promise<Readonly<Record<string, string>>> {
-  const { id, crawlId, schedule, at, tries, left } = untold
+  const { id, crawlId, schedule, why, isGone, at, tries, left } = untold
   try {
     const crawler = await crawlerFromOutside(Class, flags, config, () => silentLogger)
     const { settings, spider } = crawler
-    const words = `a run that the schedule ${schedule} began, or was to begin, cannot be: ${untold.why}`
+    const words = isGone
+      ? why
+      : `a run that the schedule ${schedule} began, or was to begin, cannot be: ${why}`.slice(
+          0,
+          WORDS_CHARS_MAX,
+        )
     const to = left && !(ALL in left) ? Object.keys(left) : undefined
     const answers = await sendToEach(
       {
         ...{ id, spider: spider.name, ...(crawlId !== null && { crawlId }), run: 'none' },
-        alerts: [{ id: 'schedule', words: words.slice(0, WORDS_CHARS_MAX), at: new Date(at).toISOString() }],
+        alerts: [{ id: isGone ? 'schedule_gone' : 'schedule', words, at: new Date(at).toISOString() }],
         ...{ pages: 0, items: 0, finishReason: 'refused', more: `${commandName()} schedule list` },
       },
       await channelsOf(settings, config.folder, () => besidesPages(crawler)),
@@ -50,7 +55,7 @@ export async function tellFailed(
     )
     const failed = answers.filter(({ isAccepted }) => !isAccepted)
     for (const { channel, isRefused, answer: reason } of failed) {
-      const nobody = `nobody is told there that ${typedCrawl(spider, crawlId)} failed`
+      const nobody = `nobody is told there that ${isGone ? `the schedule ${schedule} is gone` : `${typedCrawl(spider, crawlId)} failed`}`
       if (isRefused) logger.error({ channel, reason }, nobody)
       else if (tries === TRIES_LOUD) logger.error({ channel, reason }, `${nobody}; it is tried on`)
       else if (tries < TRIES_LOUD) logger.warn({ channel, reason }, `${nobody}; another try follows`)

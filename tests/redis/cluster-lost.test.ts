@@ -2,7 +2,14 @@
 
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ClusterFolder, freshCrawlId, linesOf, messagesOf } from '../cluster/cluster-crawl.ts'
+import {
+  ClusterFolder,
+  followingSpider,
+  freshCrawlId,
+  linesOf,
+  messagesOf,
+  SHORT_TIMES,
+} from '../cluster/cluster-crawl.ts'
 
 const LONG = { timeout: 180_000 }
 
@@ -40,6 +47,37 @@ test.concurrent.each([
   )
   expect(messagesOf({ stderr }).at(-1)).toMatch(/^crawl ended: crawl_lost/)
 })
+
+test.concurrent(
+  'a worker that is started again is refused, as the filter knows what was queued; without SCHEDULER_PERSIST it empties that',
+  LONG,
+  async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 10 })
+    const { settings, crawl } = crawlOf('again', 'turns')
+    await using folder = await ClusterFolder.of(web, settings, followingSpider(web), SHORT_TIMES)
+    const worker = folder.worker('a', '-s', 'DUPEFILTER_SHARDS=2')
+    await web.waitForHits(4, 30_000)
+    await redis.command('DEL', `webloom:{pages@${crawl}}:record`)
+    expect((await worker.exited).code).toBe(1)
+    const fetched = (await web.hits()).length
+    for (const again of [[], ['--new']]) {
+      const words = ['-s', 'DUPEFILTER_SHARDS=2', '-s', 'SCHEDULER_PERSIST=true', ...again]
+      const { code, stderr } = await folder.worker('b', ...words).exited
+      expect(code, stderr).toBe(2)
+      expect(stderr).toContain(
+        `webloom clear pages -s CRAWL_ID=${crawl} -s DUPEFILTER_SHARDS=2, then webloom worker`,
+      )
+    }
+    expect((await web.hits()).length).toBe(fetched)
+    const anew = await folder.worker('c', '-s', 'DUPEFILTER_SHARDS=2', '-s', 'DOWNLOAD_DELAY=0').exited
+    expect(anew.code, anew.stderr).toBe(0)
+    expect(messagesOf(anew)).toContainEqual(
+      expect.stringContaining('the dupefilter knows pages of an earlier crawl'),
+    )
+    const all = (await web.hits()).slice(fetched).map(({ url }) => url)
+    expect([...web.reachable()].filter((url) => !all.includes(url))).toEqual([])
+  },
+)
 
 test.concurrent('webloom clear --force is no loss: the worker ends with 0', LONG, async () => {
   await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })

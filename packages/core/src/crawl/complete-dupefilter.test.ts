@@ -85,6 +85,8 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
     unsettled: noted('unsettled', undefined),
     place: noted('place', 'here'),
     joined: noted('joined', undefined),
+    crawlLost: noted('crawlLost', undefined),
+    knowsLostCrawl: noted('knowsLostCrawl', true),
     crawlEnded: noted('crawlEnded', undefined),
     describe: noted('describe', description),
     forget: noted('forget', undefined),
@@ -110,6 +112,8 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
   filter.keepUnsettled('page')()
   await filter.unsettled(['page'])
   await filter.forget(request)
+  await filter.crawlLost()
+  expect(await filter.knowsLostCrawl()).toBe(true)
   await filter.crawlEnded()
   await filter.clear()
   await filter.close()

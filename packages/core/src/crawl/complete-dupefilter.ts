@@ -54,6 +54,8 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     unsettled: asHas(own, own.unsettled),
     place: asHas(own, own.place),
     joined: asHas(own, own.joined),
+    crawlLost: asHas(own, own.crawlLost),
+    knowsLostCrawl: asHas(own, own.knowsLostCrawl),
     crawlEnded: asHas(own, own.crawlEnded),
     forget: asHas(own, own.forget),
     has: asHas(own, own.has),

@@ -74,6 +74,16 @@ export interface DupeFilter {
    * again what they have fetched. Called before `joined`, and with each heartbeat. Absent where no place is shared.
    */
   place?(): Promise<string>
+  /**
+   * Called when the queue has lost this crawl, and so what it had queued: a crawl that begins with this filter would leave those
+   * pages out. The filter notes that for `knowsLostCrawl`.
+   */
+  crawlLost?(): Promise<void>
+  /**
+   * Resolves to whether the filter has met requests for a crawl of the same name that was not finished and of which the queue knows
+   * nothing any more. Called when no worker of the run has joined, before `joined`. Absent where crawls leave no note.
+   */
+  knowsLostCrawl?(): Promise<boolean>
   /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were seen, may be deleted. */
   crawlEnded?(): Promise<void>
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */

@@ -170,6 +170,64 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     })
   })
 
+  describe('a crawl that its queue has lost', () => {
+    /** Silent after 0.6 s, or 0.06 s where it is known to be lost. */
+    const soon = scaledTimes(0.01)
+    const begins = async (key: string, crawl: string) => {
+      const filter = await bench.open(make, { key, crawl: () => crawl, times: soon })
+      return filter.knowsLostCrawl()
+    }
+
+    test('is known to the next of its name, whether or not a worker lived to note it, until the filter is emptied', async () => {
+      for (const isNoted of [true, false]) {
+        const key = bench.nextKey()
+        const lost = await joined(key, '{a}/1 run')
+        await lost.requestsSeen(pages(0, 3), PAGE)
+        if (isNoted) await lost.crawlLost()
+        await lost.close()
+        expect(await begins(key, '{a}/2 run')).toBe(true)
+        expect(await begins(key, '{a}/2 run'), 'each time').toBe(true)
+        expect(await begins(key, '{b}/3 run'), 'another spider’s').toBe(false)
+        expect(await begins(key, '{a}/1 next'), 'its queue knows it').toBe(false)
+        await (await bench.open(make, { key })).clear()
+        expect(await begins(key, '{a}/2 run')).toBe(false)
+      }
+    })
+
+    test('is none that has ended, nor one whose filter is gone, nor what no crawl has brought', async () => {
+      const key = bench.nextKey()
+      expect(await begins(key, '{a}/2 run'), 'a first crawl').toBe(false)
+      await (await bench.open(make, { key })).requestSeen(pages(9, 1)[0]!)
+      expect(await begins(key, '{a}/2 run'), 'imported').toBe(false)
+      const ended = await joined(key, '{a}/1 run')
+      await ended.requestsSeen(pages(0, 3), PAGE)
+      await ended.crawlEnded()
+      await ended.crawlLost()
+      expect(await begins(key, '{a}/2 run')).toBe(false)
+    })
+
+    test('is none that goes on at another queue: it still speaks', async () => {
+      const key = bench.nextKey()
+      await joined(key, '{a}/1 run', { times: soon })
+      expect(await begins(key, '{a}/2 run')).toBe(false)
+    })
+
+    test('does not keep its filter from being emptied; another crawl does', async () => {
+      const [key, own] = [bench.nextKey(), { times: soon }]
+      await (await joined(key, '{a}/1 run')).crawlLost()
+      const other = await joined(key, '{b}/1 run')
+      await other.requestsSeen(pages(0, 3), PAGE)
+      const next = await bench.open(make, { key, crawl: () => '{a}/2 run', ...own })
+      await next.clear()
+      expect(await other.requestsSeen(pages(0, 3), 'x'), 'of another').toEqual(inDoubt(3))
+      expect(await next.knowsLostCrawl()).toBe(true)
+      await other.crawlEnded()
+      await next.clear()
+      expect(await next.knowsLostCrawl()).toBe(false)
+      expect(await next.exists()).toBe(false)
+    })
+  })
+
   test('a filter that is found empty, though no crawl has cleared it, is warned of once', async () => {
     const [key, redis, stats] = [bench.nextKey(), bench.connect(), new MemoryStatsCollector()]
     const warn = vi.fn()

@@ -7,11 +7,16 @@
  * renews it with a question about once a second, and each minute in any case. So a crawl that ends knows whether others go
  * on. A note that is gone, though no crawl has removed it, shows that Redis has lost the filter.
  *
+ * The other way about, the queue's Redis may have lost the crawl: what it had queued is gone, and the filter would leave it out. A
+ * worker that sees that notes `lost:<tag>`. It may not have lived to see it; so a note of a crawl of the same name that began otherwise
+ * tells the same, unless it is renewed: then that crawl is at work on another queue's server.
+ *
  * The record also has a random text, `place`, written by the first that asks for it: workers of a crawl that read different ones ask
  * different servers.
  */
 
 import { hash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, type ProtocolTimes, redisNowMs, type StatsCollector } from '@webloom/core'
 import type { FilterKeys } from './filter-keys.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
@@ -20,6 +25,8 @@ import { luaScript, type RedisConnection } from './redis-script.ts'
 const TAG_LETTERS = 6
 /** How long workers that are still there know that the filter was emptied on purpose. */
 const CLEARED_KEPT_MS = 600_000
+/** How often a worker looks whether an earlier crawl of its name still speaks. */
+const LOOK_EVERY_MS = 250
 
 export interface FilterCrawlOptions {
   readonly redis: RedisConnection
@@ -29,6 +36,14 @@ export interface FilterCrawlOptions {
   readonly logger: Logger
   readonly stats: Pick<StatsCollector, 'inc'> | undefined
   readonly times: ProtocolTimes['filter']
+}
+
+/** What the record notes of a crawl. */
+interface CrawlNote {
+  readonly tag: string
+  readonly atMs: number
+  readonly name: string
+  readonly isLost: boolean
 }
 
 const goesOnScript = luaScript('redis/crawl-goes-on.lua')
@@ -87,9 +102,11 @@ export class FilterCrawl {
     const { redis, keys } = this.#options
     const note = `${await redisNowMs(redis)} ${this.#name}`
     const isFirst = (await redis.hsetnx(keys.record, `crawl:${this.#tag}`, note)) === 1
+    // It has come back, with the server that had it.
+    await redis.hdel(keys.record, `lost:${this.#tag}`)
     this.#isNoted = true
     this.#staysNoted()
-    if (isFirst && goesOn) this.#lost('when this worker joined the crawl', OTHER_SERVER)
+    if (isFirst && goesOn) this.#sayEmptied('when this worker joined the crawl', OTHER_SERVER)
   }
 
   close(): void {
@@ -130,18 +147,51 @@ export class FilterCrawl {
     this.place().catch(() => {})
     if (!wasNoted) return
     if ((await this.#options.redis.exists(clearedKey(this.#options.keys))) === 0)
-      this.#lost('while the crawl was running')
+      this.#sayEmptied('while the crawl was running')
   }
 
-  /** Resolves to the names of other crawls that have asked lately. An earlier run of this crawl is over. */
+  /** Notes that the queue has lost this crawl. A filter that has lost it, too, knows nothing that would be left out. */
+  async lost(): Promise<void> {
+    const { redis, keys } = this.#options
+    if (this.#tag === '' || (await redis.hexists(keys.record, `crawl:${this.#tag}`)) === 0) return
+    await redis.hset(keys.record, `lost:${this.#tag}`, '1')
+  }
+
+  /**
+   * Resolves to whether an earlier crawl of this name was lost. Waits until it is still: its last workers may be about to see that it
+   * is lost, and ask until then.
+   */
+  async knowsLost(): Promise<boolean> {
+    // A process that has adopted a crawl opened the filter before the crawl had a name.
+    this.open()
+    const { redis, logger, times } = this.#options
+    const atFirst = new Map<string, number>()
+    // Within it the workers of a crawl that is just lost have seen that.
+    const knownAt = performance.now() + times.silenceMs
+    for (let looks = 0; ; looks++) {
+      const earlier = (await this.#notes()).filter(({ name }) => isEarlier(name, this.#name))
+      if (earlier.length === 0) return false
+      const now = await redisNowMs(redis)
+      const silent = ({ atMs, isLost }: CrawlNote) =>
+        now - atMs >= times.silenceMs + (isLost ? 0 : times.crawlNotedEveryMs)
+      for (const { tag, atMs } of earlier) if (!atFirst.has(tag)) atFirst.set(tag, atMs)
+      const gone = earlier.filter(({ tag, atMs, isLost }) => isLost || atMs === atFirst.get(tag))
+      if (gone.length > 0 ? gone.every(silent) : performance.now() > knownAt) return gone.length > 0
+      if (looks === 0) logger.info(WAITS_FOR_LOST)
+      await sleep(LOOK_EVERY_MS)
+    }
+  }
+
+  /** Resolves to the names of other crawls that have asked lately. An earlier run of this crawl is over, and so is one that is lost. */
   async others(): Promise<string[]> {
     if (this.#tag === '') return []
     const { redis } = this.#options
     const now = await redisNowMs(redis)
     return (await this.#notes())
       .filter(
-        ({ tag, name, atMs }) =>
+        ({ tag, name, atMs, isLost }) =>
           tag !== this.#tag &&
+          !(isLost && isEarlier(name, this.#name)) &&
           crawlIn(name) !== crawlIn(this.#name) &&
           now - atMs < this.#options.times.crawlGoneMs,
       )
@@ -170,20 +220,21 @@ export class FilterCrawl {
     this.#isNoted = false
     const { redis, keys } = this.#options
     await redis.unlink(this.settledKey)
-    await redis.hdel(keys.record, `crawl:${this.#tag}`)
+    await redis.hdel(keys.record, `crawl:${this.#tag}`, `lost:${this.#tag}`)
   }
 
-  async #notes(): Promise<{ tag: string; atMs: number; name: string }[]> {
+  async #notes(): Promise<CrawlNote[]> {
     const record = await this.#options.redis.hgetall(this.#options.keys.record)
     return Object.entries(record).flatMap(([field, note]) => {
       const [, tag] = /^crawl:(.+)$/.exec(field) ?? []
       const [atMs, ...name] = note.split(' ')
-      return tag === undefined ? [] : [{ tag, atMs: Number(atMs), name: name.join(' ') || tag }]
+      if (tag === undefined) return []
+      return [{ tag, atMs: Number(atMs), name: name.join(' ') || tag, isLost: `lost:${tag}` in record }]
     })
   }
 
   /** @param orOther another cause that it may have, behind the first */
-  #lost(when: string, orOther = ''): void {
+  #sayEmptied(when: string, orOther = ''): void {
     const { keys, logger, stats } = this.#options
     stats?.inc('dupefilter/emptied')
     logger.warn(
@@ -192,6 +243,9 @@ export class FilterCrawl {
     )
   }
 }
+
+const WAITS_FOR_LOST =
+  'the dupefilter has met pages for a crawl of this name that its queue does not know: waiting until that is known to be over'
 
 const OTHER_SERVER = ', or it is another Redis than that of the workers before (DUPEFILTER_REDIS_URL)'
 
@@ -208,6 +262,18 @@ function tagOf(name: string): string {
  */
 function crawlIn(name: string): string {
   return name.slice(0, name.lastIndexOf(' '))
+}
+
+/** Returns true for a name of a crawl with the same queue that began another time, or on another server. */
+function isEarlier(name: string, own: string): boolean {
+  const [queue, ownQueue] = [queueIn(name), queueIn(own)]
+  return queue !== '' && queue === ownQueue && crawlIn(name) !== crawlIn(own)
+}
+
+/** The queue in a crawl's name, before the id of its first run. */
+function queueIn(name: string): string {
+  const crawl = crawlIn(name)
+  return crawl.slice(0, Math.max(0, crawl.lastIndexOf('/')))
 }
 
 function clearedKey({ settled }: FilterKeys): string {

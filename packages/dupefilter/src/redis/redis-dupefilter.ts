@@ -243,10 +243,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   readonly place = (): Promise<string> => this.#crawl.place()
-
-  joined(goesOn: boolean): Promise<void> {
-    return this.#crawl.join(goesOn)
-  }
+  readonly joined = (goesOn: boolean): Promise<void> => this.#crawl.join(goesOn)
+  readonly crawlLost = (): Promise<void> => this.#crawl.lost()
+  readonly knowsLostCrawl = (): Promise<boolean> => this.#crawl.knowsLost()
 
   /** Empties the filter. If another crawl uses it, only this crawl's own keys are deleted. */
   async clear(): Promise<void> {

@@ -83,6 +83,14 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.joined(goesOn)))
   }
 
+  async crawlLost(): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.crawlLost()))
+  }
+
+  async knowsLostCrawl(): Promise<boolean> {
+    return (await Promise.all(this.#filters.map((filter) => filter.knowsLostCrawl()))).includes(true)
+  }
+
   async crawlEnded(): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.crawlEnded()))
   }

@@ -13,7 +13,7 @@ if tonumber(ARGV[2]) then
     return '-'
   end
   owe(KEYS[1], what, string.format('%.0f', now + ARGV[2]), ARGV[1])
-  if what == 'all' or what == 'owners' then
+  if what == 'all' or what == 'filter' or what == 'owners' then
     redis.call('HDEL', KEYS[1], 'filterJoined')
   end
   return what

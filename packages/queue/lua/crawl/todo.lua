@@ -1,5 +1,5 @@
 -- What is owed to a crawl before a worker crawls on: `all` and `queue` are emptied, `owners` is what its filter has kept for a
--- run that is over, its askers; `shards` are emptied and told of a run, which is `run` where they are empty. A field of the record, "<what>", or "<what> <until (ms)> <worker>" while a worker is at it.
+-- run that is over, its askers; `filter` is emptied alone; `shards` are emptied and told of a run, which is `run` where they are empty. A field of the record, "<what>", or "<what> <until (ms)> <worker>" while a worker is at it.
 --
 -- Input    todoOf(record); owe(record, what, untilMs, holder), '' for nobody
 -- Output   what, untilMs, holder; nil when nothing is owed. An earlier release wrote `flush` and `keepsMet` for it.

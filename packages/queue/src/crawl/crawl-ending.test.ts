@@ -14,12 +14,18 @@ const never = new AbortController().signal
 const forEver = new Promise<void>(() => {})
 const TIMES = scaledTimes(0.05)
 
+/** What the filter knows of an earlier crawl of the name, and whether that and this one are all that use it. */
+interface LostBefore {
+  isKnown: boolean
+  readonly isAlone: boolean
+}
+
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
 function workerOf(
   keys: CrawlRedisKeys,
-  options: Partial<RedisCrawlRecordOptions> & { dies?: string; comesBack?: boolean } = {},
+  options: Partial<RedisCrawlRecordOptions> & { dies?: string; comesBack?: boolean; lost?: LostBefore } = {},
 ) {
-  const { dies, comesBack = false, ...more } = options
+  const { dies, comesBack = false, lost, ...more } = options
   const redis: Redis = bench.connect()
   const workerId = bench.nextWorker()
   const record = bench.record(keys, { redis, workerId, times: TIMES, ...more })
@@ -45,13 +51,22 @@ function workerOf(
       counts: async () => ({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 }),
     },
     filter: {
-      clear: step('filter'),
+      clear: () => {
+        if (lost?.isAlone) lost.isKnown = false
+        return step('filter')()
+      },
+      knowsLostCrawl: async () => lost?.isKnown ?? false,
       crawlEnded: step('owners'),
       joined: async (goesOn) => void steps.push(goesOn ? 'joined again' : 'joined'),
     },
+    lostBefore: () => new Error('lost before'),
     times: TIMES,
     ...{ persists: more.persists ?? false, comesBack },
-    logger: { ...silentLogger, info: (line: unknown) => void lines.push(String(line)) },
+    logger: {
+      ...silentLogger,
+      info: (line: unknown) => void lines.push(String(line)),
+      warn: (line: unknown) => void lines.push(String(line)),
+    },
   })
   /** Resolves when it is done, or the worker is dead. */
   const tidy = () => {
@@ -60,6 +75,50 @@ function workerOf(
   }
   return { record, ending, tidy, steps, lines }
 }
+
+describe('a worker whose filter knows a crawl that the queue has lost', () => {
+  const known = (isAlone = true): LostBefore => ({ isKnown: true, isAlone })
+
+  test('is refused where what was seen is to stay, again and again', async () => {
+    const [keys, lost] = [bench.nextKeys(), known()]
+    for (let n = 0; n < 2; n++) {
+      const worker = workerOf(keys, { lost, persists: true })
+      await worker.record.open()
+      await expect(worker.ending.enter()).rejects.toThrow('lost before')
+      expect(worker.steps).toEqual([])
+      await worker.record.leave()
+    }
+    lost.isKnown = false
+    const next = workerOf(keys, { lost, persists: true })
+    await next.record.open()
+    await next.ending.enter()
+    expect(next.steps).toEqual(['joined'])
+    lost.isKnown = true
+    const beside = workerOf(keys, { lost, persists: true })
+    await beside.record.open()
+    await beside.ending.enter()
+    expect(beside.steps, 'of a run that has begun').toEqual(['joined again'])
+  })
+
+  test('empties it without SCHEDULER_PERSIST, says so, and crawls', async () => {
+    const [keys, lost] = [bench.nextKeys(), known()]
+    const worker = workerOf(keys, { lost })
+    await worker.record.open()
+    await worker.ending.enter()
+    expect(worker.steps).toEqual(['filter', 'joined'])
+    expect(worker.lines).toEqual([expect.stringContaining('has lost before it was finished')])
+    const beside = workerOf(keys, { lost })
+    await beside.record.open()
+    await beside.ending.enter()
+    expect(beside.steps).toEqual(['joined again'])
+  })
+
+  test('is refused without SCHEDULER_PERSIST, too, where another crawl uses the filter', async () => {
+    const worker = workerOf(bench.nextKeys(), { lost: known(false) })
+    await worker.record.open()
+    await expect(worker.ending.enter()).rejects.toThrow('lost before')
+  })
+})
 
 const EMPTIED = ['start hosts', 'queue', 'filter']
 

@@ -18,7 +18,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
-import { doOwed, type Todo } from './crawl-todo.ts'
+import { doOwed, oweFilter, type Todo } from './crawl-todo.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
 
 export interface CrawlEndingOptions {
@@ -26,11 +26,16 @@ export interface CrawlEndingOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly workerId: string
-  readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter'>
+  readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter' | 'run'>
   readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded' | 'visits'>
-  readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded' | 'place'>
+  readonly filter: Pick<
+    DupeFilter,
+    'clear' | 'joined' | 'crawlEnded' | 'crawlLost' | 'knowsLostCrawl' | 'place'
+  >
   /** Returns the error of a worker whose filter is at another place than those of the workers at work. */
   readonly otherPlace?: () => Error
+  /** Returns the error of a worker whose filter knows a crawl of this name that the queue has lost. */
+  readonly lostBefore?: () => Error
   readonly startHosts: { clear(): Promise<void> }
   readonly pageForms: { clear(): Promise<void> }
   /** Of a crawl of several shards: tells those that are empty of its run. */
@@ -70,7 +75,9 @@ export class CrawlEnding {
       if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
       await this.#do(todo)
     }
-    await doOwed({ ...this.#owed, act, isPatient: true })
+    const owed = () => doOwed({ ...this.#owed, act, isPatient: true })
+    await owed()
+    await this.#leaveNothingOut(owed)
     await this.#refuseOtherPlace()
     await filter.joined?.(await record.isFilterJoined())
     await record.noteFilter()
@@ -86,6 +93,29 @@ export class CrawlEnding {
     return this.#filterPlace
   }
 
+  /** What a crawl had queued that is lost counts as seen. So the filter is emptied, or this worker refused. */
+  async #leaveNothingOut(owed: () => Promise<unknown>): Promise<void> {
+    const { redis, keys, record, filter, persists, lostBefore } = this.#options
+    const isLeftOut = async () =>
+      !(await record.isFilterJoined()) && ((await filter.knowsLostCrawl?.()) ?? false)
+    if (!(await isLeftOut())) return
+    if (!persists) {
+      this.#logger.warn(LOST_BEFORE)
+      await oweFilter({ redis, keys }, record.run.id)
+      await owed()
+      // It stays where other crawls use it.
+      if (!(await isLeftOut())) return
+    }
+    if (lostBefore) throw lostBefore()
+  }
+
+  /** Called when the queue has lost this crawl. @param words for the log */
+  lost(words: string): void {
+    this.#logger.error(words)
+    const failed = (err: unknown) => this.#logger.debug({ err }, 'the dupefilter could not be told of it')
+    this.#options.filter.crawlLost?.().catch(failed)
+  }
+
   async #refuseOtherPlace(): Promise<void> {
     const { filter, otherPlace, times = PROTOCOL_TIMES } = this.#options
     const place = await filter.place?.()
@@ -99,7 +129,7 @@ export class CrawlEnding {
   /** Called when this worker has left and the record has answered that something is owed; the filter is still open; the queue is closed, as what this worker held must not go back to an emptied one. */
   async tidy(): Promise<void> {
     const act = async (todo: Todo) => {
-      if (todo !== 'owners') await this.#tellWhatGoes()
+      if (todo !== 'owners' && todo !== 'filter') await this.#tellWhatGoes()
       await this.#do(todo)
     }
     const untilMs = performance.now() + TIDY_AGAIN_MS_MAX
@@ -127,6 +157,7 @@ export class CrawlEnding {
     this.#filterPlace = undefined
     if (todo === 'run') return tellShards?.()
     if (todo === 'shards') return queue.clear()
+    if (todo === 'filter') return filter.clear()
     if (todo === 'owners') {
       await queue.crawlEnded?.()
       return filter.crawlEnded?.()
@@ -143,6 +174,9 @@ export class CrawlEnding {
 
 const LEFT_UNDONE =
   'the crawl has ended early: the requests that still waited, and those that were seen, are deleted (SCHEDULER_PERSIST is false). The next crawl begins again from the start. With SCHEDULER_PERSIST=true it would go on where this one ended'
+
+const LOST_BEFORE =
+  'the dupefilter knows pages of an earlier crawl of this name, which the queue’s Redis has lost before it was finished. It is emptied, unless other crawls use it, and the crawl begins from the start (SCHEDULER_PERSIST is false)'
 
 const MET_STAYS =
   'a new crawl begins. Requests that the last one has seen are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'

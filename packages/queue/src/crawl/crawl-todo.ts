@@ -5,6 +5,7 @@
  *     all      queue and filter are emptied: a crawl begins anew, the last worker leaves without SCHEDULER_PERSIST,
  *              SCHEDULER_FLUSH_ON_START, `webloom clear`
  *     queue    the queue is emptied, the filter stays: a crawl begins anew after one whose filter outlives it
+ *     filter   the filter is emptied: a crawl begins without SCHEDULER_PERSIST, and its filter knows one that the queue has lost
  *     owners   a crawl is finished and its filter stays: what it keeps of this run's askers is deleted, and what BullMQ
  *              keeps of a worker that was silent at the end
  *     shards   a crawl of several shards begins: each is emptied, and told of its run
@@ -37,7 +38,7 @@ import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
-export type Todo = 'all' | 'queue' | 'owners' | 'shards' | 'run'
+export type Todo = 'all' | 'queue' | 'filter' | 'owners' | 'shards' | 'run'
 
 /** True when the queue is to be emptied, so that its requests are no longer the crawl's. */
 export const isEmptied = (todo: Todo | undefined | '') => todo === 'all' || todo === 'queue'
@@ -52,6 +53,7 @@ const ANOTHER_IS_AT_IT = '-'
 /** Another worker is doing what is owed: ask again later. */
 export const BUSY = Symbol('busy')
 
+const oweFilterScript = new OomSafeScript('crawl/todo.lua', 'crawl/filter.lua')
 const doScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'crawl/do.lua')
 
 export interface OwedOptions {
@@ -66,6 +68,14 @@ export interface OwedOptions {
   readonly leaves?: boolean
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
+}
+
+/** Owes the run that its filter is emptied, unless a worker of it has joined that. */
+export async function oweFilter(
+  { redis, keys }: Pick<OwedOptions, 'redis' | 'keys'>,
+  run: string,
+): Promise<void> {
+  await oweFilterScript.run(redis, [keys.record], [run, 'empty'])
 }
 
 /**

@@ -137,7 +137,7 @@ const takeStartScript = new OomSafeScript('redis/now.lua', 'crawl/take-start.lua
 const startMovedScript = new OomSafeScript('crawl/start-moved.lua')
 const finishScript = new OomSafeScript('redis/now.lua', 'crawl/counts.lua', 'crawl/finish.lua')
 const stopScript = new OomSafeScript('redis/now.lua', 'crawl/stop.lua')
-const filterScript = new OomSafeScript('crawl/filter.lua')
+const filterScript = new OomSafeScript('crawl/todo.lua', 'crawl/filter.lua')
 const outputScript = new OomSafeScript('crawl/output.lua')
 
 export class RedisCrawlRecord implements CrawlRecord {
@@ -300,7 +300,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async noteFilter(): Promise<void> {
-    await this.#untilTaken(() => filterScript.run(this.#redis, [this.#keys.record], [this.run.id]))
+    await this.#untilTaken(() => filterScript.run(this.#redis, [this.#keys.record], [this.run.id, 'joined']))
   }
 
   /** A reason that concerns the whole crawl stops it for all workers; they are told at once. */

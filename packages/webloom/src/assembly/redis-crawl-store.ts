@@ -10,6 +10,7 @@ import {
   mastersOf,
   persistsOf,
   type RequestQueue,
+  SettingsError,
   settingsTold,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
@@ -52,7 +53,7 @@ import {
 import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { typedCrawl } from '../loading/typed-spider.ts'
-import { crawlLostText } from '../outcome/crawl-lost-text.ts'
+import { crawlLostText, lostBeforeText } from '../outcome/crawl-lost-text.ts'
 import { comparedNote, crawlsFilter, filterNote, settingsAsNoted, typedPlaces } from '../redis/filter-note.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { VERSION } from '../version.ts'
@@ -104,6 +105,7 @@ export async function redisStore(
   const note = filterNote({ settings, spider }, chosen)
   const ownFilter = crawlsFilter(keys, { note, typed }, filterServers)
   const filterRedis = servers.used('dupefilter')
+  const lostCrawl = { crawl: `${typed}${typedPlaces(settings)}`, redis: servers.targets('queue')[0]!.shown }
   const filterParts = filterRedis.length === 1 ? settings.getInt('DUPEFILTER_SHARDS') : 1
   if (filterParts > 1 && servers.targets('dupefilter')[0]!.options.nodes === undefined)
     logger.warn(partsOnOneServer(filterParts))
@@ -159,8 +161,7 @@ export async function redisStore(
       onPause: () => controls.pause(),
       onResume: () => controls.resume(),
       onStop: (reason) => {
-        if (reason === CRAWL_LOST)
-          logger.error(crawlLostText(`${typed}${typedPlaces(settings)}`, servers.targets('queue')[0]!.shown))
+        if (reason === CRAWL_LOST) ending.lost(crawlLostText(lostCrawl))
         controls.stop(reason)
       },
       onOrders: async () => queue.steer(await readHostOrders({ redis: queueRedis, keys })),
@@ -191,6 +192,7 @@ export async function redisStore(
     startHosts,
     pageForms,
     otherPlace: ownFilter.otherPlace,
+    lostBefore: () => new SettingsError([lostBeforeText(lostCrawl)]),
     persists,
     comesBack: settings.get('RECRAWL') !== 'off',
     ...(sharded && { tellShards: () => sharded.tellShards() }),

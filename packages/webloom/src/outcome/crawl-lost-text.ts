@@ -1,6 +1,22 @@
-/** What is told of a crawl that is gone from Redis while its workers are there. */
+/** What is told of a crawl that is gone from Redis while its workers are there, and by the next worker of its name. */
+
+export interface LostCrawl {
+  /** The crawl as it is typed, with the settings by which it is found. */
+  readonly crawl: string
+  /** The queue's Redis, without its password. */
+  readonly redis: string
+}
 
 /** Returns what happened, what is lost and what to do. */
-export function crawlLostText(crawl: string, redis: string): string {
-  return `the crawl, or a shard of it, is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
+export function crawlLostText({ crawl, redis }: LostCrawl): string {
+  return `the crawl, or a shard of it, is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. ${wayOut(crawl)}`
+}
+
+/** Returns why the next worker does not begin. */
+export function lostBeforeText({ crawl, redis }: LostCrawl): string {
+  return `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${wayOut(crawl)}. If it is kept on another Redis, and shares this dupefilter on purpose, give this one another CRAWL_ID`
+}
+
+function wayOut(crawl: string): string {
+  return `To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
 }

@@ -85,10 +85,32 @@ describe.each(kept)('issue 22: %s', (_, settingsOf) => {
       await days.run(24, settings)
       const asked = pathsOf(days.web.asked())
       expect(asked).toContain('/')
-      const alone = days.said.filter((line) => line.includes('failed at the last visit'))
+      const alone = days.said.filter((line) => line.includes('the last visit failed'))
       expect(alone).toHaveLength(RECRAWL === 'fixed' ? 0 : 1)
       if (RECRAWL === 'fixed') expect(asked).toHaveLength(5)
-      else expect(alone[0]).toMatch(/ pages failed .* not due yet: .* webloom refresh shop/)
+      else
+        expect(alone[0]).toMatch(/ leaves (about )?\d pages? alone, .* not due yet. .* webloom refresh shop/)
     },
   )
+
+  test('an interval that is shorter than the one of the run before is told of, with the line that makes it count', async () => {
+    await using days = await Days.of({ pages: 3 })
+    const settings = settingsOf()
+    const told = () => days.said.filter((line) => line.includes('next visit'))
+    const fixed = (RECRAWL_INTERVAL: number) => ({ ...settings, RECRAWL: 'fixed' as const, RECRAWL_INTERVAL })
+    await days.run(0, fixed(720))
+    await days.run(24, fixed(720))
+    expect(told()).toEqual([])
+    await days.run(24, fixed(24))
+    expect(told()).toEqual([
+      expect.stringMatching(
+        /4 pages .* RECRAWL=fixed and RECRAWL_INTERVAL=24 .* webloom refresh shop .*--older 24h$/,
+      ),
+    ])
+    await days.run(24, fixed(24))
+    // The start page was visited.
+    expect(told()).toEqual([expect.stringMatching(/ pages of this crawl /)])
+    await days.run(24, { ...fixed(12), RECRAWL: 'adaptive' })
+    expect(told()).toEqual([expect.stringMatching(/ 4 pages .* --older 12h$/)])
+  })
 })

@@ -212,8 +212,8 @@ export type KnownSettingsInput = {
    */
   readonly RECRAWL?: WrittenSetting<'RECRAWL'>
   /**
-   * Hours until a page is visited again (RECRAWL=fixed), or their mean over all pages (RECRAWL=adaptive). Default `24`
-   * (hours).
+   * Hours until a page is visited again (RECRAWL=fixed), or their mean over all pages (RECRAWL=adaptive). A page that is
+   * known comes to it with its next visit. Default `24` (hours).
    */
   readonly RECRAWL_INTERVAL?: WrittenSetting<'RECRAWL_INTERVAL'>
   /** With RECRAWL=adaptive no page is visited sooner. A shorter RECRAWL_INTERVAL shortens it. Default `1` (hours). */

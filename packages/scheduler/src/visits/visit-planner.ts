@@ -18,7 +18,12 @@ import {
 } from '@webloom/core'
 import { AdaptivePlan, type PlanState } from './intervals/adaptive-plan.ts'
 import { EVEN_SHARES, RATES } from './intervals/rate-mix.ts'
-import { failedMaxHours, type TroubleBounds } from './intervals/troubled-interval.ts'
+import {
+  failedMaxHours,
+  hoursAfterFailure,
+  hoursAfterGone,
+  type TroubleBounds,
+} from './intervals/troubled-interval.ts'
 import { datesAreEvidence, NO_LASTMOD, withLastmod } from './lastmod-trust.ts'
 import { type VisitPlan, visitMade } from './next-visit.ts'
 import { SitemapDates } from './sitemap-dates.ts'
@@ -80,6 +85,14 @@ export class VisitPlanner implements VisitRules {
   /** How long a page that fails is left alone at the most, hours. */
   get failedMaxHours(): number {
     return this.#bounds.failedMaxHours
+  }
+
+  /** The longest that a page waits after such a visit, hours: what was planned by other settings may wait longer. */
+  longestHours({ failures, goneAnswers }: Visit): number {
+    const { kind, meanHours, maxHours } = this.#options
+    if (goneAnswers > 0) return hoursAfterGone(goneAnswers, this.#bounds)
+    if (failures > 0) return hoursAfterFailure(failures, this.#bounds)
+    return kind === 'fixed' ? meanHours : maxHours
   }
 
   visited(

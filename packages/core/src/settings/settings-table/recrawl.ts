@@ -19,7 +19,7 @@ export const RECRAWL_SETTINGS = [
     min: 0.0002,
     since: 'webloom',
     summary:
-      'Hours until a page is visited again (RECRAWL=fixed), or their mean over all pages (RECRAWL=adaptive).',
+      'Hours until a page is visited again (RECRAWL=fixed), or their mean over all pages (RECRAWL=adaptive). A page that is known comes to it with its next visit.',
   },
   {
     name: 'RECRAWL_INTERVAL_MIN',

@@ -17,14 +17,17 @@ function endingCrawl() {
     mayFinish: true,
     ...{ waiting: 0, delayed: 0, leased: 0, sent: new Map(), applied: new Map() },
   })
-  const crawl = { waiting: 0 }
+  const crawl = { waiting: 0, runOf01: 'run' }
   const worker = (name: string) => {
     let looks = 0
-    const shardState = async () => {
-      looks++
-      return { ...state(), waiting: crawl.waiting }
-    }
-    const script = { shardState, read: async () => [], trim: async () => 0 }
+    const script = (shard: string) => ({
+      shardState: async () => {
+        looks++
+        return { ...state(), waiting: crawl.waiting, ...(shard === '01' && { run: crawl.runOf01 }) }
+      },
+      read: async () => [],
+      trim: async () => 0,
+    })
     const takes = async (task: OneWorkersTask) => {
       if (!tasks.has(task)) tasks.set(task, name)
       return tasks.get(task) === name
@@ -32,7 +35,7 @@ function endingCrawl() {
     const isOfAnother = async (task: OneWorkersTask) => tasks.has(task) && tasks.get(task) !== name
     const letsGo = async (task: OneWorkersTask) => void tasks.delete(task)
     const tending = new ShardsTending({
-      scripts: new Map(['00', '01', HOME].map((shard) => [shard, script])),
+      scripts: new Map(['00', '01', HOME].map((shard) => [shard, script(shard)])),
       home: {
         ...{ run: 'run', takes, isOfAnother, letsGo, look: async () => {}, keep: async () => {} },
         endLost: async () => {},
@@ -72,4 +75,15 @@ test('a worker that finds something leaves the looking to whoever finds nothing 
   expect(await other.tending.isNothingLeft()).toBe(false)
   crawl.waiting = 0
   expect(await other.tending.isOver()).toBe(0)
+})
+
+test('a crawl is not over while a shard does not know of its run: it has lost what it had', async () => {
+  const { crawl, worker } = endingCrawl()
+  const { tending } = worker('one')
+  crawl.runOf01 = ''
+  expect([await tending.isNothingLeft(), await tending.isOver()]).toEqual([false, undefined])
+  crawl.runOf01 = 'run'
+  const ending = tending.isOver()
+  crawl.runOf01 = 'another'
+  expect(await ending).toBeUndefined()
 })

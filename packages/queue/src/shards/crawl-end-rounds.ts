@@ -33,10 +33,14 @@ export class CrawlEndRounds {
   }
 }
 
-/** Nothing is left in any shard, and nothing is under way between two of them, if all that was read is of one moment. */
+/**
+ * Nothing is left in any shard, and nothing is under way between two of them, if all that was read is of one moment. A shard that
+ * does not know of the home's run has lost what it had: that it is empty says nothing, and the crawl is not over but lost.
+ */
 export function isNothingLeft(round: Round): boolean {
-  for (const [sender, { sent, waiting, delayed, leased }] of round) {
-    if (waiting + delayed + leased > 0) return false
+  const run = round.get(HOME)?.run
+  for (const [sender, { sent, waiting, delayed, leased, run: known }] of round) {
+    if (known !== run || waiting + delayed + leased > 0) return false
     for (const [receiver, list] of sent) {
       const applied = round.get(receiver)?.applied.get(sender) ?? new Map()
       if (firstLacking(list, applied)) return false

@@ -58,13 +58,18 @@ const settings = (more: SettingsInput) => ({
 /** Shards wait for each other's servers as long as these may lose something: here none does. */
 const TIMES = scaledTimes(0.2)
 
-const crawledBy = async (Class: typeof Pages, more: SettingsInput, { logger } = listeningLogger()) =>
+const crawledBy = async (
+  Class: typeof Pages,
+  more: SettingsInput,
+  { logger } = listeningLogger(),
+  times = TIMES,
+) =>
   (
     await assemble(Class, {
       layers: { command: settings({ QUEUE_SHARDS: SHARDS, ...more }) },
       folder: import.meta.dirname,
       createLogger: () => logger,
-      times: TIMES,
+      times,
     })
   ).run()
 const crawled = (more: SettingsInput) => crawledBy(Pages, more)
@@ -250,6 +255,22 @@ test('a shard that is lost ends the crawl for its workers, with an ERROR that na
   expect(errors.map(({ message }) => message).join()).toContain('run webloom clear pages')
   expect(errors.filter(({ message }) => message.includes('is gone from its Redis'))).toHaveLength(1)
   expect((await seen(readStatus)).finishReason).toBe('crawl_lost')
+})
+
+test('it does so, too, when it had all that was left, and two looks at once find nothing', async () => {
+  const ofOneHost = [...web.reachable()].filter((url) => url.startsWith(web.seeds[0]!))
+  class Tail extends Pages {
+    override startUrls = [web.seeds[0]!]
+    override *parse(): Generator<unknown> {
+      for (const url of ofOneHost) yield new Request(url)
+    }
+  }
+  // As with replicas, which no worker need wait for.
+  const soon = { ...TIMES, shards: { ...TIMES.shards, keptMs: 0 } }
+  const ending = crawledBy(Tail, { DOWNLOAD_DELAY: 0.5 }, listeningLogger(), soon)
+  await web.waitForHits(3)
+  await bench.redis.del(...(await bench.redis.keys('*:{pages#*}:*')))
+  expect((await ending).finishReason).toBe('crawl_lost')
 })
 
 test('what cannot be in shards is refused; one server for all is warned of; shards that the next run does not have are emptied', async () => {

@@ -66,6 +66,8 @@ export interface RunSeen {
   readonly fields: Readonly<Record<string, number>>
   /** `download`, `callback`, `queue` → how long those took together. Absent where METRICS_TIMES was off. */
   readonly times?: Readonly<Record<string, { readonly seconds: number; readonly count: number }>>
+  /** Its process was killed, the last time then, and it went on: counts may miss what it did in so many seconds before. Absent: they are whole. */
+  readonly mayMiss?: { readonly before: Moment; readonly seconds: number }
   /** What the monitors of the run have found, in order. Absent: nothing. */
   readonly alerts?: readonly AlertSeen[]
   /** Of whom it is known that messages about that did not reach them. Absent: nothing of the kind is known. */

@@ -8,7 +8,7 @@ import { statHistograms } from '../metrics/time-histograms.ts'
 /** All of a run that is counted. */
 export type RunFigures = Omit<
   RunSeen,
-  'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'alerts' | 'unsent'
+  'run' | 'state' | 'begunAt' | 'endedAt' | 'finishReason' | 'mayMiss' | 'alerts' | 'unsent'
 >
 
 /** Kept of what a server may invent. */

@@ -135,6 +135,23 @@ test('a run that is resumed in its JOBDIR goes on with its record, and its figur
     ])
   }))
 
+test('a run that is killed and goes on in its JOBDIR says how much its counts may miss, also when it is stopped once more', () =>
+  inFolder(async (folder) => {
+    const begun = async () => {
+      const log = new FileRunLog({ folder, jobDir: join(folder, 'job'), stats: new MemoryStatsCollector() })
+      await log.begin(true)
+      return log
+    }
+    const missed = async () => (await readFileRuns(folder)).map(({ mayMiss }) => mayMiss?.seconds)
+    await begun()
+    expect(await missed()).toEqual([undefined])
+    // The one before was killed.
+    await (await begun()).ended('shutdown')
+    expect(await missed()).toEqual([10])
+    await (await begun()).ended('finished')
+    expect(await missed()).toEqual([10])
+  }))
+
 test('the last fifty runs are kept; a file of something else is left alone', () =>
   inFolder(async (folder) => {
     const run = {

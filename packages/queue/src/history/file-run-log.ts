@@ -65,6 +65,7 @@ export class FileRunLog implements RunLog {
   #run: { readonly id: string; readonly begunAt: string; readonly sinceMs: number } | undefined
   /** Of the run before it was resumed. */
   #before: RunFigures | undefined
+  #mayMiss: RunSeen['mayMiss']
   #end: { readonly state: RunSeen['state']; readonly reason: string; readonly at: string } | undefined
   #notes: MonitorNotes = NO_NOTES
   #writing: Promise<void> = Promise.resolve()
@@ -83,6 +84,7 @@ export class FileRunLog implements RunLog {
     if (earlier) {
       this.#run = { id: earlier.run, begunAt: earlier.begunAt, sinceMs }
       this.#before = figuresOf(earlier)
+      this.#mayMiss = mayMissOf(earlier, sinceMs)
       this.#notes = earlier.notes ?? NO_NOTES
     } else {
       const begunAt = new Date(sinceMs).toISOString()
@@ -157,6 +159,7 @@ export class FileRunLog implements RunLog {
       state: this.#end?.state ?? 'running',
       begunAt: this.#run!.begunAt,
       ...(this.#end && { endedAt: this.#end.at, finishReason: this.#end.reason }),
+      ...(this.#mayMiss && { mayMiss: this.#mayMiss }),
       ...(this.#before ? summedFigures(this.#before, own) : own),
       writtenAt: new Date().toISOString(),
       process: { host: hostname(), pid: process.pid },
@@ -234,6 +237,13 @@ async function forgetOldest(folder: string): Promise<void> {
   await Promise.all(old.map(({ run }) => rm(join(folder, `${run}.json`), { force: true })))
 }
 
+/** Of a process that was killed, what it did after it had written its run for the last time is not counted. */
+function mayMissOf({ state, writtenAt, mayMiss }: StoredRun, nowMs: number): RunSeen['mayMiss'] {
+  if (state !== 'running') return mayMiss
+  const before = new Date(Math.min(Date.parse(writtenAt) + WRITE_EVERY_MS, nowMs)).toISOString()
+  return { before, seconds: (mayMiss?.seconds ?? 0) + WRITE_EVERY_MS / 1000 }
+}
+
 function figuresOf(run: StoredRun): RunFigures {
   const {
     form,
@@ -245,6 +255,7 @@ function figuresOf(run: StoredRun): RunFigures {
     begunAt,
     endedAt,
     finishReason,
+    mayMiss,
     run: id,
     ...figures
   } = run

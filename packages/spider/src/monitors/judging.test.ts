@@ -109,6 +109,17 @@ test.each<[string, Monitors, Partial<RunSeen>, string[]]>([
   expect(atEnd(monitors, figures)).toEqual(ids)
 })
 
+test('of a run whose process was killed, items that may only not be counted are not told of as missing', () => {
+  const monitors = { items: { min: 40, drop: 0.01 }, successes: 40 }
+  const killed = { mayMiss: { before: new Date(BEGUN).toISOString(), seconds: 10 } }
+  const some = (count: number) => ({ items: count, statuses: { 200: count } })
+  const past = [{ items: 40 }]
+  const all = ['items/min', 'successes', 'items/drop']
+  expect(atEnd(monitors, some(38), past, 1)).toEqual(all)
+  expect(atEnd(monitors, { ...some(38), ...killed }, past, 1)).toEqual([])
+  expect(atEnd(monitors, { ...some(20), ...killed }, past, 1)).toEqual(all)
+})
+
 test('a run that brings less than those before is told of; one as small as the least of them is not', () => {
   const past = [1000, 1010, 600, 990, 1005].map((items) => ({ items }))
   const monitors = { items: { drop: 0.3 } }

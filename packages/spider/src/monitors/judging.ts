@@ -65,7 +65,7 @@ export function judgeEnd(monitors: Monitors, look: RunLook, clock: RunClock): Fi
   return [
     ...tooMuch(monitors, look),
     ...tooLong(monitors, look, clock),
-    ...tooFew(monitors, look),
+    ...tooFew(monitors, look, clock),
     ...badEnd(monitors, look),
     ...statuses(monitors, look, true),
     ...wholeCoverage(monitors, look),
@@ -132,15 +132,24 @@ function noItems({ items }: Monitors, { quietMs }: RunClock): Finding[] {
   ]
 }
 
-function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding[] {
+/** What a run has lost with its process, whose pace may have been twice the usual one just then. */
+function missedAtMost(count: number, { mayMiss }: RunSeen, { ranMs }: RunClock): number {
+  if (!mayMiss) return 0
+  const perSecond = count / Math.max(ranMs / 1000, 1)
+  return Math.ceil(2 * perSecond * mayMiss.seconds)
+}
+
+function tooFew({ items, successes }: Monitors, { run, past }: RunLook, clock: RunClock): Finding[] {
   const found: Finding[] = []
-  if (items?.min !== undefined && run.itemPages === undefined && run.items < items.min)
+  // Of items that may be there nobody is told that they are missing.
+  const most = (count: number) => count + missedAtMost(count, run, clock)
+  if (items?.min !== undefined && run.itemPages === undefined && most(run.items) < items.min)
     found.push({
       id: 'items/min',
       words: `${grouped(run.items)} items; at least ${grouped(items.min)} are expected`,
     })
   const good = run.statuses['200'] ?? 0
-  if (successes !== undefined && good < successes)
+  if (successes !== undefined && most(good) < successes)
     found.push({
       id: 'successes',
       words: `${grouped(good)} responses with status 200; at least ${grouped(successes)} are expected`,
@@ -152,7 +161,7 @@ function tooFew({ items, successes }: Monitors, { run, past }: RunLook): Finding
   if (before.length === 0) return found
   const usual = median(before)
   const least = Math.min(...before)
-  if (run.items < usual * (1 - items.drop) && run.items < least)
+  if (most(run.items) < usual * (1 - items.drop) && most(run.items) < least)
     found.push({
       id: 'items/drop',
       words: `${grouped(run.items)} items, ${percent(1 - run.items / usual)} fewer than usual (${grouped(usual)}); a drop of ${percent(items.drop)} is allowed, and the fewest of the last ${before.length} runs were ${grouped(least)}`,

@@ -28,9 +28,17 @@ export function runLines({ runs, crawl, place }: Pick<KeptRuns, 'runs' | 'crawl'
       .map((cell, column) => cell.padEnd(widths[column]!))
       .join('   ')
       .trimEnd(),
+    ...missLines(runs[n]!),
     ...(runs[n]!.alerts ?? []).map(({ words }) => `  ! ${words}`),
     ...(runs[n]!.unsent ?? []).map((unsent) => `  ! not told: ${unsentWords(unsent)}`),
   ])
+}
+
+function missLines({ mayMiss }: RunSeen): string[] {
+  if (!mayMiss) return []
+  return [
+    `  its process was killed: counts may miss up to ${mayMiss.seconds} s before ${secondShown(mayMiss.before)}`,
+  ]
 }
 
 function changed(now: number, before: number | undefined): string {

@@ -137,6 +137,10 @@ export const RUN = object<RunSeen>(
     statuses: recordOf(count()),
     fields: recordOf(count()),
     times: recordOf(object<{ seconds: unknown; count: unknown }>({ seconds: number(), count: count() })),
+    mayMiss: object<NonNullable<RunSeen['mayMiss']>>({
+      before: moment(),
+      seconds: number('of what its process did before it was killed: that may not be counted'),
+    }),
     alerts: listOf(
       object<AlertSeen>(
         { id: text(), words: text(), at: moment(), resolvedAt: moment(), pages: listOf(text()) },
@@ -164,6 +168,7 @@ export const RUN = object<RunSeen>(
     'exceptions',
     'dropped',
     'invalid',
+    'mayMiss',
     'times',
     'alerts',
     'unsent',

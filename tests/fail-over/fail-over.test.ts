@@ -5,7 +5,7 @@ import { cutsOff } from './cutting-off.ts'
 import { cluster, failsOver, sentinels } from './failing-over.ts'
 
 /** Enough that many are left when the master goes. */
-const pagesPerHost = 60
+const pagesPerHost = 150
 
 // Most of their time is waiting until a master counts as gone.
 describe.concurrent('every page is crawled', () => {

@@ -217,10 +217,14 @@ export class BucketQueue implements RequestQueue {
     return this.#parts.outcomes.reject(lease, reason, visit)
   }
 
-  /** Counts by Redis, not by this worker's turns: the requests that no worker has are the ones that matter. */
+  /**
+   * Counts by Redis, not by this worker's turns: the requests that no worker has are the ones that matter. None while something waits here
+   * for its time: a delay may be a minute.
+   */
   async inFlight(): Promise<readonly InFlight[]> {
     const { workerId } = this.#options
-    const { scripts } = this.#parts
+    const { scripts, machine } = this.#parts
+    if (machine.waits(performance.now())) return []
     const all: InFlight[] = []
     for (let sent = 0; sent < MAX_SCRIPTS_PER_LOOK; sent++) {
       const { cursor, found } = await scripts.inFlight(workerId, this.#flightCursor, MAX_TURNS_PER_SCRIPT)

@@ -137,6 +137,11 @@ export class FrontierMachine {
     return this.#schedule.wakeAtMs
   }
 
+  /** Returns whether something here waits for its time. */
+  waits(nowMs: number): boolean {
+    return this.#schedule.waits(nowMs)
+  }
+
   /** Places what has waited for its time. */
   wake(nowMs: number): void {
     this.#schedule.wake(nowMs)

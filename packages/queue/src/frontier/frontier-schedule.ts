@@ -5,6 +5,9 @@ import { type HeldSlot, HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { OtherWorkers } from './other-workers.ts'
 
+/** What could have gone so long ago does not wait for its time. */
+const OVERDUE_MS = 5000
+
 /** Priorities are whole numbers. Of requests of one priority those go first of which Redis knows already that they start. */
 const NOTED_FIRST = 0.5
 
@@ -29,6 +32,12 @@ export class FrontierSchedule {
   /** When something may go, or be taken, that may not now; infinity: nothing. */
   get wakeAtMs(): number {
     return this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Returns whether something here waits for its time, be it a delay, a pause or a retry, and is not long overdue. */
+  waits(nowMs: number): boolean {
+    const firstAtMs = Math.min(this.wakeAtMs, nowMs + this.soonestMs(nowMs))
+    return firstAtMs < Number.POSITIVE_INFINITY && firstAtMs > nowMs - OVERDUE_MS
   }
 
   /** Returns how soon the first of the sources would let something go; infinity: there is none. */

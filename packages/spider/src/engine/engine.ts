@@ -105,6 +105,8 @@ export class Engine {
   readonly #feeder: Feeder
   readonly #stallWatch: StallWatch
   #isPaused = false
+  /** Pages, so far. */
+  #begun = 0
   #idleSinceMs: number | undefined
   #reason: string | undefined
   #fatal: { readonly error: unknown } | undefined
@@ -124,6 +126,7 @@ export class Engine {
     })
     this.#stallWatch = new StallWatch({
       isBusy: () => this.#isPaused || this.#pages.size > 0,
+      begun: () => this.#begun,
       inFlight: () => options.scheduler.inFlight(),
       stats: options.stats,
       logger: options.logger,

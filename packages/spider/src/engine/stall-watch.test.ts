@@ -6,10 +6,12 @@ test('an idle worker in whose name requests are in flight is told of once, until
   const stats = new MemoryStatsCollector()
   const warned: string[] = []
   let isBusy = true
+  let begun = 0
   let found: InFlight[] = [{ slot: 'a.test', count: 3, holder: 'host:1:x' }]
   let asked = 0
   const watch = new StallWatch({
     isBusy: () => isBusy,
+    begun: () => begun,
     inFlight: async () => {
       asked++
       return found
@@ -25,6 +27,11 @@ test('an idle worker in whose name requests are in flight is told of once, until
     await vi.advanceTimersByTimeAsync(3000)
     expect(asked).toBe(0)
     isBusy = false
+    // Pages that are over before the next look.
+    const pages = setInterval(() => begun++, 70)
+    await vi.advanceTimersByTimeAsync(3000)
+    clearInterval(pages)
+    expect(asked).toBe(0)
     await vi.advanceTimersByTimeAsync(900)
     expect(asked).toBe(0)
     await vi.advanceTimersByTimeAsync(3000)

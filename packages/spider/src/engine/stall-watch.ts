@@ -3,6 +3,8 @@ import type { InFlight, Logger, StatsCollector } from '@webloom/core'
 export interface StallWatchOptions {
   /** Returns whether this worker downloads, runs a callback or a pipeline, or is paused. */
   readonly isBusy: () => boolean
+  /** Returns how many pages it has begun: with a delay each may be over before the next look. */
+  readonly begun: () => number
   /** Resolves to the requests that the queue counts as in flight for this worker. */
   readonly inFlight: () => Promise<readonly InFlight[]>
   readonly stats: StatsCollector
@@ -22,6 +24,7 @@ const HOSTS_TOLD_MAX = 10
 export class StallWatch {
   readonly #options: StallWatchOptions
   #idleSinceMs = performance.now()
+  #begun = 0
   #isTold = false
   #looking: NodeJS.Timeout | undefined
 
@@ -41,13 +44,20 @@ export class StallWatch {
 
   /** True from the warning on until this worker has something to do again. */
   get isStalled(): boolean {
-    return this.#isTold && !this.#options.isBusy()
+    return this.#isTold && !this.#hasWorked
+  }
+
+  /** Since the last look. */
+  get #hasWorked(): boolean {
+    const { isBusy, begun } = this.#options
+    return isBusy() || begun() !== this.#begun
   }
 
   async #look(): Promise<void> {
-    const { isBusy, afterMs = AFTER_MS, logger } = this.#options
+    const { begun, afterMs = AFTER_MS, logger } = this.#options
     const nowMs = performance.now()
-    if (isBusy()) {
+    if (this.#hasWorked) {
+      this.#begun = begun()
       this.#idleSinceMs = nowMs
       this.#isTold = false
     } else if (nowMs - this.#idleSinceMs >= afterMs && !this.#isTold) {
@@ -60,9 +70,9 @@ export class StallWatch {
   }
 
   async #ask(idleMs: number): Promise<void> {
-    const { inFlight, isBusy, stats, logger } = this.#options
+    const { inFlight, stats, logger } = this.#options
     const found = await inFlight()
-    if (found.length === 0 || isBusy()) return
+    if (found.length === 0 || this.#hasWorked) return
     this.#isTold = true
     stats.inc('scheduler/stalled')
     const requests = found.reduce((sum, { count }) => sum + count, 0)

@@ -6,7 +6,7 @@ import { clearCrawl } from '../outside/crawl-control.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { beginRun, crawlWanted } from './begin-run.ts'
 import { CrawlSchedules } from './crawl-schedules.ts'
-import { DueRuns } from './due-runs.ts'
+import { type DueRun, DueRuns } from './due-runs.ts'
 import { noteFire, readScheduledRuns } from './fire-counts.ts'
 import { refuseRun } from './refuse-run.ts'
 import {
@@ -36,7 +36,12 @@ function ofOneSpider() {
   const keys = crawlRedisKeys(schedule)
   const schedules = new CrawlSchedules(bench.redis, {})
   const waiting = async () => {
-    const due = new DueRuns({ redis: bench.redis, keys: scheduleKeys(schedule), lockMs: LOCK_MS })
+    const due = new DueRuns({
+      redis: bench.redis,
+      keys: scheduleKeys(schedule),
+      lockMs: LOCK_MS,
+      laterMs: 20,
+    })
     await due.open()
     return due
   }
@@ -245,6 +250,31 @@ test('runs that were missed as nobody was there are made up once', async () => {
   expect(first.dueAt).toEqual(nextAt)
   expect(await bench.redis.zcard(`${keys.schedules}:delayed`)).toBe(1)
   expect((await taken(due)).dueAt.getTime()).toBeGreaterThan(takenAt - 1000)
+  await due.close()
+})
+
+test('a run that was missed as nobody was there, while another had not ended, is made up once when that has', async () => {
+  const { spider, schedule, schedules, keys, waiting, begun, begin } = ofOneSpider()
+  const { nextAt } = await schedules.set({ ...schedule, cron: '* * * * * *' })
+  expect(await begin('old')).toBe('begun')
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(nextAt.getTime()))
+  const due = await waiting()
+  const seen = async (run: DueRun) => {
+    const { outcome, run: id } = await begun(run.fire)
+    await run.settled(outcome, { run: id })
+    return outcome
+  }
+  const missed = await taken(due)
+  expect([missed.dueAt, await seen(missed)]).toEqual([nextAt, 'going'])
+  // Those at whose hour somebody is there are none of it.
+  await schedules.set(schedule)
+  const again = await taken(due)
+  expect([again.dueAt, await seen(again)]).toEqual([nextAt, 'going'])
+  await bench.redis.hset(keys.record, { state: 'finished', finishReason: 'finished' })
+  const late = await taken(due)
+  expect([late.dueAt, await seen(late)]).toEqual([nextAt, 'begun'])
+  expect((await schedules.all()).find(({ name }) => name === spider)!.last!.outcome).toBe('begun')
+  expect(await bench.redis.zcard(`${keys.schedules}:delayed`)).toBe(1)
   await due.close()
 })
 

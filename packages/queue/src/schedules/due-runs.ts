@@ -11,6 +11,7 @@
  * One that is taken a second time adds nothing.
  */
 
+import { createHash } from 'node:crypto'
 import { type Logger, silentLogger } from '@webloom/core'
 import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -22,6 +23,8 @@ import {
   bullNames,
   dueAtOf,
   type FireOutcome,
+  JOB_OPTIONS,
+  LATER,
   type LastFire,
   MAX_SCHEDULES_PER_SPIDER,
   openScheduleQueue,
@@ -36,6 +39,7 @@ import {
 const LOCK_MS = 10_000
 /** A process that died with a run that was due is found by the second look after its lock has ended. */
 const LOOK_FOR_LOST_EVERY_MS = 3000
+const LATER_MS = 30_000
 /** BullMQ would give a job up that was lost so often. */
 const LOST_MAX = 1_000_000
 
@@ -57,6 +61,8 @@ export interface DueRunsOptions {
   readonly keys: CrawlRedisKeys
   readonly logger?: Logger
   readonly lockMs?: number
+  /** A run that waits for the end of another is looked at after so long. */
+  readonly laterMs?: number
 }
 
 export class DueRuns {
@@ -64,16 +70,20 @@ export class DueRuns {
   readonly #keys: CrawlRedisKeys
   readonly #logger: Logger
   readonly #lockMs: number
+  readonly #laterMs: number
   #worker: Worker | undefined
   #queue: Queue | undefined
   #takes = 0
+  /** Nobody was there before. */
+  #servedSinceMs = 0
   #lookedForLostAt = Number.NEGATIVE_INFINITY
 
-  constructor({ redis, keys, logger = silentLogger, lockMs = LOCK_MS }: DueRunsOptions) {
+  constructor({ redis, keys, logger = silentLogger, lockMs = LOCK_MS, laterMs = LATER_MS }: DueRunsOptions) {
     this.#redis = redis
     this.#keys = keys
     this.#logger = logger
     this.#lockMs = lockMs
+    this.#laterMs = laterMs
   }
 
   async open(): Promise<void> {
@@ -139,7 +149,11 @@ export class DueRuns {
 
   /** Says that somebody is there to begin runs. */
   async #isThere(): Promise<void> {
-    await this.#redis.set(servedKey(this.#keys), '1', 'PX', SERVED_KEPT_MS)
+    const key = servedKey(this.#keys)
+    // An earlier release writes 1 there.
+    const since = await this.#redis.get(key)
+    this.#servedSinceMs = since === null ? Date.now() : Number(since)
+    await this.#redis.set(key, String(this.#servedSinceMs), 'PX', SERVED_KEPT_MS)
   }
 
   async #findLost(): Promise<void> {
@@ -150,8 +164,16 @@ export class DueRuns {
       this.#logger.warn({ job }, 'a process has died before it began the run that was due: another begins it')
   }
 
+  /** Looks again whether it can be begun, unless the schedule is gone by then. The same however often it is noted. */
+  async #later(job: Job, { name }: Schedule, dueAt: number): Promise<void> {
+    const id = `${LATER}${dueAt}-${createHash('sha256').update(job.id!).digest('hex').slice(0, 16)}`
+    const isThere = (await this.schedules()).some((one) => one.name === name)
+    if (isThere) await this.#queue!.add('run', job.data, { ...JOB_OPTIONS, jobId: id, delay: this.#laterMs })
+  }
+
   #dueRun(job: Job, token: string, schedule: Schedule): DueRun {
     const dueAt = dueAtOf(job)
+    const servedSinceMs = this.#servedSinceMs
     return {
       schedule,
       fire: job.id!,
@@ -168,8 +190,14 @@ export class DueRuns {
         }
       },
       settled: async (outcome, noted) => {
-        if (outcome !== 'done') {
+        const isLater = job.id!.startsWith(LATER)
+        const isAtItsHour = job.id!.startsWith('repeat:')
+        // Nobody was there at its hour, so it is made up when the run has ended that goes on now.
+        const waits = outcome === 'going' && (isLater || (isAtItsHour && dueAt < servedSinceMs))
+        if (waits) await this.#later(job, schedule, dueAt)
+        if (outcome !== 'done' && !(isLater && waits)) {
           const last: LastFire = { dueAt, at: Date.now(), outcome, fire: job.id!, ...noted }
+          if (waits) Object.assign(last, { why: `${noted?.why ?? 'a run goes on'}; it is begun after that` })
           await noteFire(this.#redis, this.#keys, schedule, last)
         }
         await job.moveToCompleted(undefined, token, false)

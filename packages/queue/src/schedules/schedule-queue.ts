@@ -116,8 +116,11 @@ export async function openScheduleQueue(redis: Redis, keys: CrawlRedisKeys): Pro
   return queue
 }
 
+/** Of the ids of jobs that wait for the end of a run; when they were due follows. */
+export const LATER = 'later-'
+
 /** Returns when a job was due: BullMQ's jobs of a scheduler are named for it. */
 export function dueAtOf(job: Pick<Job, 'id' | 'timestamp'>): number {
-  const [, ms] = /^repeat:.*:(\d+)$/.exec(job.id ?? '') ?? []
+  const [, ms] = /^(?:repeat:.*:|later-)(\d+)(?:$|-)/.exec(job.id ?? '') ?? []
   return ms === undefined ? job.timestamp : Number(ms)
 }

@@ -33,11 +33,11 @@ const { members } = PROTOCOL_TIMES
 const times = { ...PROTOCOL_TIMES, members: { ...members, beatEveryMs: 100 } }
 const joining = { ...times, members: { ...members, beatEveryMs: WAITS_MS - members.lostAfterMs } }
 
-const worker = (filterUrl: string, own = times) =>
-  assemble(Pages, {
+const worker = (filterUrl: string, own = times, spider = Pages, { logger } = listeningLogger()) =>
+  assemble(spider, {
     layers: { command: { REDIS_URL: redis.url, DUPEFILTER_REDIS_URL: filterUrl, DOWNLOAD_DELAY: 60 } },
     folder: import.meta.dirname,
-    createLogger: () => listeningLogger().logger,
+    createLogger: () => logger,
     times: own,
   })
 
@@ -64,4 +64,46 @@ test('it is refused, as is another one with it, and fetches nothing; one that na
   expect((await crawled).finishReason).toBe('enough')
   expect((await joined).finishReason).toBe('enough')
   expect(web.hits).toHaveLength(2)
+})
+
+/** Resolves when nobody has asked this server's part of the filter anything for longer than a page waits to be settled. */
+async function untilAskedNothing(server: RedisServer) {
+  let known = ''
+  await vi.waitFor(
+    async () => {
+      const before = known
+      known = String(await server.command('INFO', 'commandstats'))
+        .match(/cmdstat_eval.*calls=\d+/g)!
+        .join()
+      expect(known).toBe(before)
+    },
+    { timeout: 10_000, interval: 2 * PROTOCOL_TIMES.filter.settleWithinMs },
+  )
+}
+
+test('one part of a filter has lost its data and is asked nothing: a worker joins, and one with another filter does not', async () => {
+  // The hosts wait a minute for the next request of a crawl.
+  class Tail extends Pages {
+    override name = 'tail'
+  }
+  const both = `${redis.url},${other.url}`
+  const before = web.hits.length
+  const first = await worker(both, times, Tail)
+  const crawled = first.run()
+  await web.waitForHits(before + 2)
+  await untilAskedNothing(other)
+  await other.command('FLUSHALL')
+  const wrong = await worker(`${redis.url}/1`, joining, Tail)
+  await expect(wrong.run()).rejects.toThrow(/is not that of the workers at work/)
+  const soon = { ...times, members: { ...times.members, lostAfterMs: 2000 } }
+  const told = listeningLogger()
+  const second = await worker(both, soon, Tail, told)
+  const joined = second.run()
+  const emptied = () =>
+    told.lines.filter(({ message }) => /found empty when this worker joined/.test(message))
+  await Promise.race([joined, vi.waitFor(() => expect(emptied()).toHaveLength(1), 10_000)])
+  first.stop('enough')
+  expect((await crawled).finishReason).toBe('enough')
+  expect((await joined).finishReason).toBe('enough')
+  expect(web.hits).toHaveLength(before + 2)
 })

@@ -71,7 +71,8 @@ export interface DupeFilter {
   /**
    * Resolves to what tells the place where this filter keeps requests from any other: the same for all processes that fill it, and
    * another text once it was emptied or has lost its data. A worker with another place than those at work is refused, as it would fetch
-   * again what they have fetched. Called before `joined`, and with each heartbeat. Absent where no place is shared.
+   * again what they have fetched. Called before `joined`, and with each heartbeat: then it looks again, as others join by what it tells.
+   * Absent where no place is shared.
    */
   place?(): Promise<string>
   /**

@@ -69,12 +69,24 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(await (await joined(bench.nextKey(), 'a run-1')).place()).not.toBe(place)
     const redis = bench.connect()
     await redis.del(await redis.keys(`*${key}*`))
-    // Each finds out with a question of its own.
     await a.requestsSeen(pages(0, 1), PAGE)
     expect(await a.place()).not.toBe(place)
+    expect(await b.place(), 'which has asked nothing').toBe(await a.place())
     await a.clear()
     await b.requestsSeen(pages(0, 1), PAGE)
     expect(await b.place()).toBe(await a.place())
+  })
+
+  test('a worker that asks nothing reads the place of the next that joins once the data is lost, and writes none itself', async () => {
+    const [key, redis] = [bench.nextKey(), bench.connect()]
+    const a = await joined(key, 'a run-1')
+    const place = await a.place()
+    await redis.del(await redis.keys(`*${key}*`))
+    expect(await a.place(), 'that of nobody yet').toBe(place)
+    expect(await redis.keys(`*${key}*`)).toEqual([])
+    const next = await bench.open(make, { key, crawl: () => 'a run-1' })
+    const others = await next.place()
+    expect([others === place, await a.place()]).toEqual([false, others])
   })
 
   test('two crawls on two queues clean each their own marks, and nobody’s else', async () => {

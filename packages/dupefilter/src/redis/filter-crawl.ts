@@ -58,7 +58,8 @@ export class FilterCrawl {
   /** True when this process has noted the crawl, or heard that it is noted, and has not emptied the filter since. */
   #isNoted = false
   #noting: NodeJS.Timeout | undefined
-  #place: Promise<string> | undefined
+  #place: string | undefined
+  #looking: Promise<string> | undefined
 
   constructor(options: FilterCrawlOptions) {
     this.#options = options
@@ -113,19 +114,26 @@ export class FilterCrawl {
     clearInterval(this.#noting)
   }
 
-  /** Resolves to what tells the data of this filter from any other; asks Redis only when that may have changed. */
+  /** Resolves to what tells the data of this filter from any other. Looks once at a time, however long Redis is away. */
   place(): Promise<string> {
-    this.#place ??= this.#readPlace().catch((error: unknown) => {
-      this.#place = undefined
-      throw error
+    this.#looking ??= this.#lookForPlace().finally(() => {
+      this.#looking = undefined
     })
-    return this.#place
+    return this.#looking
   }
 
-  async #readPlace(): Promise<string> {
+  /**
+   * A place that is gone, with all data, is kept until another is there: by a worker that joins, or by the next question. Nothing is
+   * written here, as a part's record that does not say which part it is looks like that of a whole filter.
+   */
+  async #lookForPlace(): Promise<string> {
     const { redis, keys } = this.#options
-    await redis.hsetnx(keys.record, 'place', randomUUID())
-    return (await redis.hget(keys.record, 'place'))!
+    const known = this.#place
+    if (known === undefined) await redis.hsetnx(keys.record, 'place', randomUUID())
+    const place = (await redis.hget(keys.record, 'place')) ?? known!
+    // Unless the filter was emptied meanwhile.
+    if (this.#place === known) this.#place = place
+    return place
   }
 
   /** Renews the note: a crawl that is paused, or waits for slow hosts, asks nothing for long but is still there. */

@@ -83,10 +83,10 @@ export class CrawlEnding {
     await record.noteFilter()
   }
 
-  /** Where the filter keeps requests, as far as it is known: it has another place when it has lost its data. */
+  /** Where the filter keeps requests, as of the last look; looks again: it has another place when it has lost its data. */
   get filterPlace(): string | undefined {
     const kept = (place: string) => {
-      this.#filterPlace = place
+      if (this.#filterPlace !== undefined) this.#filterPlace = place
     }
     // A filter that is not open yet, or just emptied, must not be written to.
     if (this.#filterPlace !== undefined) this.#options.filter.place?.().then(kept, () => {})
@@ -202,7 +202,8 @@ const placeScript = new OomSafeScript('redis/now.lua', 'members/filter-place.lua
 
 /**
  * Resolves to true when a worker that is present has its filter at this place, or none of them tells; to false when all have other ones for longer
- * than this may pass: a killed worker looks present for a while, and those whose filter has lost its data find out with their next question.
+ * than this may pass: a killed worker looks present for a while, and those whose filter has lost its data read with their next heartbeat the place that this
+ * worker has written there.
  */
 export async function isFilterShared(place: string, worker: JoiningWorker): Promise<boolean> {
   const { redis, keys, workerId, times, logger } = worker

@@ -270,6 +270,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
         'recrawl/',
         'start_known_count',
         'lying_hosts',
+        'led_back_count',
         'lastmod_sooner_count',
         'lastmod_later_count',
       ),

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { persistsOf, type ProtocolTimes, redisTargets, UsageError, WebloomError } from '@webloom/core'
+import { type ProtocolTimes, persistsOf, redisTargets, UsageError, WebloomError } from '@webloom/core'
 import { CRAWL_LOST, REQUESTS_LEFT } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'

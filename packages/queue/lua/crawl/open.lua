@@ -2,11 +2,11 @@
 --
 -- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
---          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, mode: of its queue, absent where any may join, filter: {same, settings} of
+--          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, filter: {same, settings} of
 --          its dupefilter, absent where any may join}
 --          ARGV[2] the worker's entry as JSON, without `at`
 -- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
---          Or {"shards", how many} for a crawl that was begun with another number of them, {"mode", which} in another mode, {"filter", same, settings} with another filter.
+--          Or {"shards", how many} for a crawl that was begun with another number of them, {"filter", same, settings} with another filter.
 --          One that an earlier release has begun notes none: the first that joins it notes its own.
 --          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
 local asked = cjson.decode(ARGV[1])
@@ -19,8 +19,6 @@ local others = presentBesides(asked.worker, now - asked.lostMs)
 
 if not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1') then
   return { 'shards', found.shards or '1' }
-elseif not isNew and not isOver and asked.mode and found.mode and found.mode ~= asked.mode then
-  return { 'mode', found.mode }
 elseif not isNew and not isOver and asked.filter and found.filter and found.filter ~= asked.filter.same then
   return { 'filter', found.filter, found.filterSettings }
 end
@@ -43,9 +41,6 @@ if not isOver then
     redis.call('DEL', workers, KEYS[3])
   end
   redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
-  if asked.mode and (isNew or not found.mode) then
-    redis.call('HSET', record, 'mode', asked.mode)
-  end
   if asked.filter and (isNew or not found.filter) then
     redis.call('HSET', record, 'filter', asked.filter.same, 'filterSettings', asked.filter.settings)
   end

@@ -96,18 +96,6 @@ export function otherShards(
   )
 }
 
-/** A crawl was begun in another mode: its requests are where workers of that mode look. */
-export function otherMode(
-  keys: CrawlRedisKeys,
-  begunIn: string,
-  { mode, typed = typedOf(keys) }: { readonly mode?: string; readonly typed?: string },
-): WebloomError {
-  return new WebloomError(
-    'WL_USAGE',
-    `QUEUE_MODE is ${mode}, and ${crawlShown(keys)} was begun with ${begunIn}: its requests lie where that mode has them, and would be left out. Go on with -s QUEUE_MODE=${begunIn}, or begin it anew: webloom clear ${typed} -s QUEUE_MODE=${begunIn}`,
-  )
-}
-
 /** How a crawl is named behind a command. */
 function typedOf({ queueName }: CrawlRedisKeys): string {
   const [spider, id] = queueName.slice(1, -1).split('@')

@@ -331,23 +331,3 @@ test.concurrent('a Redis at its maxmemory still takes heartbeats, begins outputs
     await full.stop()
   }
 })
-
-test('a worker in another QUEUE_MODE is refused until a new run begins, with both ways out: it would not see what waits', async () => {
-  const keys = bench.nextKeys()
-  const begun = bench.record(keys, { mode: 'job', persists: true })
-  await begun.open()
-  await begun.leave()
-  const other = bench.record(keys, { mode: 'turns', persists: true })
-  await expect(other.open()).rejects.toMatchObject({
-    code: 'WL_USAGE',
-    message: expect.stringMatching(
-      /begun with job: .*-s QUEUE_MODE=job, or begin it anew: webloom clear .*=job$/,
-    ),
-  })
-  const next = bench.record(keys, { mode: 'job', persists: true })
-  expect(await next.open()).toEqual({ begun: true })
-  await bench.redis.hset(keys.record, 'state', 'finished')
-  await next.leave()
-  const anew = bench.record(keys, { mode: 'turns', persists: true, begins: true })
-  expect(await anew.open()).toMatchObject({ begun: false })
-})

@@ -72,13 +72,7 @@ import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-k
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
-import {
-  AS_WRITTEN_NOW,
-  type CrawlsFilter,
-  otherMode,
-  otherShards,
-  refuseOtherFormat,
-} from './crawl-format.ts'
+import { AS_WRITTEN_NOW, type CrawlsFilter, otherShards, refuseOtherFormat } from './crawl-format.ts'
 import {
   type CrawlLeft,
   ENDS_OF_ONE_WORKER,
@@ -108,9 +102,8 @@ export interface RedisCrawlRecordOptions {
   readonly flushes?: boolean
   /** QUEUE_SHARDS. Default: 1. */
   readonly shards?: number
-  /** Absent: any filter may join. The same holds for QUEUE_MODE. */
+  /** Absent: any filter may join. */
   readonly filter?: CrawlsFilter
-  readonly mode?: string
   /** The crawl as it is typed. Default: by its name. */
   readonly typed?: string
   /** For a crawl of several shards: when nothing is left in any of them, nor between them, what its home had sent by then. Asked before it is finished. */
@@ -156,7 +149,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #persists: boolean
   readonly #flushes: boolean
   readonly #shards: number
-  readonly #asked: Pick<RedisCrawlRecordOptions, 'filter' | 'mode' | 'typed'>
+  readonly #asked: Pick<RedisCrawlRecordOptions, 'filter' | 'typed'>
   readonly #isOver: RedisCrawlRecordOptions['isOver']
   readonly #requestsElsewhere: () => Promise<number>
   readonly #mayStart: () => boolean
@@ -217,15 +210,21 @@ export class RedisCrawlRecord implements CrawlRecord {
       flushes: this.#flushes,
       persists: this.#persists,
       ...(this.#shards > 1 && { shards: String(this.#shards) }),
-      ...{ mode: this.#asked.mode, filter: this.#asked.filter?.noted },
+      filter: this.#asked.filter?.noted,
     }
-    const { record, workers, hostLists, failures, hostOrders } = this.#keys
-    const keys = [record, workers, hostLists, failures, hostOrders]
-    const args = [JSON.stringify(asked), workerEntry(this.#workerId, new Date())]
-    const reply = await openScript.run(this.#redis, keys, args)
+    const reply = await openScript.run(
+      this.#redis,
+      [
+        this.#keys.record,
+        this.#keys.workers,
+        this.#keys.hostLists,
+        this.#keys.failures,
+        this.#keys.hostOrders,
+      ],
+      [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
+    )
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = reply as (string | number)[]
     if (state === 'shards') throw otherShards(this.#keys, Number(id), this.#shards, this.#asked.typed)
-    if (state === 'mode') throw otherMode(this.#keys, String(id), this.#asked)
     if (state === 'filter') throw this.#asked.filter!.refusal({ same: String(id), settings: String(begunAt) })
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }

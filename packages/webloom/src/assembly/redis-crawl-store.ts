@@ -129,7 +129,7 @@ export async function redisStore(
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     typed,
-    ...{ filter: ownFilter, mode: settings.getString('QUEUE_MODE') },
+    filter: ownFilter,
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,

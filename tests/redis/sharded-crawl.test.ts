@@ -120,6 +120,12 @@ test('a crawl that was ended early: status counts what all shards have, export h
   expect((await bench.redis.keys('*')).filter(kept)).toEqual([])
 })
 
+/** All keys on the Redis, with their contents. */
+const everything = async () => {
+  const keys = (await bench.redis.keys('*')).toSorted()
+  return Promise.all(keys.map(async (key) => [key, (await bench.redis.dumpBuffer(key))?.toString('base64')]))
+}
+
 const inFilter = async (more: SettingsInput) => {
   const command = settings(more)
   const { filter, exists, close } = await openDupefilter(
@@ -170,6 +176,66 @@ test('a crawl of an earlier release notes no dupefilter: commands with other par
   await crawled({ CLOSESPIDER_PAGECOUNT: 5 })
   expect(await inFilter({ DUPEFILTER_SHARDS: 1 })).toBe(true)
   await expect(crawled({ DUPEFILTER_CLASS: 'redis-bloom' })).rejects.toThrow(/was begun with redis-set/)
+})
+
+test.each([
+  ['job', 'turns'],
+  ['turns', 'job'],
+] as const)(
+  'begun with QUEUE_MODE=%s: a worker with %s is refused and changes nothing, and commands go by the crawl’s',
+  async (QUEUE_MODE, other) => {
+    await crawled({ QUEUE_SHARDS: 1, QUEUE_MODE, CLOSESPIDER_PAGECOUNT: 5 })
+    const record = await seen(async ({ keys }) => keys.record)
+    const isRefused = async (more: SettingsInput = {}, shards = '') => {
+      const before = await everything()
+      await expect(crawled({ QUEUE_SHARDS: 1, QUEUE_MODE: other, ...more })).rejects.toThrow(
+        new RegExp(
+          `QUEUE_MODE is ${other}, and crawl "pages" was begun with ${QUEUE_MODE}: .*Go on with -s QUEUE_MODE=${QUEUE_MODE}${shards}, or begin it anew: webloom clear pages$`,
+        ),
+      )
+      expect(await everything()).toEqual(before)
+    }
+    await isRefused()
+    if (other === 'turns') await isRefused({ QUEUE_SHARDS: SHARDS }, ' -s QUEUE_SHARDS=1')
+
+    const status = await seen(readStatus, { QUEUE_MODE: other })
+    const left = await exported()
+    expect([status.mode, status.counts.waiting + status.counts.delayed]).toEqual([QUEUE_MODE, left.length])
+    const more = new Request(`${new URL(web.seeds[0]!).origin}/missing`)
+    const imported = (one: CrawlFromOutside) =>
+      withRedisTarget(one, async (target) => {
+        await target.adopt({ startEnded: false })
+        await target.push([{ id: target.fingerprinter.fingerprint(more), request: more }], 'import/1')
+        await target.settled('import/1')
+      })
+    await seen(imported, { QUEUE_MODE: other })
+    const { counts } = await seen(readStatus)
+    expect(counts.waiting + counts.delayed).toBe(left.length + 1)
+
+    // As an earlier build has begun it. Without counts of turns nothing tells, and who goes on with it notes its own.
+    expect(await bench.redis.hdel(record, 'mode')).toBe(1)
+    if (QUEUE_MODE === 'turns') await isRefused()
+    await crawled({ QUEUE_SHARDS: 1, QUEUE_MODE, CLOSESPIDER_PAGECOUNT: 1 })
+    await isRefused()
+  },
+)
+
+test('a new run may have another QUEUE_MODE, after one that has finished and after one that was emptied', async () => {
+  class Seeds extends Pages {
+    override *parse(): Generator<unknown> {}
+  }
+  const run = async (more: SettingsInput) => {
+    web.resetHits()
+    const settings = { QUEUE_SHARDS: 1, SCHEDULER_PERSIST: false, ...more }
+    const { finishReason } = await crawledBy(Seeds, settings)
+    return [finishReason, web.seeds.filter((url) => web.countOf(url) === 1).length]
+  }
+  const ALL = ['finished', web.seeds.length]
+  expect(await run({ QUEUE_MODE: 'turns' })).toEqual(ALL)
+  expect(await run({ QUEUE_MODE: 'job' })).toEqual(ALL)
+  expect((await run({ QUEUE_MODE: 'turns', CLOSESPIDER_PAGECOUNT: 1 }))[0]).toBe('closespider_pagecount')
+  expect(await run({ QUEUE_MODE: 'job' })).toEqual(ALL)
+  expect(await run({ QUEUE_MODE: 'turns' })).toEqual(ALL)
 })
 
 test('clear leaves nothing of shards that only earlier runs had', async () => {

@@ -76,6 +76,8 @@ export {
   type FilterNoted,
   keysAsStored,
   notedFilterOf,
+  notedModeOf,
+  type QueueMode,
   refuseOtherFormat,
 } from './crawl/crawl-format.ts'
 export { CRAWL_LOST, type CrawlLeft, REQUESTS_LEFT } from './crawl/crawl-leaving.ts'

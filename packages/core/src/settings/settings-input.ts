@@ -366,7 +366,7 @@ export type KnownSettingsInput = {
   readonly CRAWL_ID?: WrittenSetting<'CRAWL_ID'>
   /**
    * With Redis: `turns`: a BullMQ job is a turn at a bucket of hosts, and all workers together keep a host’s pace. `job`:
-   * each request is a BullMQ job, and each worker keeps a pace of its own. Default `turns`.
+   * each request is a BullMQ job, and each worker keeps a pace of its own. Fixed when the crawl begins. Default `turns`.
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
   /**

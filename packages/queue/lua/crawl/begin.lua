@@ -11,7 +11,7 @@
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'filter', 'filterSettings', 'fires', 'scheduled' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'filter', 'filterSettings', 'fires', 'scheduled' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -63,6 +63,9 @@ local function begin(record, failures, asked, found)
   end
   if asked.shards then
     redis.call('HSET', record, 'shards', asked.shards)
+  end
+  if asked.mode then
+    redis.call('HSET', record, 'mode', asked.mode)
   end
   local shardsBefore = shardsBeforeOf(asked, found)
   if shardsBefore ~= '' then

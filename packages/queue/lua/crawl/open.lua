@@ -1,13 +1,14 @@
 -- Joins the crawl, or begins or resumes it.
 --
--- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts
+-- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts, KEYS[6] turn counts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
---          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, filter: {same, settings} of
---          its dupefilter, absent where any may join}
+--          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, mode: QUEUE_MODE, absent where
+--          either may join, filter: {same, settings} of its dupefilter, absent where any may join}
 --          ARGV[2] the worker's entry as JSON, without `at`
 -- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
---          Or {"shards", how many} for a crawl that was begun with another number of them, {"filter", same, settings} with another filter.
---          One that an earlier release has begun notes none: the first that joins it notes its own.
+--          Or {"mode", which, how many shards} for a crawl that was begun in another mode, {"shards", how many} with another number of them,
+--          {"filter", same, settings} with another filter.
+--          One that an earlier release has begun notes none: the first that joins it notes its own, and where turns are counted it is a crawl in turns.
 --          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
 local asked = cjson.decode(ARGV[1])
 local record, workers = KEYS[1], KEYS[2]
@@ -15,9 +16,12 @@ local found = foundOf(record)
 local state = found.state or 'idle'
 local isOver = state == 'finished' and not asked.begins and not asked.wakes
 local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (state == 'stopped' and found.emptied)
+local mode = found.mode or redis.call('EXISTS', KEYS[6]) == 1 and 'turns'
 local others = presentBesides(asked.worker, now - asked.lostMs)
 
-if not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1') then
+if not isNew and not isOver and asked.mode and mode and mode ~= asked.mode then
+  return { 'mode', mode, found.shards or '1' }
+elseif not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1') then
   return { 'shards', found.shards or '1' }
 elseif not isNew and not isOver and asked.filter and found.filter and found.filter ~= asked.filter.same then
   return { 'filter', found.filter, found.filterSettings }
@@ -41,6 +45,9 @@ if not isOver then
     redis.call('DEL', workers, KEYS[3])
   end
   redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
+  if asked.mode and not found.mode then
+    redis.call('HSET', record, 'mode', asked.mode)
+  end
   if asked.filter and (isNew or not found.filter) then
     redis.call('HSET', record, 'filter', asked.filter.same, 'filterSettings', asked.filter.settings)
   end

@@ -4,6 +4,7 @@
 --          a crawl that is new, [4] how many shards it has then, "" for one; [5] for how long (ms) a crawl of several shards does not
 --          finish: what is brought to one of them is seen by nobody who looks at the others
 --          [6] same and [7] settings of the dupefilter, "" where none is named; noted for a crawl that is new, or was emptied
+--          [8] QUEUE_MODE of what is brought, "" where it is not named; noted for a crawl that is new
 -- Output   {"new", "resumed" for one that had ended, "running", "emptied" while its queue has yet to be emptied, or "busy"
 --          while a worker is at that; its run, the first run of the crawl}
 local state, run, first, emptied, shards = unpack(redis.call('HMGET', KEYS[1], 'state', 'run', 'firstRun', 'emptied', 'shards'))
@@ -34,6 +35,9 @@ if not state then
     'done', 0)
   if shards then
     redis.call('HSET', KEYS[1], 'shards', shards)
+  end
+  if ARGV[8] ~= '' then
+    redis.call('HSET', KEYS[1], 'mode', ARGV[8])
   end
 end
 redis.call('HDEL', KEYS[1], 'emptied', 'todo', 'flush', 'keepsMet')

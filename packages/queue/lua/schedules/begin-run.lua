@@ -1,7 +1,7 @@
 -- Begins a run because its hour has come, or goes on with one that was stopped: once for each fire. Workers then join it.
 --
 -- Input    todoOf, dropFailures, foundOf, begin; KEYS[1] record, KEYS[2] orders for hosts, KEYS[3] failures
---          ARGV[1] {run: id for a new run, format, release, persists, flushes, shards: as a worker of the crawl would ask, fire: its id, without a space}
+--          ARGV[1] {run: id for a new run, format, release, persists, flushes, shards, mode: as a worker of the crawl would ask, fire: its id, without a space}
 --          ARGV[2] what workers must know who join the run, as JSON
 -- Output   {"begun", "resumed", "going" when a run goes on already; the run}; of a fire that was here before, what was said then, or
 --          {"done", the run it is now} where that is not known

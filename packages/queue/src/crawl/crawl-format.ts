@@ -83,13 +83,49 @@ export async function notedFilterOf({ redis, keys }: CrawlOnRedis): Promise<Filt
   return same && settings && !emptied ? { same, settings } : undefined
 }
 
-/** A crawl was begun with another number of shards: its requests are where that number says. */
-export function otherShards(
+/** QUEUE_MODE. */
+export type QueueMode = 'turns' | 'job'
+
+/** Resolves to the mode in which a crawl was begun; to undefined where none is noted. */
+export async function notedModeOf({ redis, keys }: CrawlOnRedis): Promise<QueueMode | undefined> {
+  return ((await redis.hget(keys.record, 'mode')) as QueueMode | null) ?? undefined
+}
+
+/** What a worker has that a crawl fixes when it begins. */
+export interface FixedWhenBegun {
+  /** QUEUE_SHARDS. Default: 1. */
+  readonly shards?: number
+  /** Absent: either may join. */
+  readonly mode?: QueueMode
+  /** Absent: any filter may join. */
+  readonly filter?: CrawlsFilter
+  /** The crawl as it is typed. Default: by its name. */
+  readonly typed?: string
+}
+
+/** Returns what the record is asked with, as crawl/open.lua has it. */
+export function askedOf({ shards = 1, mode, filter }: FixedWhenBegun) {
+  return { ...(shards > 1 && { shards: String(shards) }), mode, filter: filter?.noted }
+}
+
+/** Throws where the record has answered that the crawl was begun with something else. */
+export function refuseOther(
   keys: CrawlRedisKeys,
-  begunWith: number,
-  asked: number,
-  typed = typedOf(keys),
-): WebloomError {
+  { shards = 1, mode, filter, typed = typedOf(keys) }: FixedWhenBegun,
+  [what, begunWith, more]: readonly (string | number | undefined)[],
+): void {
+  if (what === 'shards') throw otherShards(keys, Number(begunWith), shards, typed)
+  if (what === 'filter') throw filter!.refusal({ same: String(begunWith), settings: String(more) })
+  if (what !== 'mode') return
+  const goOn = `-s QUEUE_MODE=${begunWith}${Number(more) === shards ? '' : ` -s QUEUE_SHARDS=${more}`}`
+  throw new WebloomError(
+    'WL_USAGE',
+    `QUEUE_MODE is ${mode}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that mode puts them. Go on with ${goOn}, or begin it anew: webloom clear ${typed}`,
+  )
+}
+
+/** A crawl was begun with another number of shards: its requests are where that number says. */
+function otherShards(keys: CrawlRedisKeys, begunWith: number, asked: number, typed: string): WebloomError {
   return new WebloomError(
     'WL_USAGE',
     `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear ${typed} -s QUEUE_SHARDS=${begunWith}`,

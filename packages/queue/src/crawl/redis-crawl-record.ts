@@ -72,7 +72,13 @@ import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-k
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
-import { AS_WRITTEN_NOW, type CrawlsFilter, otherShards, refuseOtherFormat } from './crawl-format.ts'
+import {
+  AS_WRITTEN_NOW,
+  askedOf,
+  type FixedWhenBegun,
+  refuseOther,
+  refuseOtherFormat,
+} from './crawl-format.ts'
 import {
   type CrawlLeft,
   ENDS_OF_ONE_WORKER,
@@ -85,7 +91,7 @@ import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
 import { type CrawlRun, newRunId, runNameOf } from './run-name.ts'
 
-export interface RedisCrawlRecordOptions {
+export interface RedisCrawlRecordOptions extends FixedWhenBegun {
   /** The queue's Redis; opened and closed by whoever gives it. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
@@ -100,12 +106,6 @@ export interface RedisCrawlRecordOptions {
   readonly persists: boolean
   /** SCHEDULER_FLUSH_ON_START: queue and filter are emptied once in a run, before any worker begins. */
   readonly flushes?: boolean
-  /** QUEUE_SHARDS. Default: 1. */
-  readonly shards?: number
-  /** Absent: any filter may join. */
-  readonly filter?: CrawlsFilter
-  /** The crawl as it is typed. Default: by its name. */
-  readonly typed?: string
   /** For a crawl of several shards: when nothing is left in any of them, nor between them, what its home had sent by then. Asked before it is finished. */
   readonly isOver?: () => Promise<number | undefined>
   /** Counts requests of this crawl that wait where its workers do not read them. If there are any, the crawl ends as REQUESTS_LEFT. */
@@ -148,8 +148,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #wakes: boolean
   readonly #persists: boolean
   readonly #flushes: boolean
-  readonly #shards: number
-  readonly #asked: Pick<RedisCrawlRecordOptions, 'filter' | 'typed'>
+  readonly #fixed: FixedWhenBegun
   readonly #isOver: RedisCrawlRecordOptions['isOver']
   readonly #requestsElsewhere: () => Promise<number>
   readonly #mayStart: () => boolean
@@ -174,8 +173,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#wakes = options.wakes ?? false
     this.#persists = options.persists
     this.#flushes = options.flushes ?? false
-    this.#asked = options
-    this.#shards = options.shards ?? 1
+    this.#fixed = options
     this.#isOver = options.isOver
     this.#requestsElsewhere = options.requestsElsewhere ?? (async () => 0)
     this.#logger = options.logger ?? silentLogger
@@ -209,8 +207,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       wakes: this.#wakes,
       flushes: this.#flushes,
       persists: this.#persists,
-      ...(this.#shards > 1 && { shards: String(this.#shards) }),
-      filter: this.#asked.filter?.noted,
+      ...askedOf(this.#fixed),
     }
     const reply = await openScript.run(
       this.#redis,
@@ -220,12 +217,13 @@ export class RedisCrawlRecord implements CrawlRecord {
         this.#keys.hostLists,
         this.#keys.failures,
         this.#keys.hostOrders,
+        this.#keys.frontierCounts,
       ],
       [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
     )
-    const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = reply as (string | number)[]
-    if (state === 'shards') throw otherShards(this.#keys, Number(id), this.#shards, this.#asked.typed)
-    if (state === 'filter') throw this.#asked.filter!.refusal({ same: String(id), settings: String(begunAt) })
+    const told = reply as (string | number)[]
+    refuseOther(this.#keys, this.#fixed, told)
+    const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = told
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { mastersOf, PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { CRAWL_FORMAT, type FilterNoted, refuseOtherFormat } from '../crawl/crawl-format.ts'
+import { CRAWL_FORMAT, type FilterNoted, type QueueMode, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
 import { newRunId, runNameOf } from '../crawl/run-name.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
@@ -42,6 +42,8 @@ export interface AdoptOptions {
   readonly startEnded?: boolean
   /** QUEUE_SHARDS, for a crawl that has not begun. Default: 1. */
   readonly shards?: number
+  /** QUEUE_MODE of what is brought, for a crawl that has not begun. */
+  readonly mode?: QueueMode
   /** Its dupefilter, for a crawl that is new, or was emptied. */
   readonly filter?: FilterNoted
   /** Tells the shards of a crawl of several of its run; called for one that is new, or was emptied. */
@@ -108,12 +110,12 @@ export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
  */
 export async function adoptCrawl(
   { redis, keys }: CrawlOnRedis,
-  { startEnded = false, shards = 1, filter, tellShards }: AdoptOptions = {},
+  { startEnded = false, shards = 1, mode, filter, tellShards }: AdoptOptions = {},
 ): Promise<AdoptedCrawl> {
   await refuseOtherFormat({ redis, keys })
   const args = [
     ...[newRunId(), startEnded ? '1' : '', CRAWL_FORMAT, shards > 1 ? shards : '', ADOPTED_MS],
-    ...[filter?.same ?? '', filter?.settings ?? ''],
+    ...[filter?.same ?? '', filter?.settings ?? '', mode ?? ''],
   ]
   const adopt = async () => {
     const answer = await adoptScript.run(redis, [keys.record], args)

@@ -1,7 +1,7 @@
 /** A run is begun by its schedule, before any worker is there; what workers must know who then join it. */
 
 import type { Redis } from 'ioredis'
-import { AS_WRITTEN_NOW, refuseOtherFormat } from '../crawl/crawl-format.ts'
+import { AS_WRITTEN_NOW, askedOf, type QueueMode, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { newRunId } from '../crawl/run-name.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
@@ -30,6 +30,8 @@ export interface BeginRunOptions {
   readonly flushes: boolean
   /** How many the run has if it is a new one. */
   readonly shards: number
+  /** QUEUE_MODE, if it is a new one. Default: that of the first worker that joins it. */
+  readonly mode?: QueueMode
 }
 
 /** What became of a fire, and the run that the crawl was in then: the same however often it is asked. */
@@ -40,10 +42,9 @@ export interface BegunRun {
 
 /** Begins a run, or goes on with one that was stopped; no run is begun while one goes on. Rejects with WL_CRAWL_FORMAT. */
 export async function beginRun(options: BeginRunOptions): Promise<BegunRun> {
-  const { redis, keys, fire, schedule, flags, persists, flushes, shards } = options
+  const { redis, keys, fire, schedule, flags, persists, flushes } = options
   await refuseOtherFormat({ redis, keys })
-  const ofShards = shards > 1 ? { shards: String(shards) } : {}
-  const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, ...ofShards, fire }
+  const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, ...askedOf(options), fire }
   const [outcome, run] = (await beginScript.run(
     redis,
     [keys.record, keys.hostOrders, keys.failures],

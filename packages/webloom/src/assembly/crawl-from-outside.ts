@@ -1,7 +1,7 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
 import { type Crawler, type CrawlName, crawlKey, crawlNameOf, UsageError } from '@webloom/core'
-import { type CrawlRedisKeys, crawlRedisKeys, crawlShown, isCrawlKnown } from '@webloom/queue'
+import { type CrawlRedisKeys, crawlRedisKeys, crawlShown, isCrawlKnown, notedModeOf } from '@webloom/queue'
 import { isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
@@ -43,10 +43,18 @@ export async function withCrawlFromOutside<T>(
   const crawl = crawlFromOutside(await crawlerFromOutside(Class, flags, config), config.folder)
   try {
     await crawl.servers.open()
-    return await act(crawl)
+    return await act(await inItsMode(crawl))
   } finally {
     crawl.servers.close()
   }
+}
+
+/** A crawl's requests are where its workers have put them, whatever QUEUE_MODE is where a command is typed. */
+async function inItsMode(crawl: CrawlFromOutside): Promise<CrawlFromOutside> {
+  const mode = await notedModeOf(crawl)
+  const { settings } = crawl.crawler
+  if (mode === undefined || mode === settings.get('QUEUE_MODE')) return crawl
+  return { ...crawl, crawler: { ...crawl.crawler, settings: settings.with('command', { QUEUE_MODE: mode }) } }
 }
 
 /** Throws `UsageError` where no Redis is named. Opens nothing: that, and closing its servers, is the caller's. */

@@ -129,6 +129,7 @@ export async function redisStore(
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     typed,
+    mode: settings.get('QUEUE_MODE'),
     filter: ownFilter,
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,

@@ -295,6 +295,7 @@ class SpiderCrawls {
       persists: persistsOf(settings),
       flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
       shards: shardsAsked(settings),
+      mode: settings.get('QUEUE_MODE'),
     })
     this.#readAt = Number.NEGATIVE_INFINITY
     const { outcome } = begun

@@ -113,7 +113,8 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, shards, onAdopt
   const doneKey = `${keys.noted}:imported`
   let hasForgotten = false
   const { count, filter: noted, tell } = shards
-  const inShards = { shards: count, filter: noted, ...(tell && { tellShards: tell }) }
+  const mode = crawler.settings.get('QUEUE_MODE')
+  const inShards = { shards: count, mode, filter: noted, ...(tell && { tellShards: tell }) }
   const end = new HeldEnd(async () => {
     if (count > 1) await adoptCrawl(crawl, inShards)
   })

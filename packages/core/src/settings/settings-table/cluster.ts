@@ -19,7 +19,7 @@ export const CLUSTER_SETTINGS = [
     default: 'turns',
     since: 'webloom',
     summary:
-      'With Redis: `turns`: a BullMQ job is a turn at a bucket of hosts, and all workers together keep a host’s pace. `job`: each request is a BullMQ job, and each worker keeps a pace of its own.',
+      'With Redis: `turns`: a BullMQ job is a turn at a bucket of hosts, and all workers together keep a host’s pace. `job`: each request is a BullMQ job, and each worker keeps a pace of its own. Fixed when the crawl begins.',
   },
   {
     name: 'QUEUE_SHARDS',

@@ -54,7 +54,8 @@ const BY_THE_CLOCK: ReadonlySet<string> = new Set([
   'redis/leave',
   'leasing/doubts-take',
   'buckets/doubts',
-  // Starts are noted by the script that takes them, and by these where a request has waited at its worker.
+  // Starts are noted by the script that takes them; taken back, and noted again, where a request has waited at its worker.
+  'SREM',
   'SADD',
   'PEXPIRE',
   // Asked by the worker that is told that its note is new: it is not, when the reply is lost or comes too late and it notes again.

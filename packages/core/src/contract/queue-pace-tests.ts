@@ -13,10 +13,12 @@ import type { ContractTests } from './suite.ts'
 export const QUEUE_PACE_TESTS: ContractTests<Make> = {
   'hosts take turns': async (make) => {
     const queue = await make()
-    await queue.push([on('a', 1), on('a', 2), on('b', 1), on('b', 2), on('c', 1)], 'o')
+    const many = Array.from({ length: 30 }, (_, n) => on('a', n))
+    await queue.push([...many, on('b', 1), on('c', 1)], 'o')
     const order = await drain(queue)
-    assert.deepEqual(new Set(order.slice(0, 3)), new Set(['a/1', 'b/1', 'c/1']))
-    assert.equal(order.length, 5)
+    // A worker may hear of a host a little later than of another.
+    for (const one of ['b/1', 'c/1']) assert.ok(order.slice(0, 15).includes(one), `${one} in ${order}`)
+    assert.equal(order.length, 32)
   },
   'an urgent request of one host goes before ordinary ones of others': async (make) => {
     const queue = await make()

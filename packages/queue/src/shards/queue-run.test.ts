@@ -55,6 +55,11 @@ test('one that loses its replicas is not believed to have none before a while is
   using redis = connect([master!.port], false)
   const run = new QueueRun({ redis, keys: KEYS })
   const hasty = new QueueRun({ redis, keys: KEYS, replicasGoneMs: 1 })
+  await vi.waitFor(async () =>
+    expect(String(await master!.command('INFO', 'replication'))).toMatch(
+      /^slave0:.*state=online,offset=[1-9]/m,
+    ),
+  )
   const id = await run.id()
   for (const each of [run, hasty]) await vi.waitFor(async () => expect(await each.keptId()).toBe(id))
   await vi.waitFor(async () => {

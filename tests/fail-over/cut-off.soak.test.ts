@@ -10,7 +10,8 @@ import { runProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CutMode, cutsOff, type Fault, type Topology } from './cutting-off.ts'
 import { cutsOffSeeds } from './cutting-off-seeds.ts'
-import { isInside, prepareNamespace } from './namespace.ts'
+import { isInside } from './namespace.ts'
+import { prepareNamespace } from './prepare-namespace.ts'
 
 const SELECTION: readonly (readonly [Topology, CutMode, string, Fault])[] = [
   ['sentinels', 'turns', 'redis-set', 'killed'],

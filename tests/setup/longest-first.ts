@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Longer than most others, by far: a run must not end with one of them alone on one core. */
 const LONG = [
   /\/tests\/world\//,
-  /\/tests\/[\w-]+\/(?:cluster|jobdir|redis-rights)/,
+  /\/tests\/[\w-]+\/(?:cluster|fail-over|jobdir|redis-rights)/,
   /\/packages\/queue\/src\/buckets\//,
   /\/packages\/(?:browser|dupefilter)\//,
   /\/tests\//,

@@ -1,27 +1,16 @@
 /** Requests that were given up in a crawl without Redis: queued again or dropped by its dashboard while it runs, or in its JOBDIR after it. */
 
-import { type TempDir, tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { crawl, type Response, type SettingsInput, Spider } from 'webloom'
-import type { Logger } from 'webloom/ports'
-import { failedDrop, failedList, failedRetry } from '../../packages/webloom/src/commands/failed.ts'
 import { GIVES_UP_AT_ONCE, IllSite } from '../../packages/webloom/testing/ill-site.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
-
-const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 const WITHIN = { interval: 20 }
 
 let site: IllSite
-let folder: TempDir
 beforeEach(async () => {
-  folder = await tempDir()
   site = await IllSite.start()
 })
-afterEach(async () => {
-  await site[Symbol.asyncDispose]()
-  await folder.remove()
-})
+afterEach(() => site[Symbol.asyncDispose]())
 
 interface Listed {
   readonly failed: readonly { readonly id: string; readonly url: string }[]
@@ -40,7 +29,7 @@ export default class Pages extends Spider {
 
 test('its dashboard queues one again, which is crawled at once, and drops another, which never is', async () => {
   await using project = await ClusterFolder.of({ seeds: [] }, GIVES_UP_AT_ONCE, SPIDER(`${site.origin}/`))
-  const running = project.start('crawl', 'pages', '--dash', '--control')
+  const running = project.begin('crawl', 'pages', '--dash', '--control')
   await vi.waitFor(() => expect(running.stderr).toMatch(/the dashboard is at http:/), WITHIN)
   const api = `${/the dashboard is at (http:[^\s"]+)/.exec(running.stderr)![1]}api/crawls/pages/failed`
   const listed = async () => ((await (await fetch(api)).json()) as Listed).failed
@@ -66,38 +55,37 @@ test('its dashboard queues one again, which is crawled at once, and drops anothe
 })
 
 test('in a JOBDIR that has ended: one is queued again and crawled by the next run, a dropped one is not', async () => {
-  class Pages extends Spider {
-    override name = 'pages'
-    override startUrls = [`${site.origin}/`]
-    override *parse(response: Response): Generator<unknown> {
-      yield* response.followAll()
-    }
+  const settings = { ...GIVES_UP_AT_ONCE, JOBDIR: 'job' }
+  await using project = await ClusterFolder.of({ seeds: [] }, settings, SPIDER(`${site.origin}/`))
+  const crawled = async () => {
+    const { code, stderr } = await project.run('crawl', 'pages')
+    expect(code, stderr).toBe(0)
   }
-  const settings: SettingsInput = { ...GIVES_UP_AT_ONCE, JOBDIR: folder.join('job') }
-  const config = { path: folder.join('webloom.config.ts'), folder: folder.path, spiders: [], settings }
-  const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-  const answer = () => JSON.parse(printed.mock.lastCall![0])
+  const told = (verb: string, ...words: string[]) => project.run('failed', verb, 'pages', ...words, '--json')
+  const answer = async (verb: string, ...words: string[]) => {
+    const { code, stdout, stderr } = await told(verb, ...words)
+    expect(code, stderr).toBe(0)
+    return JSON.parse(stdout)
+  }
   site.release()
-  await crawl(Pages, { settings, logger: silent })
-  await failedList(Pages, { json: true, status: '503' }, config)
-  const ids = new Map(answer().map(({ id, url }: { id: string; url: string }) => [new URL(url).pathname, id]))
-  const [one, two] = [ids.get('/1'), ids.get('/2')] as string[]
+  await crawled()
+  const listed: Listed['failed'] = await answer('list', '--status', '503')
+  const ids = new Map(listed.map(({ id, url }) => [new URL(url).pathname, id]))
+  const [one, two] = [ids.get('/1'), ids.get('/2')] as [string, string]
 
-  await failedRetry(Pages, [one!], { json: true }, config)
-  expect(answer()).toEqual({ queued: [one], unreadable: [] })
-  await failedDrop(Pages, [two!], { json: true }, config)
-  expect(answer()).toEqual([two])
+  expect(await answer('retry', one)).toEqual({ queued: [one], unreadable: [] })
+  expect(await answer('drop', two)).toEqual([two])
   // The same line once more: nothing is queued a second time.
-  await expect(failedRetry(Pages, [one!, two!], { json: true }, config)).rejects.toThrow('not retried')
-  expect(answer()).toEqual({ queued: [], unreadable: [] })
-  await failedList(Pages, { json: true }, config)
-  expect(answer()).toMatchObject({ kept: 1, total: 3 })
+  const again = await told('retry', one, two)
+  expect(again.code).not.toBe(0)
+  expect(again.stderr).toContain('not retried')
+  expect(JSON.parse(again.stdout)).toEqual({ queued: [], unreadable: [] })
+  expect(await answer('list')).toMatchObject({ kept: 1, total: 3 })
 
   site.isIll = false
   site.asked = []
-  await crawl(Pages, { settings, logger: silent })
+  await crawled()
   expect(site.asked).toEqual(['/1'])
-  await failedDrop(Pages, [], { json: true, all: true }, config)
-  await failedList(Pages, { json: true }, config)
-  expect(answer()).toMatchObject({ kept: 0, total: 0, groups: [] })
+  await answer('drop', '--all')
+  expect(await answer('list')).toMatchObject({ kept: 0, total: 0, groups: [] })
 })

@@ -1,4 +1,4 @@
-/** METRICS_PORT of `webloom crawl`, and one that is in use. */
+/** METRICS_PORT of several worker processes and of `webloom crawl`, and one that is in use. */
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +6,10 @@ import { createServer } from 'node:net'
 import { startFakeWebProcess } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+import { PORT, tellsAt } from './metrics-port.ts'
+
+test('two worker processes have a port each, with what each of them has counted', () =>
+  tellsAt([PORT + 1, PORT + 2], '--processes', '2'))
 
 test('webloom crawl has it, too; a port in use is one error before anything is fetched', async () => {
   await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 3 })

@@ -79,6 +79,8 @@ export async function startWatchedCrawl(pages: number, latencyMs: number): Promi
     DUPEFILTER_CLASS: 'redis-bloom',
     BLOOMFILTER_CAPACITY: 100_000,
     METRICS_TIMES: true,
+    // It goes on for as long as it is watched, and need not be fast.
+    CONCURRENT_REQUESTS: 4,
     ...STATS_EACH_SECOND,
   }
   const folder = inUse.use(await ClusterFolder.of(web, settings))

@@ -1,11 +1,14 @@
 /** Whole crawls whose start URLs come from Redis and whose items go there, judged by a fake web that knows the truth. */
 
+import { scaledTimes, silentLogger } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { crawl, RedisSpider, type Response, type SettingsInput } from 'webloom'
+import { RedisSpider, type Response, type SettingsInput } from 'webloom'
 import type { Logger } from 'webloom/ports'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 
-const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+/** How long seeds are kept at least is none of what is promised here. */
+const TIMES = scaledTimes(0.2)
 
 let redis: RedisServer
 beforeAll(async () => {
@@ -31,8 +34,22 @@ class Seeds extends Pages {
   override *parse(): Generator<unknown> {}
 }
 
-const run = (settings: SettingsInput = {}) =>
-  crawl(Pages, { settings: { REDIS_URL: redis.url, ...settings }, logger: silent })
+const crawled = async (Class: typeof Pages, settings: SettingsInput = {}, logger: Logger = silentLogger) => {
+  const command = {
+    REDIS_URL: redis.url,
+    ROBOTSTXT_OBEY: false,
+    PRIVATE_ADDRESSES_ALLOWED: ['*'],
+    ...settings,
+  }
+  const options = {
+    layers: { command },
+    folder: import.meta.dirname,
+    createLogger: () => logger,
+    times: TIMES,
+  }
+  return (await assemble(Class, options)).run()
+}
+const run = (settings: SettingsInput = {}) => crawled(Pages, settings)
 const push = (...messages: string[]) => redis.command('RPUSH', 'pages:start_urls', ...messages)
 const items = async () =>
   ((await redis.command('LRANGE', 'pages:items', 0, -1)) as string[]).map(
@@ -46,7 +63,7 @@ describe('a RedisSpider', () => {
     const urls = Array.from({ length: 6 }, (_, n) => `${web.origins[0]}/page/${n}`)
     await redis.command('ZADD', 'pages:start_urls', ...urls.flatMap((url, n) => [-n, url]))
     const paced = { ROBOTSTXT_OBEY: true, DOWNLOAD_DELAY: 0.05, RANDOMIZE_DOWNLOAD_DELAY: false }
-    await crawl(Seeds, { settings: { REDIS_URL: redis.url, ...paced }, logger: silent })
+    await crawled(Seeds, paced)
     expect(web.hits.map(({ url }) => url)).toEqual([`${web.origins[0]}/robots.txt`, ...urls])
   })
 
@@ -54,7 +71,7 @@ describe('a RedisSpider', () => {
     await using web = await startFakeWeb({ seed: 4, pagesPerHost: 3, hosts: 1 })
     const told: unknown[] = []
     const logger: Logger = {
-      ...silent,
+      ...silentLogger,
       warn: (...said: unknown[]) => void told.push(said),
       child: () => logger,
     }
@@ -63,8 +80,7 @@ describe('a RedisSpider', () => {
     class Own extends Seeds {
       override startUrls = [`${long}?start`]
     }
-    const settings = { REDIS_URL: redis.url, URLLENGTH_LIMIT: 100, ROBOTSTXT_OBEY: false }
-    const { stats } = await crawl(Own, { settings, logger })
+    const { stats } = await crawled(Own, { URLLENGTH_LIMIT: 100 }, logger)
     expect(web.hits.map(({ url }) => url)).toEqual([web.seeds[0]])
     expect(stats['urllength/request_ignored_count']).toBe(2)
     expect(JSON.stringify(told).match(/URLLENGTH_LIMIT lets it in/g)).toHaveLength(2)

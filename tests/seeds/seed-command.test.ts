@@ -51,6 +51,11 @@ function seed(args: readonly string[], { input, env }: Pick<ProcessOptions, 'inp
     : runProcess(process.execPath, [CLI, ...words], { ...options, input })
 }
 
+function seedLines(lines: readonly string[], words: readonly string[], env: ProcessOptions['env'] = {}) {
+  writeFileSync(folder.join('lines.txt'), lines.join('\n'))
+  return seed(['quotes', 'lines.txt', ...words], { env })
+}
+
 const waiting = () => redis.command('LRANGE', 'quotes:start_urls', 0, -1)
 const url = (n: number) => `https://example.com/${n}`
 
@@ -97,10 +102,7 @@ describe('webloom seed', () => {
     let pushes = 0
     const cut = proxy.cutReplyOf(([name]) => /^EVAL/.test(name!) && ++pushes === 3)
     const urls = Array.from({ length: 5500 }, (_, n) => url(n))
-    const { code, stdout, stderr } = await seed(['quotes', '-', '--json'], {
-      input: urls.join('\n'),
-      env: { REDIS_URL: proxy.url },
-    })
+    const { code, stdout, stderr } = await seedLines(urls, ['--json'], { REDIS_URL: proxy.url })
     expect(code, stderr).toBe(0)
     expect(cut.count).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({
@@ -123,7 +125,7 @@ describe('webloom seed', () => {
   })
 
   test('of many bad lines the first are told and all are counted', async () => {
-    const { code, stdout, stderr } = await seed(['quotes', '-', '--json'], { input: 'bad\n'.repeat(50) })
+    const { code, stdout, stderr } = await seedLines(Array(50).fill('bad'), ['--json'])
     expect(code).toBe(2)
     expect(stderr.trim().split('\n')).toHaveLength(21)
     expect(stderr).toContain('and 30 more bad ones')
@@ -206,10 +208,8 @@ describe('webloom seed', () => {
       if (/^EVAL/.test(name!) && ++pushes === 3) proxy.hang()
       return false
     })
-    const { code, stderr } = await seed(['quotes', '-', '-s', 'REDIS_START_TIMEOUT=1'], {
-      input: Array.from({ length: 5000 }, (_, n) => url(n)).join('\n'),
-      env: { REDIS_URL: proxy.url },
-    })
+    const urls = Array.from({ length: 5000 }, (_, n) => url(n))
+    const { code, stderr } = await seedLines(urls, ['-s', 'REDIS_START_TIMEOUT=1'], { REDIS_URL: proxy.url })
     expect(stderr).toMatch(/has not answered for 1 s .*; [12],000 were pushed before/)
     expect(code).toBe(3)
   })

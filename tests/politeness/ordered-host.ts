@@ -6,7 +6,7 @@ import { ClusterFolder, followingSpider } from '../cluster/cluster-crawl.ts'
 
 /** How soon all workers obey. */
 export const OBEYED_MS_MAX = 2000
-const PAGES = 3000
+const PAGES = 1000
 
 export class OrderedHost implements AsyncDisposable {
   readonly #web: FakeWebProcess
@@ -28,14 +28,14 @@ export class OrderedHost implements AsyncDisposable {
       REDIS_URL: server.url,
       CONCURRENT_REQUESTS: 4,
       CONCURRENT_REQUESTS_PER_DOMAIN: 2,
-      DOWNLOAD_DELAY: 0.02,
+      DOWNLOAD_DELAY: 0.05,
       RANDOMIZE_DOWNLOAD_DELAY: false,
     }
     const folder = inUse.use(await ClusterFolder.of(web, settings, followingSpider(web)))
     for (const name of ['a', 'b']) folder.worker(name)
     const crawl = new OrderedHost(web, folder, inUse.move())
-    await crawl.arrive(40, 0)
-    await crawl.othersArrive(40, 0)
+    await crawl.arrive(10, 0)
+    await crawl.othersArrive(10, 0)
     return crawl
   }
 

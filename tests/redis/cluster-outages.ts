@@ -12,13 +12,15 @@ import {
   type TcpProxy,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, expectComplete, followingSpider } from '../cluster/cluster-crawl.ts'
+import { ClusterFolder, expectComplete, followingSpider, messagesOf } from '../cluster/cluster-crawl.ts'
 import type { Running } from '../projects/command-hosts.ts'
 
 /** Downloads at once of each of the two workers. */
 const CONCURRENCY = 8
 /** A Redis that writes to disk every second may come back without its last second, or the one before. */
 const AOF_BEHIND_MS = 2000
+/** Less than a Redis needs when it is empty. */
+const FULL = '500kb'
 
 export type Role = 'queue' | 'filter'
 
@@ -187,4 +189,24 @@ export async function stoodStill(ms: number, options: OutageOptions): Promise<vo
   await sleep(ms)
   sleeper!.kill('SIGCONT')
   await crawl.expectEnd()
+}
+
+/** Two workers come when nothing goes in: one waits until there is room, and another ends when it is told to. */
+export async function joinsFull(mode: 'turns' | 'job'): Promise<void> {
+  await using redis = await startRedis()
+  await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 10 })
+  const settings = { REDIS_URL: redis.url, QUEUE_MODE: mode, LOG_FORMAT: 'json' }
+  await using folder = await ClusterFolder.of(web, settings)
+  await redis.command('CONFIG', 'SET', 'maxmemory', FULL)
+  const workers = [folder.worker('a'), folder.worker('b')] as const
+  for (const worker of workers)
+    await worker.waitForOutput(/joining the crawl must wait: Redis has reached its maxmemory.*CONFIG SET/)
+  workers[1].kill('SIGTERM')
+  const told = await workers[1].exited
+  expect(messagesOf(told).at(-1)).toBe('crawl ended: shutdown')
+  expect(told.stderr).not.toContain('unexpected error')
+  await redis.command('CONFIG', 'SET', 'maxmemory', '0')
+  const { code, stderr } = await workers[0].exited
+  expect(code, stderr).toBe(0)
+  expect((await web.hits()).length).toBe(web.linked().size)
 }

@@ -1,7 +1,14 @@
-/** `cluster-redis.test.ts` for longer, and in both modes. */
+/** `cluster-redis.test.ts` and `cluster-full.test.ts` for longer, and in both modes. */
 
 import { describe, test } from 'vitest'
-import { cutOff, full, fullUntilDrained, killedAndRestarted, stoodStill } from './cluster-outages.ts'
+import {
+  cutOff,
+  full,
+  fullUntilDrained,
+  joinsFull,
+  killedAndRestarted,
+  stoodStill,
+} from './cluster-outages.ts'
 
 const AWAY_MS = 20_000
 
@@ -23,3 +30,6 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
   test('a worker that stood still for 30 s changes nothing when it goes on', () =>
     stoodStill(30_000, { mode }))
 })
+
+test('QUEUE_MODE=turns: one waits until there is room, and another ends when it is told to', () =>
+  joinsFull('turns'))

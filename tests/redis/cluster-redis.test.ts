@@ -9,7 +9,7 @@ import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 import { killedAndRestarted } from './cluster-outages.ts'
 
 const LONG = { timeout: 240_000 }
-const CRAWL = { mode: 'turns', pagesPerHost: 60, factor: SHORT_TIMES } as const
+const CRAWL = { mode: 'turns', pagesPerHost: 40, factor: SHORT_TIMES } as const
 
 test(
   'the Redis of the queue is killed with -9 in mid-crawl and comes back: every page is crawled',

@@ -45,8 +45,8 @@ const settings = (more: SettingsInput): SettingsInput => ({
   ...more,
 })
 
+// Without shards, with turns and redis-set: key-prefix.test.ts.
 test.concurrent.each([
-  { id: 'turns', QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
   { id: 'job', QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
   { id: 'shards', QUEUE_SHARDS: 3, DUPEFILTER_SHARDS: 2, DUPEFILTER_CLASS: 'redis-set' },
 ] as const)('whoever has just these rights crawls: $id, $DUPEFILTER_CLASS', async ({ id, ...mode }) => {

@@ -15,8 +15,9 @@ export default defineConfig({
   test: {
     ...shared,
     testTimeout: 1_800_000,
-    // A worker is a process as a user starts it; `npm test` has most of them run in some that stay.
-    env: { ...shared.env, TESTS_OWN_PROCESSES: 'true' },
+    // A worker is a process as a user starts it; `npm test` has most of them run in some that stay. And each case of what varies is
+    // tried, of which `npm test` tries one.
+    env: { ...shared.env, TESTS_OWN_PROCESSES: 'true', TESTS_IN_FULL: 'true' },
     projects: [
       {
         extends: true,

@@ -1,0 +1,10 @@
+/**
+ * Whether tests try all that varies, as `npm run soak` has them do; `npm test` tries the most telling case. A test file that asks has a
+ * soak beside it, which imports it.
+ */
+export const IN_FULL: boolean = process.env.TESTS_IN_FULL === 'true'
+
+/** All of them in a soak, else those of these names. */
+export function casesOf<Case>(all: Readonly<Record<string, Case>>, ...telling: string[]): [string, Case][] {
+  return Object.entries(all).filter(([name]) => IN_FULL || telling.includes(name))
+}

@@ -1,5 +1,6 @@
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
+import { describe, test } from 'vitest'
 import { RedisBloomDupeFilter } from '../src/bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from '../src/redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from '../src/redis/redis-dupefilter-options.ts'
@@ -85,6 +86,13 @@ async function dispose(filters: readonly RedisDupeFilter[], connections: readonl
     await filter.clear()
   }
   for (const redis of connections) redis.disconnect()
+}
+
+/** Runs a contract suite: most of its tests of askers that go stale is waiting, and they wait at once. */
+export const RUNNER = {
+  describe: (name: string, body: () => void) =>
+    (name.includes('whose askers go stale') ? describe.concurrent : describe)(name, body),
+  test,
 }
 
 /** One that keeps fingerprints whole, and one that keeps bits of them. */

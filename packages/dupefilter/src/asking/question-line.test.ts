@@ -1,5 +1,5 @@
 import type { Seen } from '@webloom/core'
-import { startTcpProxy, type TcpProxy } from '@webloom/testkit'
+import { casesOf, IN_FULL, startTcpProxy, type TcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { fresh, inDoubt, isScript, page, pages, seen } from '../../testing/pages.ts'
@@ -43,7 +43,7 @@ interface Asking {
   readonly about: readonly number[]
 }
 
-describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
+describe.each(casesOf(FILTERS, 'redis-key', 'redis-bloom'))('%s', (_kind, make) => {
   /** Behind a proxy, and open: a question has been asked. */
   async function behindProxy(proxy: TcpProxy, key = bench.nextKey()): Promise<RedisDupeFilter> {
     const filter = await bench.open(make, { key, redis: bench.connect(proxy.url) })
@@ -81,7 +81,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     const shared = { redisRunId: () => 'run' }
     const together = await bench.open(make, shared)
     const alone = await bench.open(make, shared)
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < (IN_FULL ? 100 : 25); round++) {
       const first = random(12)
       const asking: Asking[] = Array.from({ length: 1 + random(8) }, (_, n) => ({
         asker: `start/${(first + n) % 12}`,

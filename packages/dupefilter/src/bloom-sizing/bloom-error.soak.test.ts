@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { measuredError } from '../../testing/bloom-probes.ts'
+import './bloom-offsets.test.ts'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 

@@ -67,18 +67,20 @@ test('it has the bits that redis-bloom has on Redis', async () => {
   const described = await onRedis.describe()
   expect(set / layer.bits).toBe(described.fillRatio)
   expect(inserted).toBe(800)
+  const wrong: number[] = []
   for (let n = 0; n < 3000; n++) {
     const digest = digestOf(`${n}`, false)
     const isThere = nativeOffsets(digest, layer.bits, layer.hashes).every(
       (bit) => (stored[bit >> 3]! & (128 >> (bit & 7))) !== 0,
     )
-    expect(bits.has(digest)).toBe(isThere)
+    if (bits.has(digest) !== isThere) wrong.push(n)
   }
+  expect(wrong).toEqual([])
 })
 
 test.each([
-  [20_000, 1e-2, 1_000],
-  [20_000, 1e-1, 1_000],
+  [10_000, 1e-2, 1_000],
+  [5_000, 1e-1, 1_000],
 ])(
   '%i requests at an error of %d: probes find that error, within chance',
   async (capacity, errorRate, probes) => {

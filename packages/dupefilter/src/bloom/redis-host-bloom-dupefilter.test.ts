@@ -1,7 +1,7 @@
 import { type Logger, Request, silentLogger } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, RUNNER } from '../../testing/filter-bench.ts'
 import { errorAt } from '../bloom-sizing/bloom-theory.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
 import { MemoryHostBloomDupeFilter } from './memory-host-bloom-dupefilter.ts'
@@ -19,10 +19,7 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 const deviations = withoutForget('a bit may stand for other requests too: cleared, it would make those new')
-dupeFilterContract(
-  { describe, test },
-  { name: 'RedisHostBloomDupeFilter', deviations, ...bench.contract(maker()) },
-)
+dupeFilterContract(RUNNER, { name: 'RedisHostBloomDupeFilter', deviations, ...bench.contract(maker()) })
 
 const pagesOf = (host: string, count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => new Request(`https://${host}/page/${from + n}`))

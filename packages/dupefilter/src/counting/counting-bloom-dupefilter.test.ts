@@ -1,9 +1,9 @@
 import { fingerprint } from '@webloom/core'
 import { dupeFilterContract, withoutSharedStore } from '@webloom/core/contract'
-import { startTcpProxy } from '@webloom/testkit'
+import { casesOf, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { goesOnWithEarlierSize } from '../../testing/earlier-size.ts'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, RUNNER } from '../../testing/filter-bench.ts'
 import { isScript, page, pages } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
@@ -23,18 +23,14 @@ const maker = (more: Choice) => (options: RedisDupeFilterOptions) =>
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-dupeFilterContract(
-  { describe, test },
-  { name: 'CountingBloomDupeFilter', ...bench.contract(maker({ capacity: 20_000, errorRate: 1e-8 })) },
-)
-dupeFilterContract(
-  { describe, test },
-  { name: 'CountingBloomDupeFilter in blocks', ...bench.contract(maker({ bit: 18, blockNum: 3 })) },
-)
-for (const [name, options] of Object.entries({
-  MemoryCountingBloomDupeFilter: { capacity: 20_000, errorRate: 1e-8 },
-  'MemoryCountingBloomDupeFilter in blocks': { bit: 18, blockNum: 3 },
-})) {
+const SIZES: Record<string, Choice> = {
+  '': { capacity: 20_000, errorRate: 1e-8 },
+  ' in blocks': { bit: 18, blockNum: 3 },
+}
+for (const [size, options] of casesOf(SIZES, ' in blocks'))
+  dupeFilterContract(RUNNER, { name: `CountingBloomDupeFilter${size}`, ...bench.contract(maker(options)) })
+for (const [size, options] of casesOf(SIZES, '')) {
+  const name = `MemoryCountingBloomDupeFilter${size}`
   const create = async () => {
     const subject = new MemoryCountingBloomDupeFilter(options)
     await subject.open()

@@ -1,5 +1,5 @@
 import { createFingerprinter, scaledTimes } from '@webloom/core'
-import { MachineLag, startRedis, startTcpProxy } from '@webloom/testkit'
+import { casesOf, MachineLag, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench, REDIS_FILTERS, wait } from '../../testing/filter-bench.ts'
 import { fresh, page, pages, seen } from '../../testing/pages.ts'
@@ -46,7 +46,7 @@ class ModelCrawl {
   }
 }
 
-describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
+describe.each(casesOf(REDIS_FILTERS, 'redis-bloom'))('%s', (_kind, make) => {
   test('all workers die with pages unsettled; only the new links of those are fetched again', async () => {
     const key = bench.nextKey()
     const shared = { key, redisRunId: () => 'run', pendingStaleMs: 300 }
@@ -139,7 +139,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(await filter.requestsSeen([...pages(0, 3), page(20)], 'x')).toEqual(seen(4))
   })
 
-  test('a time in which nobody could ask makes no asker stale; it goes stale after it, if it is never settled', async () => {
+  test.concurrent('a time in which nobody could ask makes no asker stale; it goes stale after it, if it is never settled', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 1000, times: scaledTimes(0.02) }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'lives')
@@ -160,7 +160,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(performance.now() - asking).toBeGreaterThan(800)
   })
 
-  test('nor does a time in which Redis is full, and takes only what tidies up', async () => {
+  test.concurrent('nor does a time in which Redis is full, and takes only what tidies up', async () => {
     const server = await startRedis()
     const shared = {
       key: bench.nextKey(),
@@ -190,7 +190,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     await server.stop()
   })
 
-  test('several such times make no asker stale, with one question in between', async () => {
+  test.concurrent('several such times make no asker stale, with one question in between', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'lives')
@@ -201,7 +201,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     }
   })
 
-  test('a crawl that asks seldom has askers go stale all the same', async () => {
+  test.concurrent('a crawl that asks seldom has askers go stale all the same', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
     const [dead, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await dead.requestsSeen(pages(0, 1), 'dead')
@@ -214,7 +214,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(answers).toContain(false)
   })
 
-  test('one that was settled, runs again and goes back is settled as before', async () => {
+  test.concurrent('one that was settled, runs again and goes back is settled as before', async () => {
     const key = bench.nextKey()
     const shared = { key, redisRunId: () => 'run', pendingStaleMs: 200 }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]

@@ -82,16 +82,6 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     expect(proxy.roundTrips).toBe(2)
   })
 
-  test('what is settled is said after a second at the latest, without any further question', async () => {
-    const redis = bench.connect()
-    const key = bench.nextKey()
-    const filter = await bench.open(make, { redis, key })
-    await filter.requestsSeen(pages(0, 3), 'page')
-    await filter.settled('page')
-    expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^u /)
-    await vi.waitFor(async () => expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /))
-  })
-
   test('closing says what is settled', async () => {
     const redis = bench.connect()
     const key = bench.nextKey()
@@ -100,45 +90,6 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.settled('page')
     await filter.close()
     expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /)
-  })
-
-  test('a page that runs again after its queue has come back older hands on what it then yields', async () => {
-    let run = '1'
-    const redisRunId = vi.fn(() => run)
-    const filter = await bench.open(make, { redisRunId })
-    await filter.requestsSeen(pages(0, 3), 'page')
-    await filter.settled('page')
-    await filter.requestsSeen(pages(50, 1), 'carries the settling')
-    run = '2'
-    // Waits: what a filter was told of the run counts for a second.
-    await wait(1100)
-    redisRunId.mockClear()
-    await filter.requestsSeen(pages(51, 1), 'has the run id asked for')
-    await vi.waitFor(() => expect(redisRunId).toHaveBeenCalled())
-    expect(await filter.requestsSeen([page(0), page(7)], 'page')).toEqual(fresh(2))
-    await filter.settled('page')
-    expect(await filter.requestsSeen([page(0), page(1), page(7)], 'other')).toEqual([true, false, true])
-  })
-
-  test('a server that goes in the middle of a batch: the question fails, and later nothing is falsely seen', async () => {
-    await using server = await startRedis({ appendonly: 'always' })
-    await using proxy = await startTcpProxy({ target: server.url })
-    const redis = bench.connect(proxy.url)
-    redis.options.maxRetriesPerRequest = 0
-    const filter = await bench.open(make, { redis })
-    await filter.requestsSeen(pages(9000, 1), 'warm up')
-    // Recorded, and not told; of the batch's other calls, each may have arrived or not.
-    const fault = proxy.cutReplyOf(isScript)
-    const refused = expect(filter.requestsSeen(pages(0, 1200), 'page')).rejects.toThrow()
-    await vi.waitFor(() => expect(fault.count).toBe(1), { interval: 1 })
-    await proxy.down()
-    await refused
-    fault.cancel()
-    await server.kill()
-    await server.restart()
-    await proxy.up()
-    await vi.waitFor(() => redis.ping())
-    expect(await filter.requestsSeen(pages(0, 1200), 'page')).toEqual(fresh(1200))
   })
 
   test('a Redis without memory refuses clearly, and later nothing is falsely seen', async () => {
@@ -250,19 +201,6 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
   })
 
-  test('a cache that hears nothing for a second asks', async () => {
-    const key = bench.nextKey()
-    const filter = await bench.open(make, { key, cacheSize: 100 })
-    await filter.requestsSeen(pages(0, 3), 'page')
-    await bench.connect().del(`{${key}}:pending`)
-    await filter.requestsSeen(pages(0, 3), 'z')
-    const other = await bench.open(make, { key })
-    await other.clear()
-    // Waits: the second of the title.
-    await wait(1100)
-    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
-  })
-
   test('has asks without recording', async () => {
     const filter = await bench.open(make)
     expect(await filter.has(page(1))).toBe(false)
@@ -289,6 +227,68 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
 
 // Most of these is waiting.
 describe.concurrent.each(Object.entries(REDIS_FILTERS))('%s, beside others', (kind, make) => {
+  test('what is settled is said after a second at the latest, without any further question', async () => {
+    const redis = bench.connect()
+    const key = bench.nextKey()
+    const filter = await bench.open(make, { redis, key })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^u /)
+    await vi.waitFor(async () => expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /))
+  })
+
+  test('a page that runs again after its queue has come back older hands on what it then yields', async () => {
+    let run = '1'
+    const redisRunId = vi.fn(() => run)
+    const filter = await bench.open(make, { redisRunId })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    run = '2'
+    // Waits: what a filter was told of the run counts for a second.
+    await wait(1100)
+    redisRunId.mockClear()
+    await filter.requestsSeen(pages(51, 1), 'has the run id asked for')
+    await vi.waitFor(() => expect(redisRunId).toHaveBeenCalled())
+    expect(await filter.requestsSeen([page(0), page(7)], 'page')).toEqual(fresh(2))
+    await filter.settled('page')
+    expect(await filter.requestsSeen([page(0), page(1), page(7)], 'other')).toEqual([true, false, true])
+  })
+
+  test('a server that goes in the middle of a batch: the question fails, and later nothing is falsely seen', async () => {
+    await using server = await startRedis({ appendonly: 'always' })
+    await using proxy = await startTcpProxy({ target: server.url })
+    const redis = bench.connect(proxy.url)
+    redis.options.maxRetriesPerRequest = 0
+    const filter = await bench.open(make, { redis })
+    await filter.requestsSeen(pages(9000, 1), 'warm up')
+    // Recorded, and not told; of the batch's other calls, each may have arrived or not.
+    const fault = proxy.cutReplyOf(isScript)
+    const refused = expect(filter.requestsSeen(pages(0, 1200), 'page')).rejects.toThrow()
+    await vi.waitFor(() => expect(fault.count).toBe(1), { interval: 1 })
+    await proxy.down()
+    await refused
+    fault.cancel()
+    await server.kill()
+    await server.restart()
+    await proxy.up()
+    await vi.waitFor(() => redis.ping())
+    expect(await filter.requestsSeen(pages(0, 1200), 'page')).toEqual(fresh(1200))
+  })
+
+  test('a cache that hears nothing for a second asks', async () => {
+    const key = bench.nextKey()
+    const filter = await bench.open(make, { key, cacheSize: 100 })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await bench.connect().del(`{${key}}:pending`)
+    await filter.requestsSeen(pages(0, 3), 'z')
+    const other = await bench.open(make, { key })
+    await other.clear()
+    // Waits: the second of the title.
+    await wait(1100)
+    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
+  })
+
   test('the reply of every question is lost once: a crawl finds each page, and none twice', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const redis = bench.connect(proxy.url)

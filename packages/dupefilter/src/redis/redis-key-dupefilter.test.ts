@@ -2,7 +2,7 @@ import { type Logger, Request, silentLogger } from '@webloom/core'
 import { dupeFilterContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, RUNNER } from '../../testing/filter-bench.ts'
 import { isScript } from '../../testing/pages.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
@@ -16,7 +16,7 @@ const lasting = (ttlMs: number) => (options: RedisDupeFilterOptions) =>
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-dupeFilterContract({ describe, test }, { name: 'RedisKeyDupeFilter', ...bench.contract(lasting(HOUR_MS)) })
+dupeFilterContract(RUNNER, { name: 'RedisKeyDupeFilter', ...bench.contract(lasting(HOUR_MS)) })
 
 const page = (n: number, dedupTtl?: unknown) =>
   new Request(`https://example.com/page/${n}`, {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { createFingerprinter, createUrlDigester, fingerprint, Request } from '@webloom/core'
 import { dupeFilterContract } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, RUNNER } from '../../testing/filter-bench.ts'
 import { page } from '../../testing/pages.ts'
 import type { Asked } from '../asking/asked.ts'
 import { RedisSetDupeFilter, type RedisSetDupeFilterOptions } from './redis-set-dupefilter.ts'
@@ -12,7 +12,7 @@ const make = (options: RedisSetDupeFilterOptions) => new RedisSetDupeFilter(opti
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-dupeFilterContract({ describe, test }, { name: 'RedisSetDupeFilter', ...bench.contract(make) })
+dupeFilterContract(RUNNER, { name: 'RedisSetDupeFilter', ...bench.contract(make) })
 
 test('a set that scrapy-redis filled goes on being used, and is filled further as scrapy-redis does', async () => {
   const redis = bench.connect()

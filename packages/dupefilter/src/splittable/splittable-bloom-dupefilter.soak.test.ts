@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { pages } from '../../testing/pages.ts'
+import './splittable-bloom-dupefilter.test.ts'
 import { SplittableBloomDupeFilter } from './splittable-bloom-dupefilter.ts'
 
 const bench = new FilterBench()

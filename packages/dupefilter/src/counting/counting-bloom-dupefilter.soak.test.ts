@@ -1,0 +1,3 @@
+/** The contract in each size. */
+
+import './counting-bloom-dupefilter.test.ts'

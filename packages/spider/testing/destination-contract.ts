@@ -22,7 +22,7 @@ async function* broken(): AsyncGenerator<Uint8Array> {
 
 /** More than goes at once over any line: 8 MiB is one part of an object of S3. */
 async function* big(): AsyncGenerator<Uint8Array> {
-  for (let n = 0; n < 20; n++) yield Buffer.alloc(1_000_000, 97 + n)
+  for (let n = 0; n < 9; n++) yield Buffer.alloc(1_000_000, 97 + n)
 }
 
 const TESTS: ContractTests<DestinationUnderTest> = {
@@ -63,8 +63,8 @@ const TESTS: ContractTests<DestinationUnderTest> = {
     await destination.open(false)
     await destination.put(big())
     const text = (await textAt()) ?? ''
-    assert.equal(text.length, 20_000_000)
-    for (let n = 0; n < 20; n++) assert.equal(text.charCodeAt(n * 1_000_000 + n), 97 + n)
+    assert.equal(text.length, 9_000_000)
+    for (let n = 0; n < 9; n++) assert.equal(text.charCodeAt(n * 1_000_000 + n), 97 + n)
   },
   'an output that breaks half way is not put there: what was is there, and the reason is thrown': async (
     place,

@@ -12,6 +12,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import './array-feeds.test.ts'
+import './feed-processes.test.ts'
+import './stdout-feeds.test.ts'
 
 const ITEMS = 200_000
 const ITEMS_PER_PAGE = 100

@@ -1,0 +1,3 @@
+/** Of more pages. */
+
+import './content-hash.test.ts'

@@ -2,5 +2,5 @@
 
 const { createLogger } = await import(new URL('../src/terminal/logger.ts', import.meta.url))
 const logger = createLogger()
-for (let line = 0; line < 20_000; line++) logger.info({ line }, 'x'.repeat(50))
+for (let line = 0; line < 6000; line++) logger.info({ line }, 'x'.repeat(50))
 process.exit(0)

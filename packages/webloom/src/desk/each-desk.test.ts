@@ -2,7 +2,7 @@
 
 import { scaledTimes, silentLogger } from '@webloom/core'
 import { type Response, Spider } from '@webloom/spider'
-import { type RedisServer, startRedis } from '@webloom/testkit'
+import { casesOf, type RedisServer, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { crawlDeskContract, type DeskUnderTest } from '../../testing/crawl-desk-contract.ts'
 import { GIVES_UP_AT_ONCE, IllSite } from '../../testing/ill-site.ts'
@@ -73,11 +73,12 @@ crawlDeskContract(
   },
 )
 
-for (const shards of [1, 3])
+const IN_SHARDS = 'a crawl on Redis, in 3 shards'
+for (const [name, shards] of casesOf({ 'a crawl on Redis': 1, [IN_SHARDS]: 3 }, IN_SHARDS))
   crawlDeskContract(
     { describe, test },
     {
-      name: shards === 1 ? 'a crawl on Redis' : `a crawl on Redis, in ${shards} shards`,
+      name,
       create: async () => {
         const { subject, dispose } = await running(
           {

@@ -21,7 +21,7 @@ function desksOf(...servers: RedisServer[]) {
   return { desks, [Symbol.asyncDispose]: () => desks.close() }
 }
 
-test('a server that was never there stands in the list itself, and takes no crawl of others with it', async () => {
+test.concurrent('a server that was never there stands in the list itself, and takes no crawl of others with it', async () => {
   await using near = await startRedis()
   await using far = await startRedis()
   await noted(near, 'near')
@@ -45,7 +45,7 @@ test('a server that was never there stands in the list itself, and takes no craw
   expect(await at.desks.desk('none')).toBeUndefined()
 })
 
-test('scheduled runs of all servers that answer, also of a crawl that has never begun', async () => {
+test.concurrent('scheduled runs of all servers that answer, also of a crawl that has never begun', async () => {
   await using near = await startRedis()
   await using far = await startRedis()
   for (const [server, spider] of [
@@ -66,7 +66,7 @@ test('scheduled runs of all servers that answer, also of a crawl that has never 
   expect(await at.desks.scheduledRuns()).toEqual([ofNear])
 })
 
-test('what waits for a Redis that is away, or hangs, is refused within seconds', async () => {
+test.concurrent('what waits for a Redis that is away, or hangs, is refused within seconds', async () => {
   await using server = await startRedis()
   await noted(server, 'near')
   await using at = desksOf(server)

@@ -1,3 +1,4 @@
+import { casesOf } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { projectOfFile, SPIDER } from '../../testing/loaded-project.ts'
 
@@ -6,18 +7,22 @@ const { write, ask, load, loadAlone } = projectOfFile()
 const NODE_MAJOR = Number(process.versions.node.split('.')[0])
 
 describe('TypeScript files', () => {
-  test.each([
-    ['commonjs', '{ "type": "commonjs" }'],
-    ['module', '{ "type": "module" }'],
-    ['no type', '{}'],
-    ['no package.json', undefined],
-  ])('are ES modules with package.json of: %s', async (_, packageJson) => {
-    write({
-      ...(packageJson === undefined ? {} : { 'package.json': packageJson }),
-      'spider.ts': `import { basename } from 'node:path'\nexport const name: string = basename('/a/b')\nawait 1\n`,
-    })
-    expect(await loadAlone('spider.ts')).toEqual({ value: { name: 'b' }, stderr: '' })
-  })
+  const packages: Record<string, string | undefined> = {
+    commonjs: '{ "type": "commonjs" }',
+    module: '{ "type": "module" }',
+    'no type': '{}',
+    'no package.json': undefined,
+  }
+  test.each(casesOf(packages, 'commonjs', 'no type'))(
+    'are ES modules with package.json of: %s',
+    async (_, packageJson) => {
+      write({
+        ...(packageJson === undefined ? {} : { 'package.json': packageJson }),
+        'spider.ts': `import { basename } from 'node:path'\nexport const name: string = basename('/a/b')\nawait 1\n`,
+      })
+      expect(await loadAlone('spider.ts')).toEqual({ value: { name: 'b' }, stderr: '' })
+    },
+  )
 
   test('without webloom in their node_modules find the copy that runs', async () => {
     write({ 'spider.ts': SPIDER })

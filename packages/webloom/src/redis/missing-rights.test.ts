@@ -36,16 +36,23 @@ async function openFor(role: RedisRole): Promise<void> {
   }
 }
 
+const TAKEN_AT_ONCE = 8
+/** Without the key or channel that it was asked about with. */
+const commandOf = (right: string) => (/^(?:client|memory|pubsub) /.test(right) ? right : right.split(' ')[0]!)
+
 test.each(REDIS_ROLES)('of %s each missing right is found', async (role) => {
   const redis = new Redis(urlOf(role))
   onTestFinished(() => redis.disconnect())
   const asked = examplesFor([role], { spider: 'pages' })
   expect(await missingRights(redis, [role], asked)).toEqual([])
-  for (const command of REDIS_RIGHTS[role].commands) {
-    await acl('SETUSER', role, `-${command}`)
-    const [found] = await missingRights(redis, [role], asked)
-    expect(found).toMatch(new RegExp(`^${command.replace('|', ' ')}( |$)`))
-    await acl('SETUSER', role, `+${command}`)
+  const { commands } = REDIS_RIGHTS[role]
+  // Some at a time, as each question is about all.
+  for (let from = 0; from < commands.length; from += TAKEN_AT_ONCE) {
+    const taken = commands.slice(from, from + TAKEN_AT_ONCE)
+    await acl('SETUSER', role, ...taken.map((command) => `-${command}`))
+    const found = new Set(await missingRights(redis, [role], asked).then((all) => all.map(commandOf)))
+    expect([...found].sort()).toEqual(taken.map((command) => command.replace('|', ' ')).sort())
+    await acl('SETUSER', role, ...taken.map((command) => `+${command}`))
   }
 })
 

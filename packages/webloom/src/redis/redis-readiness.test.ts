@@ -20,7 +20,7 @@ const linkTo = (url: string, startTimeoutMs: number) =>
 const doctorOn = async (url: string) =>
   (await checkRedisServers(settingsOf(url), undefined, 1000)).find(({ state }) => state === 'fail')
 
-test('one whose disk fails is waited for by a crawl, and then refused with what to do; commands that look are let pass', async () => {
+test.concurrent('one whose disk fails is waited for by a crawl, and then refused with what to do; commands that look are let pass', async () => {
   await using folder = await tempDir('webloom-full-')
   await using redis = await startRedis({ config: { dir: folder.path, save: '3600 1' } })
   // As the disk of a test is not full: where this is, no snapshot can be put.
@@ -54,7 +54,7 @@ test('one whose disk fails is waited for by a crawl, and then refused with what 
   waiting.close()
 })
 
-test('one that writes in spite of a failed snapshot is used, and the failure is told', async () => {
+test.concurrent('one that writes in spite of a failed snapshot is used, and the failure is told', async () => {
   await using folder = await tempDir('webloom-full-')
   const config = { dir: folder.path, save: '3600 1', 'stop-writes-on-bgsave-error': 'no' }
   await using redis = await startRedis({ config })
@@ -69,7 +69,7 @@ test('one that writes in spite of a failed snapshot is used, and the failure is 
   link.close()
 })
 
-test('one that is reading its file is waited for, and then told how far it is', async () => {
+test.concurrent('one that is reading its file is waited for, and then told how far it is', async () => {
   await using redis = await startRedis({
     // Microseconds for each key that is read.
     config: {

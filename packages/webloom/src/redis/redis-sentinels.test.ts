@@ -125,11 +125,9 @@ test('where it is the name that is wrong, the line asks for it, and where they a
     { type: `redis-cli -h 127.0.0.1 -p ${redis.sentinels[0]!.port} --askpass SENTINEL MASTERS` },
   ])
   await using plain = await startRedis()
-  for (const url of [
-    `redis+sentinel://127.0.0.1:${plain.port}/crawls`,
-    `redis+cluster://127.0.0.1:${plain.port}`,
-  ])
-    expect(await checkRedisServers(settingsOf(url))).toMatchObject([
+  const urls = [`redis+sentinel://127.0.0.1:${plain.port}/crawls`, `redis+cluster://127.0.0.1:${plain.port}`]
+  for (const found of await Promise.all(urls.map((url) => checkRedisServers(settingsOf(url)))))
+    expect(found).toMatchObject([
       { type: `export REDIS_URL='redis://user:password@127.0.0.1:${plain.port}/0'` },
     ])
 })

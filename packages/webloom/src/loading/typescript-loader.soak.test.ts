@@ -1,0 +1,3 @@
+/** In packages of each type. */
+
+import './typescript-loader.test.ts'

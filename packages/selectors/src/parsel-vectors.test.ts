@@ -98,9 +98,11 @@ test('random XPath expressions give what libxml2 gives', () => {
     pages: string[]
     cases: [page: number, query: string, expected: string[]][]
   }
+  const roots = pages.map((text) => Selector.from(text, { type: 'xml' }))
   for (const [page, query, expected] of cases) {
-    const answer = Selector.from(pages[page]!, { type: 'xml' }).xpath(query).getall()
-    expect(answer, `${query} on ${pages[page]}`).toEqual(expected)
+    const answer = roots[page]!.xpath(query).getall()
+    if (JSON.stringify(answer) !== JSON.stringify(expected))
+      expect(answer, `${query} on ${pages[page]}`).toEqual(expected)
   }
 })
 

@@ -1,11 +1,13 @@
-import { cpuMs, randomStream } from '@webloom/testkit'
+import { cpuMs, IN_FULL, randomStream } from '@webloom/testkit'
 import { _compileUnsafe as compile } from 'css-select'
 import { type AnyNode, type Element, isTag } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
 import { describe, expect, test } from 'vitest'
 import { Selector } from '../selector.ts'
 
-const ITEMS = 75_000
+const ITEMS = 45_000
+/** The soak: as many as are known to hold. */
+const SEEDS = IN_FULL ? 200 : 40
 
 describe('questions about siblings take linear time', () => {
   const flat = Selector.from(`<ul>${'<li>'.repeat(ITEMS)}</ul>`)
@@ -30,13 +32,13 @@ describe('questions about siblings take linear time', () => {
   ])('%#', (page, query, found) => {
     const start = cpuMs()
     expect(page.css(query)).toHaveLength(found)
-    // Quadratic time would be ten seconds and more.
-    expect(cpuMs() - start).toBeLessThan(2000)
+    // Quadratic time would be four seconds and more.
+    expect(cpuMs() - start).toBeLessThan(1000)
   })
 })
 
-test('what css-select itself finds in small pages, whatever is asked (seeds 1 to 200)', () => {
-  for (let seed = 1; seed <= 200; seed++) {
+test(`what css-select itself finds in small pages, whatever is asked (seeds 1 to ${SEEDS})`, () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
     const random = randomStream(seed, 0)
     const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
     const page = Selector.from(`<main>${randomMarkup(one, 4)}</main>`)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { putUnderRules, Request } from '@webloom/core'
 import { Response } from '@webloom/spider'
 import { cpuMs } from '@webloom/testkit'
@@ -39,9 +40,13 @@ describe('what Scrapy extracts', () => {
         const page = pageOf(vector).replace({ htmlParser } as object)
         expect(page.css('html')).toBeDefined()
         const links = new LinkExtractor(optionsOf(vector)).extractLinks(page)
-        expect(links, `${htmlParser} ${JSON.stringify(vector.options)} ${vector.html.slice(0, 100)}`).toEqual(
-          vector.html5_links ?? vector.links,
-        )
+        const expected = vector.html5_links ?? vector.links
+        // What differs is shown by expect(), which takes long for what does not.
+        if (!isDeepStrictEqual(links, expected))
+          expect(
+            links,
+            `${htmlParser} ${JSON.stringify(vector.options)} ${vector.html.slice(0, 100)}`,
+          ).toEqual(expected)
       }
     }
   })
@@ -78,8 +83,8 @@ function optionOf(value: unknown): unknown {
   return value
 }
 
-test('regions within regions are read once: 300 KB of nested <div>s take moderate time', () => {
-  const html = `${'<div><a href=/x>'.repeat(20_000)}<a href=/y>`
+test('regions within regions are read once: 160 KB of nested <div>s take moderate time', () => {
+  const html = `${'<div><a href=/x>'.repeat(10_000)}<a href=/y>`
   const page = new Response('http://a.test/', { body: html, headers: { 'content-type': 'text/html' } })
   const start = cpuMs()
   for (const options of [{ restrictCss: 'div' }, { restrictXpaths: '//div' }])
@@ -87,8 +92,8 @@ test('regions within regions are read once: 300 KB of nested <div>s take moderat
       'http://a.test/x',
       'http://a.test/y',
     ])
-  // Read once for each level it would be half a minute.
-  expect(cpuMs() - start).toBeLessThan(5_000)
+  // Read once for each level it would be eight seconds.
+  expect(cpuMs() - start).toBeLessThan(3_000)
 })
 
 test('what is not a page is told: a text alone, or an answer of fetch whose text has not been read', () => {

@@ -1,4 +1,4 @@
-import { cpuMs } from '@webloom/testkit'
+import { cpuMs, IN_FULL } from '@webloom/testkit'
 import { load } from 'cheerio'
 import { describe, expect, test } from 'vitest'
 import { streamHrefs } from '../markup/link-stream.ts'
@@ -86,13 +86,14 @@ const PIECES = [
   '<li>', '</li>', '<p>', '<br/>', 'text', '&lt;', '\n', '<', '"', "'", '<![CDATA[ <a href=23> ]]>', '</div a="<a href=24>">',
 ]
 
-test('on 2 000 heaps of broken markup the same links as followAll() finds (seed 20240301)', () => {
+const HEAPS = IN_FULL ? 2_000 : 400
+test(`on ${HEAPS} heaps of broken markup the same links as followAll() finds (seed 20240301)`, () => {
   let state = 20_240_301
   const random = (below: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((state / 2 ** 32) * below)
   }
-  for (let i = 0; i < 2_000; i++) {
+  for (let i = 0; i < HEAPS; i++) {
     const html = Array.from({ length: 1 + random(40) }, () => PIECES[random(PIECES.length)]!).join('')
     expect(
       read(html).map(([href]) => href),

@@ -1,9 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { brokenMarkup, randomStream } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import '../css/simple-query.test.ts'
+import '../links/link-reader.test.ts'
 import { Selector } from '../selector.ts'
 import type { HtmlParser } from '../tree/parse-document.ts'
 import { streamHrefs } from './link-stream.ts'
+import './link-stream.test.ts'
 
 // Real pages to try it on: any folder of HTML. Debian's documentation has some thousands.
 const PAGES_DIR = process.env.PAGES_DIR ?? '/usr/share/doc'

@@ -1,0 +1,3 @@
+/** What css-select finds, by more seeds. */
+
+import './css-siblings.test.ts'

@@ -19,21 +19,17 @@ describe('canonicalizeUrl writes a URL as w3lib 2.4.1 does', () => {
   )
 
   test('URLs made up at random: unicode hosts, brackets, escapes, strange schemes', () => {
+    // Compared without expect(), which takes longer than what is compared; it says what differs.
     for (const [url, encoding, , canonical, withFragment, withoutBlanks] of recorded<Fuzzed>('url-fuzz')) {
       const options = { rules, ...(encoding !== null && { encoding }) } as const
-      const context = `${url} in ${encoding}`
-      expect(
+      const written = [
         orNull(() => canonicalizeUrl(url, options)),
-        context,
-      ).toBe(canonical)
-      expect(
         orNull(() => canonicalizeUrl(url, { ...options, keepFragments: true })),
-        context,
-      ).toBe(withFragment)
-      expect(
         orNull(() => canonicalizeUrl(url, { ...options, keepBlankValues: false })),
-        context,
-      ).toBe(withoutBlanks)
+      ]
+      const asRecorded = [canonical, withFragment, withoutBlanks]
+      if (written.some((one, at) => one !== asRecorded[at]))
+        expect(written, `${url} in ${encoding}`).toEqual(asRecorded)
     }
   })
 })
@@ -94,10 +90,9 @@ describe.each(['w3lib-2.4', 'w3lib-2.5'] as const)('the cheap way and the thorou
   })
 
   function agree(url: string): void {
-    expect(
-      orNull(() => canonicalizeUrl(url, { rules })),
-      url,
-    ).toBe(orNull(() => canonicalizeAny(url, { rules })))
+    const cheap = orNull(() => canonicalizeUrl(url, { rules }))
+    const thorough = orNull(() => canonicalizeAny(url, { rules }))
+    if (cheap !== thorough) expect(cheap, url).toBe(thorough)
   }
 })
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { IN_FULL } from '@webloom/testkit'
 import { canonicalizeUrl } from '@webloom/url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -51,7 +52,7 @@ describe(`requests made by ${source}`, () => {
 })
 
 // The seed is printed by fast-check when a property fails; this one makes every run the same.
-const RUNS = { seed: 20261121, numRuns: 2000 }
+const RUNS = { seed: 20261121, numRuns: IN_FULL ? 2000 : 250 }
 
 /** Strings that are often URLs, and often nearly. */
 const urlish = fc.oneof(

@@ -32,12 +32,14 @@ test.each([
 
 test('more hosts and links than are kept change no answer', () => {
   const links = new KnownLinks((url) => new KnownUrl(url))
+  const wrong: string[] = []
   for (let n = 0; n < 50_000; n++) {
     const root = `https://${n}.com`
-    expect(links.from(root)('/')?.url).toBe(`${root}/`)
+    if (links.from(root)('/')?.url !== `${root}/`) wrong.push(root)
   }
   const ofOne = links.from('https://a.com')
-  for (let n = 0; n < 50_000; n++) expect(ofOne(`/${n}`)?.url).toBe(`https://a.com/${n}`)
+  for (let n = 0; n < 50_000; n++) if (ofOne(`/${n}`)?.url !== `https://a.com/${n}`) wrong.push(`/${n}`)
+  expect(wrong).toEqual([])
 })
 
 test('a host of whose pages no link is plain takes no place of others', () => {

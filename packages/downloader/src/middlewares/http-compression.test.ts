@@ -44,7 +44,7 @@ describe('what is undone', () => {
   })
 
   test('a body too large to be unfolded at once', async () => {
-    const large = Buffer.from(Array.from({ length: 900_000 }, (_, n) => `${n * 7919}`).join(' '))
+    const large = Buffer.from(Array.from({ length: 200_000 }, (_, n) => `${n * 7919}`).join(' '))
     for (const body of [zlib.gzipSync(large), zlib.zstdCompressSync(large)]) {
       const response = await decoded(compressed(body[0] === 0x1f ? 'gzip' : 'zstd', body), {
         bodyBytesMax: large.length,
@@ -82,7 +82,7 @@ describe('a broken body gives what was unfolded before', () => {
 })
 
 describe('what is refused', () => {
-  const zeros = Buffer.alloc(20_000_000)
+  const zeros = Buffer.alloc(10_000_000)
 
   test.each([
     ['gzip', zlib.gzipSync(zeros)],

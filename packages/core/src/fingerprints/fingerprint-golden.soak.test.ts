@@ -1,0 +1,3 @@
+/** More of what fast-check makes up. */
+
+import './fingerprint-golden.test.ts'

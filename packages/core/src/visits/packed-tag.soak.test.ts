@@ -1,0 +1,3 @@
+/** More tags. */
+
+import './packed-tag.test.ts'

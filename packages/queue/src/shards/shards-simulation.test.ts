@@ -9,7 +9,9 @@ const TROUBLE: ShardsTrouble = { kills: 2, drops: 6, setBacks: 6 }
 const FALLING: ShardsTrouble = { kills: 0, drops: 3, setBacks: 14 }
 /** Masters are cut off from their replicas for as long as cluster-node-timeout is by default, and answer all the while. */
 const CUT_OFF: ShardsTrouble = { ...TROUBLE, lagMsMax: 15_000 }
-const SEEDS = [1, 2, 3, 4, 5]
+/** A shard comes back without its data. */
+const EMPTIED: ShardsTrouble = { kills: 0, drops: 0, setBacks: 0, empties: 1 }
+const SEEDS = [1, 2, 3, 4]
 
 test('nothing goes wrong: no link is lost, none is done twice, and the crawl ends', () => {
   expect(simulateShards({ seed: 1 })).toMatchObject({ wentBack: 0 })
@@ -35,18 +37,24 @@ test('a seed replays exactly', () => {
 })
 
 /** What the model finds where a part of the protocol is left out. */
-const NEEDED: readonly [without: ShardPart, seed: number, finds: RegExp, pages: number][] = [
-  ['retention', 2, /is lost/, 80],
-  ['epochs', 2, /is lost/, 80],
-  ['ids', 10, /is committed twice/, 80],
-  ['looks', 2, /the crawl does not end/, 80],
-  ['pairs', 133, /ends early/, 80],
-  ['second round', 3, /ends early/, 20],
-  ['replicas', 17, /ends early/, 20],
+const NEEDED: readonly [
+  without: ShardPart,
+  seed: number,
+  finds: RegExp,
+  given: { pages: number; trouble: ShardsTrouble },
+][] = [
+  ['retention', 2, /is lost/, { pages: 80, trouble: TROUBLE }],
+  ['epochs', 2, /is lost/, { pages: 80, trouble: TROUBLE }],
+  ['ids', 10, /is committed twice/, { pages: 80, trouble: TROUBLE }],
+  ['looks', 3, /the crawl does not end/, { pages: 40, trouble: TROUBLE }],
+  ['pairs', 133, /ends early/, { pages: 80, trouble: TROUBLE }],
+  ['second round', 3, /ends early/, { pages: 20, trouble: FALLING }],
+  ['replicas', 17, /ends early/, { pages: 20, trouble: FALLING }],
+  ['runs', 2, /ends early/, { pages: 40, trouble: EMPTIED }],
 ]
 
-test.each(NEEDED)('without %s seed %i goes wrong, and goes well with it', (without, seed, finds, pages) => {
-  const given = { seed, pages, trouble: pages < 80 ? FALLING : TROUBLE }
-  expect(() => simulateShards({ ...given, without })).toThrow(finds)
-  simulateShards(given)
+test.each(NEEDED)('without %s seed %i goes wrong, and goes well with it', (without, seed, finds, given) => {
+  expect(() => simulateShards({ seed, ...given, without })).toThrow(finds)
+  // A shard that has lost what was left in it cannot be finished.
+  expect(simulateShards({ seed, ...given }).isLost).toBe(given.trouble === EMPTIED)
 })

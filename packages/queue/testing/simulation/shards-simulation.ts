@@ -1,11 +1,11 @@
 /**
  * A crawl over several shards in virtual time: for each shard real `FrontierMachine`s against the model of its scripts, and a home.
- * Each shard and the home goes back by itself, to a state up to two seconds older, or as old as a trouble says; connections are lost, workers are killed. A seed
- * replays exactly. What must hold:
+ * Each shard and the home goes back by itself, to a state up to two seconds older, or as old as a trouble says; connections are lost, workers are killed. A shard may come back
+ * empty, too. A seed replays exactly. What must hold:
  *
  * - A page is in one place of its shard: it waits, is held back, is in flight, or is committed. None is done twice in one history.
  * - Each link of a page that is done is known to its shard, or is on its way to it.
- * - The crawl ends, and then nothing that a shard can lose was needed.
+ * - The crawl ends, and then nothing that a shard can lose was needed. It is lost, and not over, when a shard has come back empty before.
  *
  * Parts of the protocol can be left out, to see that each is needed.
  */
@@ -29,6 +29,7 @@ const LAG_MS_MAX = 2000
 const ENDS_WITHIN_MS = 300_000
 const START_EVERY_MS = 300
 const HOME = 'home'
+const RUN = 'run'
 
 export interface ShardsTrouble {
   readonly kills: number
@@ -36,6 +37,8 @@ export interface ShardsTrouble {
   readonly setBacks: number
   /** For how long a server's replica lags before it takes the server's place. Default 2000. */
   readonly lagMsMax?: number
+  /** How often a shard comes back without its data. Default 0. */
+  readonly empties?: number
 }
 
 export interface ShardsSimulationOptions {
@@ -55,8 +58,15 @@ interface Worker {
   isDead: boolean
 }
 
+export interface ShardsSimulated {
+  readonly steps: number
+  readonly wentBack: number
+  /** The crawl was not finished, as a shard had come back empty. */
+  readonly isLost: boolean
+}
+
 /** Runs a crawl to its end. Throws with seed and step when something is wrong. */
-export function simulateShards(options: ShardsSimulationOptions): { steps: number; wentBack: number } {
+export function simulateShards(options: ShardsSimulationOptions): ShardsSimulated {
   return new ShardsSimulation(options).run()
 }
 
@@ -76,6 +86,7 @@ class ShardsSimulation {
   #hired = 0
   #wentBack = 0
   #isFinished = false
+  #isLost = false
 
   constructor(options: ShardsSimulationOptions) {
     const { seed, pages = 80, shards = 3, trouble } = options
@@ -106,10 +117,10 @@ class ShardsSimulation {
     if (trouble) this.#plot(trouble)
   }
 
-  run(): { steps: number; wentBack: number } {
+  run(): ShardsSimulated {
     const world = this.#world
     try {
-      while (!this.#isFinished) {
+      while (!this.#isFinished && !this.#isLost) {
         if (!world.step()) throw new Error('nothing is planned any more')
         for (const { wrong } of this.#shards.values()) if (wrong !== undefined) throw new Error(wrong)
         if (world.steps % CHECKED_EVERY === 0) this.#check()
@@ -118,19 +129,25 @@ class ShardsSimulation {
       this.#check()
       // A server that was about to go back may do so behind the end.
       for (const name of this.#exposed.keys()) this.#goBack(name)
-      if (this.#done < this.#ids.length)
+      if (this.#isLost && !this.#isAnyEmptied)
+        throw new Error('a crawl is taken for lost of which nothing is')
+      if (!this.#isLost && this.#done < this.#ids.length)
         throw new Error(`the crawl ends early: ${this.#done} of ${this.#ids.length} pages are done`)
     } catch (error) {
       const where = `seed ${this.#options.seed}, step ${world.steps}, at ${Math.round(world.nowMs)} ms`
       throw new Error(`${where}: ${(error as Error).message}`, { cause: error })
     }
-    return { steps: world.steps, wentBack: this.#wentBack }
+    return { steps: world.steps, wentBack: this.#wentBack, isLost: this.#isLost }
   }
 
   get #done(): number {
     let done = 0
     for (const { committed } of this.#shards.values()) done += committed.size
     return done
+  }
+
+  get #isAnyEmptied(): boolean {
+    return [...this.#shards.values()].some(({ isEmptied }) => isEmptied)
   }
 
   // What must hold
@@ -142,6 +159,7 @@ class ShardsSimulation {
       if (typeof known === 'string') throw new Error(known)
       for (const id of known) there.add(id)
     }
+    if (this.#isAnyEmptied) return
     for (const id of this.#onTheirWay()) there.add(id)
     const led = [...this.#shards.values()].flatMap(({ committed }) => [...committed])
     const awaited = [
@@ -196,6 +214,9 @@ class ShardsSimulation {
         finish: () => {
           this.#isFinished = true
         },
+        endLost: () => {
+          this.#isLost = true
+        },
       }),
     }
     this.#workers.push(worker)
@@ -232,7 +253,10 @@ class ShardsSimulation {
     const { model } = redis
     return {
       state: (onReply) =>
-        connection.send(() => ({ ...model.shardState(), ...this.#offsets(shard) }), onReply),
+        connection.send(() => {
+          const run = redis.isEmptied ? '' : RUN
+          return { ...model.shardState(), ...this.#offsets(shard), run }
+        }, onReply),
       read: (receiver, from, most, onReply) =>
         connection.send(() => model.read(shard, receiver, from, most), onReply),
       trim: (trims) => connection.send(() => model.trim(trims)),
@@ -246,7 +270,8 @@ class ShardsSimulation {
   #reachHome(connection: VirtualConnection): Reached {
     const home = this.#home
     return {
-      state: (onReply) => connection.send(() => ({ ...home.shardState(), ...this.#offsets(HOME) }), onReply),
+      state: (onReply) =>
+        connection.send(() => ({ ...home.shardState(), ...this.#offsets(HOME), run: RUN }), onReply),
       read: (receiver, from, most, onReply) =>
         connection.send(() => home.read(receiver, from, most), onReply),
       trim: (trims) => connection.send(() => home.trim(trims)),
@@ -299,7 +324,7 @@ class ShardsSimulation {
 
   // Trouble
 
-  #plot({ kills, drops, setBacks }: ShardsTrouble): void {
+  #plot({ kills, drops, setBacks, empties = 0 }: ShardsTrouble): void {
     const spanMs = 5000 + this.#chance.below(30_000)
     const plan = (count: number, run: () => void) => {
       for (let n = 0; n < count; n++) this.#world.in(this.#chance.next() * spanMs, run)
@@ -308,6 +333,7 @@ class ShardsSimulation {
     plan(kills, () => this.#kill())
     plan(drops, () => this.#connections(this.#chance.of(all), this.#chance.of(this.#workers)).drop())
     plan(setBacks, () => this.#setBack(this.#chance.of(all)))
+    plan(empties, () => this.#empty(this.#chance.of([...this.#shards.keys()])))
   }
 
   #kill(): void {
@@ -341,6 +367,16 @@ class ShardsSimulation {
     if (this.#options.without === 'epochs') return
     const server = shard === HOME ? this.#home : this.#shards.get(shard)!.model
     server.replid = `${shard}x${this.#wentBack}`
+  }
+
+  /** By FLUSHALL, or as its server was started again without a file: then that has another history. */
+  #empty(shard: string): void {
+    const redis = this.#shards.get(shard)!
+    if (this.#chance.is(0.5)) {
+      for (const worker of this.#workers) this.#connections(shard, worker).drop()
+      redis.model.replid = `${shard}e${this.#world.steps}`
+    }
+    redis.empty()
   }
 
   /** How far a server and its replica are, where time stands for what is written. */

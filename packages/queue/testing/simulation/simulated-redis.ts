@@ -6,7 +6,7 @@
 import type { CommandNumber } from '../../src/buckets/scripts/command-numbers.ts'
 import type { TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { FrontierModel } from '../model/frontier-model.ts'
-import type { FrontierState } from '../model/frontier-state.ts'
+import { type FrontierState, newState } from '../model/frontier-state.ts'
 import type { VirtualWorld } from './virtual-world.ts'
 
 const EPOCH_MS = 1_700_000_000_000
@@ -40,6 +40,8 @@ export class SimulatedRedis {
   #snapshot: { state: FrontierState; committed: Set<string> } | undefined
   /** When Redis last came back with an older state. */
   wentBackAtMs = Number.NEGATIVE_INFINITY
+  /** It has come back empty, and knows of no run. */
+  isEmptied = false
   readonly seen: Seen = { hot: 0, lanes: 0, begun: 0, reclaimed: 0, lost: 0, unheld: 0, wentBack: 0 }
   /** How many messages have come. */
   messages = 0
@@ -107,6 +109,14 @@ export class SimulatedRedis {
     this.committed = committed
     this.wentBackAtMs = this.#world.nowMs
     return true
+  }
+
+  /** Comes back without its data, which no replica has either. What was committed was done all the same. */
+  empty(): void {
+    this.isEmptied = true
+    this.model.state = newState()
+    this.takeSnapshot()
+    this.wentBackAtMs = this.#world.nowMs
   }
 
   /** Whether that lock is held now. */

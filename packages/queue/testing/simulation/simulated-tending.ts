@@ -1,9 +1,11 @@
 /**
  * What a worker does about all shards, in virtual time: it delivers what it has written for others, reads the state of all every two seconds,
- * has sent again what is lacking and deleted what is safe, and ends the crawl. Each shard is told over a connection of its own.
+ * has sent again what is lacking and deleted what is safe, and ends the crawl, as lost where a shard has come back empty. Each shard is told over a
+ * connection of its own.
  */
 
 import { CrawlEndRounds } from '../../src/shards/crawl-end-rounds.ts'
+import { HOME } from '../../src/shards/crawl-shards.ts'
 import type { Delivery } from '../../src/shards/outbox-entry.ts'
 import { knownUpTo } from '../../src/shards/outbox-numbers.ts'
 import { OutboxTender, type Trim } from '../../src/shards/outbox-tender.ts'
@@ -25,6 +27,7 @@ export type ShardPart =
   | 'second round'
   | 'replicas'
   | 'pairs'
+  | 'runs'
 
 /** A shard or the home, over a worker's connection. A reply may never come. */
 export interface Reached {
@@ -40,6 +43,8 @@ export interface SimulatedTendingOptions {
   readonly shards: ReadonlyMap<string, Reached>
   readonly without: ShardPart | undefined
   readonly finish: () => void
+  /** Called when a shard has not known of the run at two looks. */
+  readonly endLost: () => void
 }
 
 export class SimulatedTending {
@@ -47,10 +52,12 @@ export class SimulatedTending {
   readonly #tender = new OutboxTender()
   readonly #end = new CrawlEndRounds()
   readonly #gathered = new Map<string, Delivery[]>()
+  /** Shards that did not know of the run at the last look. */
+  #strange: readonly string[] = []
 
   constructor(options: SimulatedTendingOptions) {
     this.#options = options
-    this.#again(LOOKS_EVERY_MS)
+    this.#again('tend')
   }
 
   /** Delivers soon, with what else comes for that shard. */
@@ -71,21 +78,31 @@ export class SimulatedTending {
     }
   }
 
-  #again(ms: number): void {
+  /** Looks again, to tend the outboxes, too, or only whether the crawl is over. */
+  #again(what: 'tend' | 'end'): void {
     const { world, isDead } = this.#options
+    const ms = what === 'tend' ? LOOKS_EVERY_MS : SOON_MS
     world.in(ms * (0.5 + world.chance.next()), () => {
-      if (!isDead()) this.#look()
+      if (!isDead()) this.#look(what)
     })
   }
 
-  #look(): void {
+  #look(what: 'tend' | 'end'): void {
     const { shards } = this.#options
     const round = new Map<string, ShardState>()
     for (const [name, shard] of shards)
       shard.state((state) => {
         round.set(name, state)
-        if (round.size === shards.size) this.#looked(round)
+        if (round.size < shards.size) return
+        if (what === 'tend') this.#endLost(round)
+        this.#looked(round)
       })
+  }
+
+  #endLost(round: Round): void {
+    const strange = [...round].filter(([, { run }]) => run !== round.get(HOME)!.run).map(([name]) => name)
+    if (strange.some((name) => this.#strange.includes(name))) this.#options.endLost()
+    this.#strange = strange
   }
 
   #looked(round: Round): void {
@@ -101,15 +118,15 @@ export class SimulatedTending {
     for (const one of without === 'retention' ? knownNow(round) : trims) shards.get(one.sender)!.trim([one])
     const ends = this.#end.look(this.#seen(round))
     if (ends === 'over' || (ends === 'soon' && without === 'second round')) finish()
-    else this.#again(ends === 'soon' ? SOON_MS : LOOKS_EVERY_MS)
+    else this.#again(ends === 'soon' ? 'end' : 'tend')
   }
 
   /** The round as it is judged, where a part is left out. */
   #seen(round: Round): Round {
     const { without } = this.#options
     if (without === 'replicas') return asReplicated(round)
-    if (without !== 'pairs') return round
-    return new Map([...round].map(([name, state]) => [name, { ...state, sent: new Map() }]))
+    const blind = { ...(without === 'pairs' && { sent: new Map() }), ...(without === 'runs' && { run: '' }) }
+    return new Map([...round].map(([name, state]) => [name, { ...state, ...blind }]))
   }
 }
 

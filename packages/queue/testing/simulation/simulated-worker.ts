@@ -118,8 +118,11 @@ export class SimulatedWorker implements SimulatedHub {
   deliver(deliveries: readonly Delivery[]): void {
     const { redis, name } = this.#process
     this.#process.send(
-      () => redis.model.apply(name, '', deliveries),
-      ({ lost, nudged, ...jobChanges }) => {
+      () => (redis.isEmptied ? undefined : redis.model.apply(name, '', deliveries)),
+      (done) => {
+        // One that does not know of the run takes nothing of it.
+        if (!done) return
+        const { lost, nudged, ...jobChanges } = done
         if (lost > 0) redis.wrong ??= `${lost} entries are lost: their sender has them no longer`
         this.changeJobs(jobChanges)
         for (const { unit, priority } of nudged)

@@ -31,12 +31,10 @@ const urlsIn = (folder: ClusterFolder, name = 'fixed.json') =>
 /** What the worker that is stopped in the middle of the crawl has written. */
 async function stopped(web: FakeWebProcess, folder: ClusterFolder): Promise<string[]> {
   // It is slow until then: what is not fetched yet must be enough for the next one.
-  folder.configure({ DOWNLOAD_DELAY: 0.5 })
-  const first = worker(folder)
+  const first = worker(folder, '-s', 'DOWNLOAD_DELAY=0.5')
   await web.waitForHits(4, 60_000)
   first.kill('SIGTERM')
   await first.exited
-  folder.configure({})
   const urls = urlsIn(folder)
   expect(urls.length).toBeGreaterThan(0)
   return urls

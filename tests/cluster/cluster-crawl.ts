@@ -275,11 +275,14 @@ export async function expectComplete(
  */
 const END_MS_MAX = 15_000
 
-/** Three workers, started at moments that differ from seed to seed, on a web of few pages. Throws where one ends early or hangs. */
+/**
+ * Three workers, started at moments that differ from seed to seed, on a web of few pages. Throws where one ends early or hangs.
+ * Resolves to the CRAWL_ID.
+ */
 export async function finishRound(
   seed: number,
   { redis, mode }: { redis: RedisServer; mode: 'turns' | 'job' },
-): Promise<void> {
+): Promise<string> {
   const random = randomOf(seed)
   await using web = await startFakeWebProcess({
     seed,
@@ -288,18 +291,13 @@ export async function finishRound(
     crossHostLinks: 0.2,
     latencyMs: [0, Math.round(random() * 200)],
   })
-  await using folder = await ClusterFolder.of(web, {
-    REDIS_URL: redis.url,
-    CRAWL_ID: freshCrawlId(`finish-${mode}-${seed}`),
-    QUEUE_MODE: mode,
-    CONCURRENT_REQUESTS: 4,
-    LOG_FORMAT: 'json',
-  })
+  const settings = settingsOf(redis, `finish-${mode}-${seed}`, { QUEUE_MODE: mode, CONCURRENT_REQUESTS: 4 })
+  await using folder = await ClusterFolder.of(web, settings)
   const ends = ['a', 'b', 'c'].map(async (name) => {
     // Waits: a worker is killed at any point of its work.
     await sleep(random() * 1500)
     const startedMs = performance.now()
-    const result = await folder.workerProcess(name).exited
+    const result = await folder.worker(name).exited
     return { ...result, startedMs, cameMs: saidMs(linesOf(result)[0]), atMs: performance.now() }
   })
   const ended = await Promise.all(ends)
@@ -310,6 +308,7 @@ export async function finishRound(
   // To start takes a process of ours a second, or what the machine has time for: so much longer all else may take, too.
   const startMs = Math.max(...ended.map(({ startedMs, cameMs }) => cameMs - startedMs))
   for (const { atMs } of ended) expect(atMs - allThereMs, `seed ${seed}`).toBeLessThan(END_MS_MAX + startMs)
+  return settings.CRAWL_ID
 }
 
 /** When a worker has said this, by this process's clock; 0 for one that has said nothing. */

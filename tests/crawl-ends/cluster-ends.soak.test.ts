@@ -1,6 +1,6 @@
 /**
  * Some fifty crawls of three workers on small webs: none ends early, none hangs. And what cluster-ends.test.ts and
- * cluster-again.test.ts show for turns and for one limit, for the others.
+ * cluster-woken.test.ts show for turns and for one limit, for the others, with workers that are processes.
  */
 
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
@@ -17,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => redis.stop())
 
 describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
-  test.each([3, 4, ...Array.from({ length: ROUNDS }, (_, n) => 100 + n)])('round %i', (seed) =>
-    finishRound(seed, { redis, mode }),
-  )
+  test.each([3, 4, ...Array.from({ length: ROUNDS }, (_, n) => 100 + n)])('round %i', async (seed) => {
+    await finishRound(seed, { redis, mode })
+  })
 })
 
 test('limits count for the cluster: CLOSESPIDER_ITEMCOUNT', () =>
@@ -34,6 +34,9 @@ test.each(['turns', 'job'] as const)(
 )
 
 test('QUEUE_MODE=job: webloom clear leaves no key of the crawl', () => clearedWhole(redis, 'job'))
+
+test('seeds wake a finished crawl on Redis, and what was seen is seen', () =>
+  wokenBySeeds(redis, 'worker', settingsOf(redis, 'woken', { SCHEDULER_PERSIST: true })))
 
 test('seeds wake a finished crawl in a JOBDIR, and what was seen is seen', () =>
   wokenBySeeds(redis, 'crawl', { SEEDS_REDIS_URL: redis.url, JOBDIR: 'job', LOG_FORMAT: 'json' }))

@@ -10,7 +10,7 @@ import {
   messagesOf,
   settingsOf,
 } from '../cluster/cluster-crawl.ts'
-import { closedEarly, limited } from './cluster-ends.ts'
+import { clearedWhole, closedEarly, limited } from './cluster-ends.ts'
 import { keysOfCrawl, LEFTOVER } from './cluster-leaving.ts'
 
 const LONG = { timeout: 240_000 }
@@ -21,7 +21,7 @@ afterAll(() => redis.stop())
 const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) =>
   settingsOf(redis, name, { CONCURRENT_REQUESTS: 4, ...more })
 /** A crawl that is stopped in its middle is slow until then: the command that stops it takes a while to start. */
-const SLOW = { DOWNLOAD_DELAY: 2 }
+const SLOW = ['-s', 'DOWNLOAD_DELAY=2']
 const keysOf = (crawlId: string) => keysOfCrawl(crawlId, redis)
 const missedOf = async (web: FakeWebProcess) => {
   const counts = fetchCounts(await web.hits())
@@ -30,8 +30,15 @@ const missedOf = async (web: FakeWebProcess) => {
 const repeatedOf = async (web: FakeWebProcess) =>
   [...fetchCounts(await web.hits())].filter(([, count]) => count > 1)
 
-test.concurrent('three workers on a small web: none ends early, none hangs', LONG, async () =>
-  finishRound(1, { redis, mode: 'turns' }),
+test.concurrent(
+  'three workers on a small web: none ends early, none hangs; without SCHEDULER_PERSIST no request stays, queued or seen',
+  LONG,
+  async () => {
+    const crawlId = await finishRound(1, { redis, mode: 'turns' })
+    const keys = await keysOf(crawlId)
+    expect(keys).toContain(`webloom:{pages@${crawlId}}:record`)
+    expect(keys.filter((key) => LEFTOVER.test(key))).toEqual([])
+  },
 )
 
 test.concurrent('limits count for the cluster: CLOSESPIDER_PAGECOUNT', LONG, () =>
@@ -39,17 +46,6 @@ test.concurrent('limits count for the cluster: CLOSESPIDER_PAGECOUNT', LONG, () 
 )
 
 describe.concurrent('what stays of a crawl', () => {
-  test('finished, without SCHEDULER_PERSIST: no request, queued or seen', LONG, async () => {
-    await using web = await startFakeWebProcess()
-    const gone = settings('gone')
-    await using folder = await ClusterFolder.of(web, gone)
-    for (const { code, stderr } of await Promise.all(['a', 'b'].map((name) => folder.worker(name).exited)))
-      expect(code, stderr).toBe(0)
-    const keys = await keysOf(gone.CRAWL_ID)
-    expect(keys).toContain(`webloom:{pages@${gone.CRAWL_ID}}:record`)
-    expect(keys.filter((key) => LEFTOVER.test(key))).toEqual([])
-  })
-
   test(
     'stopped, with SCHEDULER_PERSIST: the next worker goes on where it was, and what was seen stays until SCHEDULER_FLUSH_ON_START',
     LONG,
@@ -57,14 +53,12 @@ describe.concurrent('what stays of a crawl', () => {
       await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 30 })
       const kept = settings('kept', { SCHEDULER_PERSIST: true })
       await using folder = await ClusterFolder.of(web, kept)
-      folder.configure(SLOW)
-      const first = [folder.worker('a'), folder.worker('b')]
+      const first = [folder.worker('a', ...SLOW), folder.worker('b', ...SLOW)]
       await web.waitForHits(6, 60_000)
       expect((await folder.run('stop', 'pages')).code).toBe(0)
       for (const { code, stderr } of await Promise.all(first.map(({ exited }) => exited)))
         expect(code, stderr).toBe(0)
       expect((await missedOf(web)).length).toBeGreaterThan(0)
-      folder.configure({})
       const { code, stderr } = await folder.worker('c').exited
       expect(code, stderr).toBe(0)
       expect(await missedOf(web)).toEqual([])
@@ -74,10 +68,10 @@ describe.concurrent('what stays of a crawl', () => {
 
       // Two that are to empty it do so once: what is being crawled stays.
       await web.resetHits()
-      folder.configure({ DOWNLOAD_DELAY: 0.1, SCHEDULER_FLUSH_ON_START: true })
-      const two = [folder.begin('crawl', 'pages')]
+      const emptied = ['-s', 'DOWNLOAD_DELAY=0.1', '-s', 'SCHEDULER_FLUSH_ON_START=true']
+      const two = [folder.begin('crawl', 'pages', ...emptied)]
       await web.waitForHits(6, 60_000)
-      two.push(folder.worker('d'))
+      two.push(folder.worker('d', ...emptied))
       for (const { code, stderr } of await Promise.all(two.map(({ exited }) => exited)))
         expect(code, stderr).toBe(0)
       expect(await missedOf(web)).toEqual([])
@@ -102,3 +96,5 @@ test.concurrent('a spider whose start() throws ends for all workers, and says so
     expect(messagesOf({ stderr }).at(-1)).toBe('crawl ended: start_error')
   }
 })
+
+test.concurrent('webloom clear leaves no key of the crawl', LONG, () => clearedWhole(redis, 'turns'))

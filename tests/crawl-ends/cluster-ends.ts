@@ -78,7 +78,7 @@ export async function stoppedEarly(redis: RedisServer, mode: Mode): Promise<void
 }
 
 export async function clearedWhole(redis: RedisServer, mode: Mode): Promise<void> {
-  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20 })
+  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 5 })
   const cleared = settings(redis, `clean-${mode}`, {
     SCHEDULER_PERSIST: true,
     COOKIES_SHARED: true,

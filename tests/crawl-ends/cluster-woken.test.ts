@@ -1,9 +1,11 @@
-/** A worker leaves a finished crawl, and another wakes it at that moment: the crawl is the second one's then. */
+/**
+ * Seeds wake a finished crawl; and a worker leaves one while another wakes it at that moment: the crawl is the second one's then.
+ */
 
-import { silentLogger } from '@webloom/core'
+import { scaledTimes, silentLogger } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { RedisSpider } from 'webloom'
+import { RedisSpider, type Response } from 'webloom'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 
 /** Shorter than a leaving worker waits for its answer, and much longer than waking a crawl takes. */
@@ -85,4 +87,41 @@ test('after the last one has left, and before it has heard so', async () => {
   const first = (await worker(crawlId, { url: proxy.url })).run()
   await leaving.promise
   await wokenBy(crawlId, first)
+})
+
+test('seeds wake a finished crawl on Redis, and what was seen is seen', async () => {
+  await using web = await startFakeWeb({ hosts: 2, pagesPerHost: 5, crossHostLinks: 0 })
+  class Following extends RedisSpider {
+    override readonly name = 'pages'
+    override readonly maxIdleTime = 0.2
+    override *parse(response: Response): Generator<unknown> {
+      yield* response.followAll()
+    }
+  }
+  const fetched = async (...seeds: string[]) => {
+    await redis.command('RPUSH', 'pages:again:start_urls', ...seeds)
+    web.resetHits()
+    const crawl = await assemble(Following, {
+      folder: import.meta.dirname,
+      layers: {
+        command: {
+          ...{ REDIS_URL: redis.url, CRAWL_ID: 'again', SCHEDULER_PERSIST: true },
+          ...{ PRIVATE_ADDRESSES_ALLOWED: ['*'], ROBOTSTXT_OBEY: false },
+        },
+      },
+      createLogger: () => silentLogger,
+      part: { begins: false, isWorker: true },
+      times: scaledTimes(0.2),
+    })
+    expect(await crawl.run()).toMatchObject({ finishReason: 'finished' })
+    return new Set(web.hits.map(({ url }) => url))
+  }
+  const [one, two] = web.seeds as [string, string]
+  const first = await fetched(one)
+  expect(first).toContain(one)
+  const second = await fetched(two)
+  expect(second).toContain(two)
+  expect(new Set([...first, ...second])).toEqual(web.linked())
+  expect([...second].filter((url) => first.has(url))).toEqual([])
+  expect(await fetched(one)).toEqual(new Set([one]))
 })

@@ -60,7 +60,7 @@ export class TwoServers implements AsyncDisposable {
 }
 
 const webOf = (options: FakeWebOptions) =>
-  startFakeWebProcess({ hosts: 4, pagesPerHost: 40, crossHostLinks: 0.2, latencyMs: [0, 10], ...options })
+  startFakeWebProcess({ hosts: 4, pagesPerHost: 25, crossHostLinks: 0.2, latencyMs: [0, 10], ...options })
 
 const eachPageOnce = async (web: FakeWebProcess) => {
   const counts = fetchCounts(await web.hits())
@@ -71,9 +71,7 @@ const eachPageOnce = async (web: FakeWebProcess) => {
 export async function sharedByThree(mode: Mode, servers: TwoServers): Promise<void> {
   await using web = await webOf({ seed: 1 })
   await using folder = await ClusterFolder.of(web, servers.settings(mode))
-  // As a user starts them, of one mode: how a process ends is the same for both.
-  const start = (name: string) => (mode === 'turns' ? folder.workerProcess(name) : folder.worker(name))
-  const ended = await Promise.all(['a', 'b', 'c'].map((name) => start(name).exited))
+  const ended = await Promise.all(['a', 'b', 'c'].map((name) => folder.worker(name).exited))
   for (const one of ended) expect(one.code, one.stderr).toBe(0)
   await eachPageOnce(web)
   expect(new Set(folder.itemUrls())).toEqual(web.reachable())
@@ -88,7 +86,7 @@ export async function sharedByThree(mode: Mode, servers: TwoServers): Promise<vo
 }
 
 export async function afterTheEnd(mode: Mode, servers: TwoServers): Promise<void> {
-  await using web = await webOf({ seed: 2, hosts: 1, pagesPerHost: 20 })
+  await using web = await webOf({ seed: 2, hosts: 1, pagesPerHost: 10 })
   await using folder = await ClusterFolder.of(web, servers.settings(mode))
   expect((await folder.run('crawl', 'pages')).code).toBe(0)
   const hits = await web.hitCount()
@@ -110,7 +108,7 @@ export async function killedInMidCrawl(mode: Mode, servers: TwoServers): Promise
     CONCURRENT_REQUESTS: CONCURRENCY,
   })
   const [victim, other] = [folder.worker('victim'), folder.worker('other')]
-  await web.waitForHits(50, 60_000)
+  await web.waitForHits(30, 60_000)
   victim.kill('SIGKILL')
   const ended = await other.exited
   expect(ended.code, ended.stderr).toBe(0)
@@ -125,7 +123,7 @@ export async function eachRoleAlone(mode: Mode): Promise<void> {
   // Servers of its own, as every key counts.
   await using redis = await startRedis()
   await using filterRedis = await startRedis()
-  await using web = await webOf({ seed: 4, hosts: 1, pagesPerHost: 20 })
+  await using web = await webOf({ seed: 4, hosts: 1, pagesPerHost: 10 })
   await using folder = await ClusterFolder.of(web, {
     REDIS_URL: redis.url,
     DUPEFILTER_REDIS_URL: [filterRedis.url],
@@ -157,9 +155,9 @@ export async function twoCrawls(mode: Mode, servers: TwoServers): Promise<void> 
 
 export async function pausedAndStopped(mode: Mode, servers: TwoServers): Promise<void> {
   await using web = await webOf({ seed: 5, hosts: 2, pagesPerHost: 1000, latencyMs: 100 })
-  await using folder = await ClusterFolder.of(web, { ...servers.settings(mode), CONCURRENT_REQUESTS: 4 })
+  await using folder = await ClusterFolder.of(web, { ...servers.settings(mode), CONCURRENT_REQUESTS: 2 })
   const workers = [folder.worker('a'), folder.worker('b')]
-  await web.waitForHits(50, 60_000)
+  await web.waitForHits(20, 60_000)
   expect((await folder.run('pause', 'pages')).code).toBe(0)
   await Promise.all(workers.map((worker) => worker.waitForOutput(/the crawl is paused/)))
   const seen = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
@@ -170,7 +168,7 @@ export async function pausedAndStopped(mode: Mode, servers: TwoServers): Promise
   })
   const hits = await web.hitCount()
   expect((await folder.run('resume', 'pages')).code).toBe(0)
-  await web.waitForHits(hits + 20, 60_000)
+  await web.waitForHits(hits + 10, 60_000)
   expect((await folder.run('stop', 'pages', '--reason', 'enough')).code).toBe(0)
   using lag = new MachineLag()
   const stoppedAt = performance.now()
@@ -212,4 +210,16 @@ export async function lateWorker(redis: RedisServer, mode: Mode): Promise<void> 
   // Half of the hosts are given to it when it has nothing to do.
   const items = readFileSync(folder.path('items-late.jsonl'), 'utf8').split('\n').length
   expect(items).toBeGreaterThan(web.linked().size / 5)
+}
+
+/** Told in words, and with the exit code for it. */
+export async function endsWithoutRedis(...words: string[]): Promise<void> {
+  await using folder = await ClusterFolder.of(
+    { seeds: [] },
+    { REDIS_URL: 'redis://:hidden-one@127.0.0.1:1/', REDIS_START_TIMEOUT: 1 },
+  )
+  const { code, stderr } = await folder.worker('a', ...words).exited
+  expect(code, stderr).toBe(3)
+  expect(stderr).toMatch(/Redis at redis:\/\/\S*127\.0\.0\.1:1\S* cannot be used: .*ECONNREFUSED/)
+  expect(stderr).not.toContain('hidden-one')
 }

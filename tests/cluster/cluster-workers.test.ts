@@ -1,17 +1,9 @@
-/** Workers that come late, or too early, or without a Redis; and one that grows too large. Of two releases: cluster-workers.soak.test.ts. */
+/** Workers that come late, or too early, or without a Redis. Of two releases, and one that grows too large: cluster-workers.soak.test.ts. */
 
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  ClusterFolder,
-  expectComplete,
-  fetchCounts,
-  followingSpider,
-  freshCrawlId,
-  messagesOf,
-  seededSpider,
-} from './cluster-crawl.ts'
-import { lateWorker } from './cluster-rounds.ts'
+import { ClusterFolder, expectComplete, freshCrawlId, messagesOf, seededSpider } from './cluster-crawl.ts'
+import { endsWithoutRedis, lateWorker } from './cluster-rounds.ts'
 
 const LONG = { timeout: 240_000 }
 
@@ -35,53 +27,8 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
 
 test.concurrent('a late worker takes its part', LONG, () => lateWorker(redis, 'turns'))
 
-test.concurrent(
-  'a worker process over MEMUSAGE_LIMIT_MB leaves, and another takes its place',
-  LONG,
-  async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 80, latencyMs: 200 })
-    // The first process that comes here grows, and no other.
-    const growing = followingSpider(web, 'static hoard: Buffer[] = []')
-      .replace('import {', "import { existsSync, writeFileSync } from 'node:fs'\nimport {")
-      .replace(
-        'yield { url: response.url }',
-        `if (!existsSync('grown')) {
-      writeFileSync('grown', '')
-      Pages.hoard.push(Buffer.alloc(400 * 2 ** 20, 1))
-    }
-    yield { url: response.url }`,
-      )
-    await using folder = await ClusterFolder.of(
-      web,
-      settings(freshCrawlId('grows'), { MEMUSAGE_LIMIT_MB: 450, MEMUSAGE_CHECK_INTERVAL_SECONDS: 0.2 }),
-      growing,
-    )
-    const { code, stderr } = await folder.worker('all', '--processes', '2').exited
-    expect(code, stderr).toBe(0)
-    expect(messagesOf({ stderr }).join('\n')).toMatch(
-      /was over MEMUSAGE_LIMIT_MB and has left; another takes its place/,
-    )
-    expect(await expectComplete(web, folder)).toBe(0)
-    expect(fetchCounts(await web.hits()).size).toBe(web.linked().size)
-  },
-)
-
-test.concurrent(
-  'a worker without Redis ends with 3, names the host and hides the password',
-  LONG,
-  async () => {
-    await using web = await startFakeWebProcess({ pagesPerHost: 2 })
-    await using folder = await ClusterFolder.of(web, {
-      REDIS_URL: 'redis://:hidden-one@127.0.0.1:1/',
-      REDIS_START_TIMEOUT: 1,
-    })
-    for (const words of [[], ['--processes', '2']]) {
-      const { code, stderr } = await folder.workerProcess('a', ...words).exited
-      expect(code, stderr).toBe(3)
-      expect(stderr).toMatch(/Redis at redis:\/\/\S*127\.0\.0\.1:1\S* cannot be used: .*ECONNREFUSED/)
-      expect(stderr).not.toContain('hidden-one')
-    }
-  },
+test.concurrent('a worker without Redis ends with 3, names the host and hides the password', LONG, () =>
+  endsWithoutRedis(),
 )
 
 test.concurrent(

@@ -1,4 +1,4 @@
-/** What several workers share with QUEUE_MODE=job, as cluster.test.ts shows it for turns; and two crawls at once. */
+/** What several workers share with the other QUEUE_MODE than in cluster.test.ts; and two crawls at once. */
 
 import { startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, test } from 'vitest'
@@ -8,6 +8,7 @@ import {
   killedInMidCrawl,
   lateWorker,
   pausedAndStopped,
+  sharedByThree,
   TwoServers,
   twoCrawls,
 } from './cluster-rounds.ts'
@@ -22,6 +23,9 @@ test.each(['turns', 'job'] as const)(
   'QUEUE_MODE=%s: two crawls under different CRAWL_IDs at once share nothing',
   (mode) => twoCrawls(mode, servers),
 )
+
+test('QUEUE_MODE=turns: three workers share a crawl: each page is fetched once, and all end', () =>
+  sharedByThree('turns', servers))
 
 describe('QUEUE_MODE=job', () => {
   test('a worker that starts after the end fetches nothing; crawl and worker --new begin anew', () =>

@@ -1,6 +1,6 @@
 /**
- * Crawls that several worker processes share, on real Redis servers, judged by what the fake web saw. What is left out of
- * QUEUE_MODE=job here is in cluster.soak.test.ts, and so are two crawls at once, which all of these are to one another.
+ * Crawls that several worker processes share, on real Redis servers, judged by what the fake web saw. What is left out of one
+ * QUEUE_MODE here is in cluster.soak.test.ts, and so are two crawls at once, which all of these are to one another.
  */
 
 import { afterAll, beforeAll, describe, test } from 'vitest'
@@ -21,10 +21,12 @@ afterAll(() => servers[Symbol.asyncDispose]())
 
 const LONG = { timeout: 120_000 }
 
-describe.concurrent.each(['turns', 'job'] as const)('QUEUE_MODE=%s', LONG, (mode) => {
-  test('three workers share a crawl: each page is fetched once, and all end', () =>
-    sharedByThree(mode, servers))
-})
+// With turns cluster-workers.test.ts has workers that share one, page by page, and so have worlds.
+test.concurrent(
+  'QUEUE_MODE=job three workers share a crawl: each page is fetched once, and all end',
+  LONG,
+  () => sharedByThree('job', servers),
+)
 
 describe.concurrent('QUEUE_MODE=turns', LONG, () => {
   test('what one Redis holds is of its role alone', () => eachRoleAlone('turns'))

@@ -1,5 +1,6 @@
-/** A site that is larger than those of spider-traps.test.ts. */
+/** The sites of spider-traps.test.ts with the default length of a chain, and one that is larger. */
 
+import './spider-traps.test.ts'
 import { test } from 'vitest'
 import { eachIsFetched } from './trap-site.ts'
 

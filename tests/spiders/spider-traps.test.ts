@@ -1,8 +1,14 @@
 /** Sites without end are cut, and long ones are not: whole crawls of sites made up for it. */
 
+import { IN_FULL } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import type { Response } from 'webloom'
 import { crawled, eachIsFetched, NAVIGATION, type Site } from './trap-site.ts'
+
+/** Chains are cut sooner than by default, and what is not cut is as much shorter. */
+const SHORT_CHAIN = 40
+const SETTINGS = IN_FULL ? {} : { TRAP_CHAIN_MAX: SHORT_CHAIN }
+const PAGES = IN_FULL ? 300 : 2 * SHORT_CHAIN
 
 const numberIn = (query: URLSearchParams, key: string) => Number(query.get(key) ?? 0)
 
@@ -56,7 +62,7 @@ describe('cut', () => {
     ['folders with ever new names', (path) => [`${path}x${path.length}/`], '/', 30, 'trap/too_many_segments'],
   ]
   test.each(traps)('%s', { timeout: 60_000 }, async (_, site, start, most, reason) => {
-    const { fetched, stats, finishReason } = await crawled(site, start)
+    const { fetched, stats, finishReason } = await crawled(site, start, { settings: SETTINGS })
     expect(finishReason).toBe('finished')
     expect(fetched.length).toBeGreaterThan(2)
     expect(fetched.length).toBeLessThanOrEqual(most)
@@ -66,7 +72,7 @@ describe('cut', () => {
   test('the last page of a list with its items, again and again', async () => {
     const site: Site = (_, query) => [`/list?page=${numberIn(query, 'page') + 1}`]
     const itemsOf = () => [{ name: 'one' }, { name: 'two' }]
-    const { fetched } = await crawled(site, '/list?page=1', { itemsOf })
+    const { fetched } = await crawled(site, '/list?page=1', { itemsOf, settings: SETTINGS })
     expect(fetched.length).toBeLessThanOrEqual(300)
   })
 
@@ -80,9 +86,11 @@ describe('cut', () => {
           return `/shop?${more}`
         }),
       )
-    const { fetched, stats } = await crawled(site, '/shop', { settings: { TRAP_PAGES_PER_PATH: 100 } })
+    const { fetched, stats } = await crawled(site, '/shop', {
+      settings: { TRAP_PAGES_PER_PATH: IN_FULL ? 100 : 20 },
+    })
     // What was queued by then is still fetched.
-    expect(fetched.length).toBeLessThan(1500)
+    expect(fetched.length).toBeLessThan(IN_FULL ? 1500 : 300)
     expect(stats['trap/pages_per_path']).toBeGreaterThan(0)
   })
 
@@ -110,19 +118,19 @@ describe('not cut', () => {
   const lists: [string, Site, (response: Response) => object[]][] = [
     [
       'with items',
-      (_, query) => [...NAVIGATION, `/list?page=${Math.min(300, numberIn(query, 'page') + 1)}`],
+      (_, query) => [...NAVIGATION, `/list?page=${Math.min(PAGES, numberIn(query, 'page') + 1)}`],
       ({ url }) => [1, 2, 3].map((n) => ({ name: `${n} of ${url.split('=')[1]}` })),
     ],
     [
       'with one item of its own',
-      (_, query) => [`/list?page=${Math.min(300, numberIn(query, 'page') + 1)}`],
+      (_, query) => [`/list?page=${Math.min(PAGES, numberIn(query, 'page') + 1)}`],
       ({ url }) => [{ name: wordFor(Number(url.split('=')[1])) }],
     ],
     [
       'with links to what it lists',
       (path, query) => {
         const page = numberIn(query, 'page')
-        return path === '/list' ? [`/thread/${page}`, ...windowOf(page, 300), ...NAVIGATION] : NAVIGATION
+        return path === '/list' ? [`/thread/${page}`, ...windowOf(page, PAGES), ...NAVIGATION] : NAVIGATION
       },
       ({ url }) => [{ url }],
     ],
@@ -130,24 +138,27 @@ describe('not cut', () => {
       'with links to what it lists, by query',
       (path, query) => {
         const page = numberIn(query, 'page')
-        return path === '/list' ? [`/t?id=${page}`, `/t?id=${page}b`, ...windowOf(page, 300)] : NAVIGATION
+        return path === '/list' ? [`/t?id=${page}`, `/t?id=${page}b`, ...windowOf(page, PAGES)] : NAVIGATION
       },
       () => [],
     ],
   ]
-  test.each(lists)('a list of 300 pages %s', { timeout: 60_000 }, async (_, site, itemsOf) => {
-    const { fetched } = await crawled(site, '/list?page=1', { itemsOf })
-    expect(fetched.filter((url) => url.startsWith('/list?page=')).length).toBe(300)
+  test.each(lists)('a list of many pages %s', { timeout: 60_000 }, async (_, site, itemsOf) => {
+    const { fetched } = await crawled(site, '/list?page=1', { itemsOf, settings: SETTINGS })
+    expect(fetched.filter((url) => url.startsWith('/list?page=')).length).toBe(PAGES)
   })
 
-  test('1 000 pages /p/<n>.html', () => eachIsFetched(1000))
+  test('pages /p/<n>.html', () => eachIsFetched(PAGES, SETTINGS))
 
-  test('a site of 800 pages that differ by their query, depth first', { timeout: 60_000 }, async () => {
+  test('a site of pages that differ by their query, depth first', { timeout: 60_000 }, async () => {
+    const pages = IN_FULL ? 800 : 4 * SHORT_CHAIN
     // Each page links to ten others, so that a walk down never meets the end of the site.
     const site: Site = (_, query) =>
-      Array.from({ length: 10 }, (_, n) => `/p?id=${(numberIn(query, 'id') * 10 + n + 1) % 800}`)
-    const { fetched } = await crawled(site, '/p?id=0', { settings: { SCHEDULER_QUEUE_CLASS: 'lifo' } })
-    expect(new Set(fetched).size).toBe(800)
+      Array.from({ length: 10 }, (_, n) => `/p?id=${(numberIn(query, 'id') * 10 + n + 1) % pages}`)
+    const { fetched } = await crawled(site, '/p?id=0', {
+      settings: { SCHEDULER_QUEUE_CLASS: 'lifo', ...SETTINGS },
+    })
+    expect(new Set(fetched).size).toBe(pages)
   })
 })
 

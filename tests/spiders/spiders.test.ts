@@ -174,7 +174,10 @@ describe('RedisCrawlSpider', () => {
       site = ''
       override rules = [new Rule(new LinkExtractor(), { callback: this.parsePage, follow: true })]
       async *parsePage(response: Response): AsyncGenerator<object> {
-        yield { path: response.url.slice(site.url.length) }
+        const path = response.url.slice(site.url.length)
+        yield { path }
+        // To be idle for long enough takes some seconds.
+        if (path === '/c') this.crawler.close('all came')
       }
     }
     const { items } = await run(Follower, site, { REDIS_URL: redis.url })

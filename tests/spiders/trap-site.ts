@@ -56,7 +56,7 @@ export async function crawled(
 }
 
 /** A tree of so many pages whose paths differ by a number: it is no trap. */
-export async function eachIsFetched(pages: number): Promise<void> {
+export async function eachIsFetched(pages: number, settings: SettingsInput = {}): Promise<void> {
   const site: Site = (path) => {
     const n = Number(/\d+/.exec(path)?.[0] ?? 0)
     const below = Array.from({ length: 8 }, (_, nth) => 8 * n - 6 + nth)
@@ -65,6 +65,6 @@ export async function eachIsFetched(pages: number): Promise<void> {
       ...below.filter((child) => child > 1 && child <= pages).map((child) => `/p/${child}.html`),
     ]
   }
-  const { fetched } = await crawled(site, '/p/1.html', { itemsOf: () => [] })
+  const { fetched } = await crawled(site, '/p/1.html', { itemsOf: () => [], settings })
   expect(fetched.filter((path) => path.startsWith('/p/')).length).toBe(pages)
 }

@@ -161,16 +161,21 @@ export class CommandHosts {
 
   /** What a spider's file keeps for itself is there again when that folder's next line finds the same process. */
   start(words: readonly string[], options: LineOptions): Running {
-    const at = this.#free.findLastIndex((host) => host.isGoodFor(options))
-    const host = at < 0 ? new CommandHost() : this.#free.splice(at, 1)[0]!
+    const host = this.take(options)
     const line = host.run(words, options)
-    const giveBack = () => this.#giveBack(host, line)
+    const giveBack = () => (line.leavesItsHost ? this.giveBack(host) : void host.close())
     void line.exited.then(giveBack, giveBack)
     return line
   }
 
-  #giveBack(host: CommandHost, line: HostedLine): void {
-    if (line.leavesItsHost && this.#free.length < FREE_MAX) this.#free.push(host)
+  /** One that is the caller's until it is given back. */
+  take(options: LineOptions): CommandHost {
+    const at = this.#free.findLastIndex((host) => host.isGoodFor(options))
+    return at < 0 ? new CommandHost() : this.#free.splice(at, 1)[0]!
+  }
+
+  giveBack(host: CommandHost): void {
+    if (this.#free.length < FREE_MAX) this.#free.push(host)
     else void host.close()
   }
 }

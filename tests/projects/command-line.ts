@@ -1,10 +1,11 @@
 /**
  * `webloom <words>` many times in one process: to start one and load its modules takes ten times as long as what most commands
- * then do. For tests of what a command answers; those of signals, of standard input and of how a process ends start one.
+ * then do. For tests of what a command answers; those of signals, of standard input and of how a process ends start one. The
+ * process is one of those that workers run in, and theirs again afterwards.
  */
 
 import type { ProcessResult } from '@webloom/testkit'
-import { CommandHost, type LineOptions } from './command-hosts.ts'
+import { CommandHost, hosts, type LineOptions } from './command-hosts.ts'
 
 /** For one line, and the first one's start. */
 const LINE_MS_MAX = 60_000
@@ -28,7 +29,8 @@ export class CommandLine implements AsyncDisposable {
   }
 
   async #run(words: readonly string[], options: LineOptions): Promise<ProcessResult> {
-    this.#host ??= new CommandHost(this.#webloom)
+    if (this.#host?.isGoodFor(options) === false) this.#giveBack()
+    this.#host ??= this.#webloom === undefined ? hosts.take(options) : new CommandHost(this.#webloom)
     const line = this.#host.run(words, options)
     const result = await line.exited
     if (line.leavesItsHost) return result
@@ -43,8 +45,15 @@ export class CommandLine implements AsyncDisposable {
     this.#host = undefined
   }
 
+  /** Another package is of no use to others. */
+  #giveBack(): void {
+    if (this.#host && this.#webloom === undefined) hosts.giveBack(this.#host)
+    else void this.#host?.close()
+    this.#host = undefined
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last
-    await this.#end()
+    this.#giveBack()
   }
 }

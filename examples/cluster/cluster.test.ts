@@ -1,15 +1,15 @@
 /** What docker-compose.yml runs, without Docker: the same site, seeds, workers and settings, on two Redis servers. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
-import { type ProcessResult, type RedisServer, runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { join } from 'node:path'
+import { type ProcessResult, type RedisServer, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { SHORT_TIMES } from '../../tests/cluster/cluster-crawl.ts'
+import { hosts } from '../../tests/projects/command-hosts.ts'
 import { type Site, startSite } from './site/site.ts'
 import { MILLS, YARNS_PER_MILL } from './site/yarns.ts'
 
-const ROOT = path.join(import.meta.dirname, '../..')
-const BIN = path.join(ROOT, 'packages/webloom/bin/webloom.js')
-const SEEDS = readFileSync(path.join(import.meta.dirname, 'seeds.txt'), 'utf8')
+const SEEDS = readFileSync(join(import.meta.dirname, 'seeds.txt'), 'utf8')
 
 let redis: RedisServer
 let filterRedis: RedisServer
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 const webloom = (...words: string[]): Promise<ProcessResult> =>
-  runProcess(process.execPath, [BIN, ...words], {
+  hosts.start(words, {
     cwd: import.meta.dirname,
     env: {
       REDIS_URL: redis.url,
@@ -35,7 +35,9 @@ const webloom = (...words: string[]): Promise<ProcessResult> =>
       WEBLOOM_DOWNLOAD_DELAY: '0',
       WEBLOOM_LOG_FORMAT: 'json',
     },
-  })
+    factor: SHORT_TIMES,
+    timeoutMs: 60_000,
+  }).exited
 const worker = () => webloom('worker', 'yarns', '-a', 'maxIdleTime=1')
 
 /** As the service `seed` does, with the addresses that the mills have here. */

@@ -1,11 +1,10 @@
 /** The three spiders as somebody would run them: real workers, a real Redis, the site beside them. */
 
-import path from 'node:path'
-import { type ProcessResult, type RedisServer, runProcess, startRedis } from '@webloom/testkit'
+import { type ProcessResult, type RedisServer, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SHORT_TIMES } from '../../tests/cluster/cluster-crawl.ts'
+import { hosts } from '../../tests/projects/command-hosts.ts'
 import { entriesOf, PATHS, type Site, startSite } from './site/site.ts'
-
-const BIN = path.join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
 
 let redis: RedisServer
 let site: Site
@@ -20,10 +19,12 @@ beforeEach(async () => {
 })
 
 const worker = (spider: string, ...words: string[]): Promise<ProcessResult> =>
-  runProcess(process.execPath, [BIN, 'worker', spider, '-s', 'DOWNLOAD_DELAY=0', ...words], {
+  hosts.start(['worker', spider, '-s', 'DOWNLOAD_DELAY=0', ...words], {
     cwd: import.meta.dirname,
     env: { REDIS_URL: redis.url, WEBLOOM_LOG_FORMAT: 'json' },
-  })
+    factor: SHORT_TIMES,
+    timeoutMs: 60_000,
+  }).exited
 
 async function itemsOf(spider: string): Promise<Record<string, string>[]> {
   const lines = (await redis.command('LRANGE', `${spider}:items`, 0, -1)) as string[]

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { runProcess, tempDir } from '@webloom/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tempDir } from '@webloom/testkit'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { CommandLine } from '../../tests/projects/command-line.ts'
 import { authors } from '../quotes/site/authors.ts'
 import { quotes } from '../quotes/site/quotes.ts'
 import { type Site, startSite } from './site/site.ts'
+
+const commands = new CommandLine()
+afterAll(() => commands[Symbol.asyncDispose]())
 
 let site: Site
 beforeEach(async () => {
@@ -16,17 +19,12 @@ afterEach(() => site.close())
 async function crawl(spider: string, ...words: string[]): Promise<Record<string, unknown>[]> {
   await using folder = await tempDir()
   const output = folder.join('items.jsonl')
-  const { code, stderr } = await runProcess(
-    process.execPath,
-    [BIN, 'crawl', spider, '-a', `site=${site.url}`, '-O', output, ...words],
-    { cwd: import.meta.dirname },
-  )
+  const line = ['crawl', spider, '-a', `site=${site.url}`, '-O', output, ...words]
+  const { code, stderr } = await commands.run(line, { cwd: import.meta.dirname })
   expect(code, stderr).toBe(0)
   const lines = readFileSync(output, 'utf8').trim().split('\n')
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
 }
-
-const BIN = path.join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
 
 /** Whom the requests said to write to: the project's own middleware sets it. */
 const contacts = () => [...new Set(site.requests.map(({ from }) => from))]

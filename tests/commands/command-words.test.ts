@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { type RedisServer, startRedis, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 import { CommandLine } from '../projects/command-line.ts'
 import { projectFolder } from '../projects/project-folder.ts'
 
@@ -30,7 +31,7 @@ afterAll(async () => {
   await Promise.all([folder.remove(), redis.stop()])
 })
 
-const webloom = (...words: string[]) => commands.run(words, { cwd: folder.path })
+const webloom = (...words: string[]) => commands.run(words, { cwd: folder.path, factor: SHORT_TIMES })
 const onRedis = () => ['-s', `REDIS_URL=${redis.url}`]
 
 const jsonLines = (text: string) =>

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, expect, test } from 'vitest'
+import { SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 import { CommandLine } from '../projects/command-line.ts'
 import { projectFolder } from '../projects/project-folder.ts'
 
@@ -35,6 +36,7 @@ export default class Pages extends RedisSpider {
     expect((await here('seed', web.seeds[0]!)).exitCode).toBe(0)
     const { code, stderr } = await line.run(['worker', 'pages.ts', '-o', 'pages.jsonl'], {
       cwd: folder.path,
+      factor: SHORT_TIMES,
       env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
     })
     expect(code, stderr).toBe(0)

@@ -3,10 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runProcess, type TempDir, tempDir } from '@webloom/testkit'
+import { type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hosts } from '../projects/command-hosts.ts'
 
-const BIN = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
 const PAGES = 400
 const LONG = { timeout: 180_000 }
 
@@ -42,14 +42,13 @@ export default class Full extends Spider {
 }\n`,
     )
     const crawled = (name: string) =>
-      runProcess(
-        process.execPath,
+      hosts.start(
         [
-          ...[BIN, 'runspider', file, '-s', `JOBDIR=${join(disk, 'job')}`, '-s', 'LOG_FORMAT=json'],
+          ...['runspider', file, '-s', `JOBDIR=${join(disk, 'job')}`, '-s', 'LOG_FORMAT=json'],
           ...['-o', folder.join('items.jsonl'), '--stats-file', folder.join(name)],
         ],
-        { timeoutMs: 150_000 },
-      )
+        { cwd: folder.path, timeoutMs: 150_000 },
+      ).exited
     const full = await crawled('full.json')
     expect(full.code, full.stderr).toBe(1)
     const errors = full.stderr.split('\n').filter((line) => line.includes('"level":"ERROR"'))

@@ -8,7 +8,7 @@ import { crawlWithKills, JobFolder, messages, spiderOf } from './jobdir-crawl.ts
 
 let web: FakeWeb
 beforeAll(async () => {
-  web = await startFakeWeb({ seed: 31, hosts: 3, pagesPerHost: 40, crossHostLinks: 0.2, latencyMs: [0, 12] })
+  web = await startFakeWeb({ seed: 31, hosts: 3, pagesPerHost: 18, crossHostLinks: 0.2, latencyMs: [0, 12] })
 })
 afterAll(() => web.close())
 beforeEach(() => web.resetHits())
@@ -33,8 +33,8 @@ function recordsOf(folder: JobFolder): string[] {
 describe('a crawl that is killed', () => {
   test('goes on when it is run again: no page is lost, and only what was in flight is fetched twice', async () => {
     await using folder = await JobFolder.of(web)
-    const { kills, inFlight, repeats, last } = await crawlWithKills(folder, web, [1, 50], BOUNDED)
-    expect({ code: last.code, kills }, last.stderr).toEqual({ code: 0, kills: 2 })
+    const { kills, inFlight, repeats, last } = await crawlWithKills(folder, web, [20], BOUNDED)
+    expect({ code: last.code, kills }, last.stderr).toEqual({ code: 0, kills: 1 })
     expect(new Set(web.hits.map(({ url }) => url))).toEqual(web.linked())
     expect(new Set(folder.itemUrls())).toEqual(web.reachable())
     console.log(`in flight at ${kills} kills: ${inFlight}, fetched twice: ${repeats}`)
@@ -59,7 +59,7 @@ describe('a crawl that is killed', () => {
     const { inFlight, repeats, last } = await crawlWithKills(
       folder,
       web,
-      [7, 9],
+      [9],
       [...BOUNDED, '-s', 'START_LOW_WATER=2'],
     )
     expect(last.code, last.stderr).toBe(0)
@@ -74,7 +74,7 @@ describe('a crawl that is killed', () => {
 describe('a crawl that is stopped', () => {
   test('prints the line that resumes it, loses nothing and repeats nothing', async () => {
     await using folder = await JobFolder.of(web)
-    const first = await stopped(folder, 30, '-o', 'it is out.jsonl')
+    const first = await stopped(folder, 15, '-o', 'it is out.jsonl')
     expect(first.code).toBe(130)
     const line = `webloom runspider spider.ts -s JOBDIR=job -s CONCURRENT_REQUESTS=${CONCURRENCY} -o 'it is out.jsonl'`
     expect(first.stderr).toContain(`\n  ${line}\n`)
@@ -87,7 +87,7 @@ describe('a crawl that is stopped', () => {
 
   test('by CLOSESPIDER_PAGECOUNT goes on too', async () => {
     await using folder = await JobFolder.of(web)
-    const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=30')
+    const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=15')
     expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
     expect((await folder.run()).code).toBe(0)
     expect(web.hits.map(({ url }) => url).toSorted()).toEqual([...web.linked()].toSorted())
@@ -98,7 +98,7 @@ describe('a crawl that is stopped', () => {
     for (const name of ['out.jsonl', 'out.json', 'out.csv'])
       writeFileSync(folder.path(name), '{"url":"old"}\n')
     const outputs = ['-O', 'out.jsonl', '-O', 'out.json', '-O', 'out.csv']
-    await stopped(folder, 30, ...outputs)
+    await stopped(folder, 15, ...outputs)
     const half = JSON.parse(folder.read('out.json')) as { url: string }[]
     expect(half.map(({ url }) => url)).toEqual(folder.itemUrls())
     const second = await folder.run(...outputs)
@@ -191,7 +191,7 @@ describe('requests.seen', () => {
 
   test('is completed when a kill came between commit and file, and written anew when it is gone', async () => {
     await using folder = await JobFolder.of(web)
-    await stopped(folder, 30)
+    await stopped(folder, 15)
     const before = recordsOf(folder)
     truncateSync(folder.path('job/requests.seen'), 22 * 2 + 5)
     expect((await folder.run()).code).toBe(0)

@@ -15,6 +15,7 @@ import { SPIDER_TEMPLATES } from '../../packages/webloom/src/authoring/spider-te
 import { recordCrawl, replayCrawl, runCallback } from '../../packages/webloom/src/testing.ts'
 import { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
+import { inSoaks } from '../setup/soaks.ts'
 
 let web: FakeWeb
 let folder: TempDir
@@ -127,18 +128,23 @@ test('view saves the page with a base, and says where', async () => {
   expect(page).toContain('<p class="price">12</p>')
 })
 
-test('fetch and shell have a page rendered by --browser, and go where its scripts lead', async () => {
-  const executable = await ensureChromium()
-  const settings = { BROWSER_EXECUTABLE: executable, BROWSER_SANDBOX: process.getuid?.() !== 0 }
-  const rendered = [
-    '--browser',
-    ...Object.entries(settings).flatMap(([key, value]) => ['-s', `${key}=${value}`]),
-  ]
-  const fetched = await webloom(['fetch', at('/leads'), ...rendered])
-  const shown = await webloom(['shell', at('/drawn'), ...rendered, '-c', "response.css('title::text').get()"])
-  expect(fetched.stdout, fetched.stderr).toContain('<title>drawn</title>')
-  expect(shown.stdout, shown.stderr).toBe('drawn\n')
-})
+// Each starts a browser.
+test.each([
+  ['fetch', '/leads', [], '<title>drawn</title>'] as const,
+  ...inSoaks(['shell', '/drawn', ['-c', "response.css('title::text').get()"], 'drawn\n'] as const),
+])(
+  '%s has a page rendered by --browser, and goes where its scripts lead',
+  async (command, path, more, shown) => {
+    const executable = await ensureChromium()
+    const settings = { BROWSER_EXECUTABLE: executable, BROWSER_SANDBOX: process.getuid?.() !== 0 }
+    const rendered = [
+      '--browser',
+      ...Object.entries(settings).flatMap(([key, value]) => ['-s', `${key}=${value}`]),
+    ]
+    const { stdout, stderr } = await webloom([command, at(path), ...rendered, ...more])
+    expect(stdout, stderr).toContain(shown)
+  },
+)
 
 describe('parse', () => {
   test('runs the callback of the spider that is for this host, and shows what it yields', async () => {

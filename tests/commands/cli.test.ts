@@ -6,6 +6,9 @@ import { type FakeWeb, runProcess, startFakeWeb, startProcess, type TempDir } fr
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '../projects/command-line.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
+import { inSoaks } from '../setup/soaks.ts'
+
+const PAGES = 12
 
 let web: FakeWeb
 let folder: TempDir
@@ -13,7 +16,7 @@ let commands: CommandLine
 
 beforeAll(async () => {
   commands = new CommandLine()
-  web = await startFakeWeb({ seed: 1, pagesPerHost: 30 })
+  web = await startFakeWeb({ seed: 1, pagesPerHost: PAGES })
   web.route(null, '/hostile', (_, res) =>
     res.setHeader('content-type', 'text/html').end('<title>\u001b[31mred\u0007\u009b2J</title>'),
   )
@@ -81,8 +84,8 @@ describe('runspider', () => {
     const stats = JSON.parse(readFileSync(folder.join('stats.json'), 'utf8')) as Record<string, unknown>
     expect(stats).toMatchObject({
       finish_reason: 'finished',
-      item_scraped_count: 30,
-      'downloader/response_status_count/200': 30,
+      item_scraped_count: PAGES,
+      'downloader/response_status_count/200': PAGES,
     })
     const messages = logLines(stderr).map(({ msg }) => msg)
     expect(messages).toContain('queue: memory, priority order; filter: memory; fingerprinter: scrapy')
@@ -100,7 +103,7 @@ describe('runspider', () => {
       expect((await answered(['runspider', 'one.ts', flag, 'appended.csv'])).code).toBe(0)
       expect(readFileSync(folder.join('appended.csv'), 'utf8').trim().split('\n')).toHaveLength(lines + 1)
     }
-    const { stdout } = await webloom(['runspider', 'one.ts', '-o', '-:json', '--nolog'])
+    const { stdout } = await answered(['runspider', 'one.ts', '-o', '-:json', '--nolog'])
     expect(JSON.parse(stdout)).toHaveLength(1)
   })
 
@@ -126,8 +129,8 @@ describe('runspider', () => {
     const { code, stderr } = await webloom(['runspider', 'forgot.ts', '--stats-file', 'forgot.json'])
     expect(code, stderr).toBe(0)
     expect(JSON.parse(readFileSync(folder.join('forgot.json'), 'utf8'))).toMatchObject({
-      item_scraped_count: 30,
-      'spider_exceptions/unhandledRejection': 30,
+      item_scraped_count: PAGES,
+      'spider_exceptions/unhandledRejection': PAGES,
     })
   })
 
@@ -152,7 +155,7 @@ describe('runspider', () => {
     expect(stderr).toMatch(/nowhere\.invalid/)
     expect(stderr).toMatch(/startUrls\[2\] is left out: \\"no-scheme\\"/)
     expect(JSON.parse(readFileSync(folder.join('u.json'), 'utf8'))).toMatchObject({
-      item_scraped_count: 30,
+      item_scraped_count: PAGES,
       'retry/reason_count/DownloadConnectionRefusedError': 1,
       'downloader/exception_type_count/CannotResolveHostError': 2,
     })
@@ -323,27 +326,27 @@ describe('signals', () => {
   })
   afterAll(() => slow.close())
 
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('the first %s finishes what is in flight and ends with %i', async (signal, exitCode) => {
-    slow.resetHits()
-    await using running = startProcess(
-      process.execPath,
-      [CLI, 'runspider', slowSpider(), '-O', 'slow.jsonl', '--stats-file', 'slow.json'],
-      { cwd: folder.path },
-    )
-    await slow.waitForHits(20)
-    running.kill(signal)
-    const { code } = await running.exited
-    expect(code).toBe(exitCode)
-    const stats = JSON.parse(readFileSync(folder.join('slow.json'), 'utf8')) as Record<string, number>
-    expect(stats).toMatchObject({ finish_reason: 'shutdown' })
-    expect(readFileSync(folder.join('slow.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
-      stats.item_scraped_count!,
-    )
-    expect(slow.hits.filter(({ aborted }) => aborted)).toEqual([])
-  })
+  test.each([['SIGINT', 130], ...inSoaks(['SIGTERM', 143] as const)] as const)(
+    'the first %s finishes what is in flight and ends with %i',
+    async (signal, exitCode) => {
+      slow.resetHits()
+      await using running = startProcess(
+        process.execPath,
+        [CLI, 'runspider', slowSpider(), '-O', 'slow.jsonl', '--stats-file', 'slow.json'],
+        { cwd: folder.path },
+      )
+      await slow.waitForHits(20)
+      running.kill(signal)
+      const { code } = await running.exited
+      expect(code).toBe(exitCode)
+      const stats = JSON.parse(readFileSync(folder.join('slow.json'), 'utf8')) as Record<string, number>
+      expect(stats).toMatchObject({ finish_reason: 'shutdown' })
+      expect(readFileSync(folder.join('slow.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
+        stats.item_scraped_count!,
+      )
+      expect(slow.hits.filter(({ aborted }) => aborted)).toEqual([])
+    },
+  )
 
   test('the second signal ends at once', async () => {
     slow.resetHits()

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { runProcess, startProcess, type TempDir, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import './completion.test.ts'
 
 const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
 

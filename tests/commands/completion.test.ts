@@ -4,6 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProcess, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { inSoaks } from '../setup/soaks.ts'
 
 const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
 
@@ -21,24 +22,27 @@ test('bash completes commands, spiders, settings and their values, and files', a
   mkdirSync(folder.join('names'))
   writeFileSync(folder.join('names/$(touch x)\'"`.ts'), '')
   symlinkSync(join(PACKAGE, 'bin/webloom.js'), folder.join('webloom'))
-  const lines = [
-    'webloom cra',
-    'REDIS_URL=x webloom crawl quo',
-    'webloom crawl quotes -s LOG_LEVEL=D',
-    'webloom runspider spiders/',
+  // Each line takes a process.
+  const lines: readonly (readonly [typed: string, completed: string])[] = [
+    ['REDIS_URL=x webloom crawl quo', 'quotes'],
+    ['webloom crawl quotes -s LOG_LEVEL=D', 'DEBUG'],
     // What a shell would read is quoted; a star among the names of files is not a pattern.
-    'webloom crawl two',
-    'webloom crawl odd',
-    'webloom runspider star/',
+    ['webloom crawl odd', 'odd\\;touch\\ x'],
+    ['webloom runspider star/', 'star/*.ts star/a.ts'],
     // Behind an open quotation mark what would end it, or mean something within it, is quoted for it; where it is closed all is.
-    'webloom crawl "names/',
-    "webloom crawl 'names/",
-    'webloom crawl "names"/',
+    ["webloom crawl 'names/", "names/$(touch x)'\\''\"`.ts"],
+    ...inSoaks(
+      ['webloom cra', 'crawl'] as const,
+      ['webloom runspider spiders/', 'spiders/q.ts spiders/two.ts'] as const,
+      ['webloom crawl two', 'two\\ words'] as const,
+      ['webloom crawl "names/', 'names/\\$(touch x)\'\\"\\`.ts'] as const,
+      ['webloom crawl "names"/', 'names/\\$\\(touch\\ x\\)\\\'\\"\\`.ts'] as const,
+    ),
   ]
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   const script = `source <(webloom completion bash)
 complete -p webloom
-${lines.map((line) => `COMP_LINE=${quoted(line)} COMP_POINT=${line.length} COMP_WORDS=(webloom ${quoted(line.split(' ').at(-1)!)}) COMP_CWORD=1; _webloom 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd' '`).join('\n')}
+${lines.map(([line]) => `COMP_LINE=${quoted(line)} COMP_POINT=${line.length} COMP_WORDS=(webloom ${quoted(line.split(' ').at(-1)!)}) COMP_CWORD=1; _webloom 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd' '`).join('\n')}
 `
   const { stdout, stderr } = await runProcess('bash', ['--norc', '-c', script], {
     cwd: folder.path,
@@ -46,16 +50,7 @@ ${lines.map((line) => `COMP_LINE=${quoted(line)} COMP_POINT=${line.length} COMP_
   })
   expect(stdout.split('\n'), stderr).toEqual([
     'complete -F _webloom webloom',
-    'crawl',
-    'quotes',
-    'DEBUG',
-    'spiders/q.ts spiders/two.ts',
-    'two\\ words',
-    'odd\\;touch\\ x',
-    'star/*.ts star/a.ts',
-    'names/\\$(touch x)\'\\"\\`.ts',
-    "names/$(touch x)'\\''\"`.ts",
-    'names/\\$\\(touch\\ x\\)\\\'\\"\\`.ts',
+    ...lines.map(([, completed]) => completed),
     '',
   ])
 })

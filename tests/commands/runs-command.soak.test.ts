@@ -1,8 +1,9 @@
-/** `webloom runs`, after crawls by real workers. */
+/** `webloom runs`, after crawls by real workers; and with what cli.test.ts leaves out. */
 
 import { startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { ClusterFolder, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
+import './cli.test.ts'
 import { shop } from './shop-spider.ts'
 
 test('two crawls, the second after the shop has changed: runs tells which field is gone; clear keeps them', async () => {

@@ -12,6 +12,7 @@ import {
 } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { type PackedRegistry, startPackedRegistry } from '../packages/packed-registry.ts'
+import './create-webloom.test.ts'
 
 interface Manager {
   readonly name: string

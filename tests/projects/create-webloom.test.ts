@@ -13,6 +13,7 @@ import {
 } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedRegistry, startPackedRegistry } from '../packages/packed-registry.ts'
+import { inSoaks } from '../setup/soaks.ts'
 import { stopAt } from './breakpoint.ts'
 import { firstSpiderTests } from './first-spider.ts'
 
@@ -98,11 +99,10 @@ test('the project has eight files, those too that npm leaves out of packages or 
   ])
 })
 
+// The spiders of the others run in their own tests, below.
 test.each([
   ['quotes', 6],
-  ['api', 5],
-  ['redis', 126],
-  ['site', 5],
+  ...inSoaks(['api', 5] as const, ['redis', 126] as const, ['site', 5] as const),
 ] as const)('%s: npm start crawls its own site without a network', async (name, items) => {
   const path = name === 'quotes' ? project : join(project, name)
   const crawled = await script(path, 'start', '-s', 'DOWNLOAD_DELAY=0')

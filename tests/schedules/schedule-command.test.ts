@@ -4,6 +4,7 @@ import { type RedisServer, startRedis, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CommandLine } from '../projects/command-line.ts'
 import { projectFolder } from '../projects/project-folder.ts'
+import { inSoaks } from '../setup/soaks.ts'
 
 const line = new CommandLine()
 let redis: RedisServer
@@ -93,7 +94,10 @@ export class Other extends Spider {
   await webloom(['schedule', 'rm', 'broken'])
 })
 
-test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
+type Refused = [string, string[], string, Readonly<Record<string, string>>?]
+
+// What only a spider that is made shows takes a process each.
+test.each<Refused>([
   ['a bad expression', ['schedule', 'quotes', '61 6 * * *'], "'0 6 * * *' is each day at six"],
   [
     'a bad time zone',
@@ -107,29 +111,9 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
     'MONITORS has no "itms"',
   ],
   [
-    'a misspelt budget',
-    ['schedule', 'quotes', '@daily', '-s', 'BUDGETS={"dya":{"pages":1}}'],
-    'BUDGETS has "dya"',
-  ],
-  [
-    'an output of an unknown kind',
-    ['schedule', 'quotes', '@daily', '-o', 'x.unknown'],
-    'FEEDS["x.unknown"]: "unknown" is not a format',
-  ],
-  [
     'an output that workers would take from one another',
     ['schedule', 'quotes', '@daily', '-o', 's3://bucket/x.jsonl'],
     'put %(worker)s into its name',
-  ],
-  [
-    'a webhook that is no address',
-    ['schedule', 'quotes', '@daily', '-s', 'MONITORS={"maxMinutes":1}', '-s', 'MONITOR_WEBHOOKS=nowhere'],
-    'MONITOR_WEBHOOKS[0] is no address',
-  ],
-  [
-    'a component that is not there',
-    ['schedule', 'quotes', '@daily', '-s', 'EXTENSIONS={"./gone.ts#Gone":500}'],
-    'gone.ts',
   ],
   [
     'a component whose promise is rejected',
@@ -168,6 +152,28 @@ test.each<[string, string[], string, Readonly<Record<string, string>>?]>([
   ['all, and one', ['worker', 'quotes', '--all'], 'webloom worker quotes  or  webloom worker --all'],
   ['neither', ['worker'], 'webloom worker <spider>  or  webloom worker --all'],
   ['all, anew', ['worker', '--all', '--new'], 'webloom schedule run <name>'],
+  ...inSoaks<Refused>(
+    [
+      'a misspelt budget',
+      ['schedule', 'quotes', '@daily', '-s', 'BUDGETS={"dya":{"pages":1}}'],
+      'BUDGETS has "dya"',
+    ],
+    [
+      'an output of an unknown kind',
+      ['schedule', 'quotes', '@daily', '-o', 'x.unknown'],
+      'FEEDS["x.unknown"]: "unknown" is not a format',
+    ],
+    [
+      'a webhook that is no address',
+      ['schedule', 'quotes', '@daily', '-s', 'MONITORS={"maxMinutes":1}', '-s', 'MONITOR_WEBHOOKS=nowhere'],
+      'MONITOR_WEBHOOKS[0] is no address',
+    ],
+    [
+      'a component that is not there',
+      ['schedule', 'quotes', '@daily', '-s', 'EXTENSIONS={"./gone.ts#Gone":500}'],
+      'gone.ts',
+    ],
+  ),
 ])('%s is refused with the line to type', async (_, words, says, env) => {
   const { code, stderr } = await webloom(words, env)
   expect(code).toBe(2)

@@ -14,6 +14,7 @@ import {
   startRedis,
 } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import './schedule-command.test.ts'
 import { ClusterFolder, fetchCounts, followingSpider, randomOf } from '../cluster/cluster-crawl.ts'
 import { CLI, projectFolder } from '../projects/project-folder.ts'
 

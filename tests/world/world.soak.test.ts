@@ -14,7 +14,9 @@ process.env.WORLD_LOG ??= 'debug'
 /** Beside those of world.test.ts. */
 const SECOND_SEEDS = [
   'calm-2',
+  'foreign-2',
   'full-1',
+  'full-6',
   'kill-1',
   'kill-4',
   'pause-4',
@@ -23,6 +25,7 @@ const SECOND_SEEDS = [
   'set-back-2',
   'set-back-4',
   'restart-3',
+  'shared-2',
 ]
 
 function* seedsFor(minutes: number): Generator<string> {

@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { type FakeWebProcess, startFakeWebProcess, startProcess, startRedis } from '@webloom/testkit'
+import { type FakeWeb, startFakeWeb, startProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { schemaProblem } from '../../packages/dashboard/src/verbs/schema-problem.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
@@ -13,10 +13,10 @@ import { dashStarted, WITHOUT_DASHBOARD } from './dash-processes.ts'
 const OBEYED_MS_MAX = 2000
 
 /** Nothing is asked of the site any more, two seconds after somebody has told the crawl so. */
-async function expectSilent(web: FakeWebProcess, toldAtMs: number): Promise<void> {
+async function expectSilent(web: FakeWeb, toldAtMs: number): Promise<void> {
   // Waits: a worker that did not hear it would ask some fifty times meanwhile.
   await sleep(OBEYED_MS_MAX + 500 - (performance.now() - toldAtMs))
-  const late = (await web.hits()).filter(({ atMs }) => atMs > toldAtMs + OBEYED_MS_MAX)
+  const late = web.hits.filter(({ atMs }) => atMs > toldAtMs + OBEYED_MS_MAX)
   expect(late.map(({ url }) => url)).toEqual([])
 }
 
@@ -40,7 +40,7 @@ interface Operation {
 
 test('a crawl is paused by POST, goes on by an assistant, and is stopped by it', async () => {
   await using server = await startRedis()
-  await using web = await startFakeWebProcess({ hosts: 4, pagesPerHost: 500, latencyMs: 100 })
+  await using web = await startFakeWeb({ hosts: 4, pagesPerHost: 500, latencyMs: 100 })
   const settings = { REDIS_URL: server.url, CONCURRENT_REQUESTS: 2 }
   await using folder = await ClusterFolder.of(web, settings)
   const workers = ['a', 'b'].map((name) => folder.worker(name))
@@ -62,12 +62,12 @@ test('a crawl is paused by POST, goes on by an assistant, and is stopped by it',
   const { tools } = await at.client.listTools()
   expect(tools.map(({ name }) => name)).toContain('failed_retry')
   expect(await at.call('crawls', {})).toMatchObject({ crawls: [{ id: 'pages', paused: true }] })
-  const { length } = await web.hits()
+  const { length } = web.hits
   expect(await at.call('resume', { crawl: 'pages' })).toEqual({ paused: false })
   await web.waitForHits(length + 10)
   await expectAsDocumented(url)
   const pages = new Set(web.reachable())
-  const met = (await web.hits()).find(({ url }) => pages.has(url))!.url
+  const met = web.hits.find(({ url }) => pages.has(url))!.url
   const known = (address: string) => at.call('known', { crawl: 'pages', url: address })
   expect(await known(met)).toMatchObject({ url: met, known: true })
   expect(await known(`${met}/none`)).toMatchObject({ url: `${met}/none`, known: false })

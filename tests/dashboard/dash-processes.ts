@@ -8,7 +8,7 @@ export const WITHIN = { interval: 100 }
 
 /** Starts it in the folder; resolves to where it is. */
 export async function dashStarted(folder: ClusterFolder, ...words: string[]): Promise<string> {
-  const dash = folder.start('dash', '--port', '0', ...words)
+  const dash = folder.begin('dash', '--port', '0', ...words)
   await vi.waitFor(() => expect(dash.stdout, dash.stderr).toMatch(/http:\S+/), WITHIN)
   return /http:\S+/.exec(dash.stdout)![0]
 }

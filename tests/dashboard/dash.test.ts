@@ -1,19 +1,20 @@
 /** `webloom dash` beside real crawls: its figures are those of `webloom status` and of the site, and it outlives its Redis. */
 
-import { startFakeWebProcess, startProcess, startRedis } from '@webloom/testkit'
+import { startFakeWeb, startProcess, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
 import { dashStarted, pageText, VIEWS, WITHIN, WITHOUT_DASHBOARD } from './dash-processes.ts'
 
 test('figures are those of status, of failed list and of the site; a Redis that dies is told of, and all is there when it is back', async () => {
   await using server = await startRedis({ appendonly: 'always' })
-  await using web = await startFakeWebProcess({ pagesPerHost: 30, errors: 0.2, errorStatuses: [404] })
+  await using web = await startFakeWeb({ pagesPerHost: 30, errors: 0.2, errorStatuses: [404] })
   await using folder = await ClusterFolder.of(web, { REDIS_URL: server.url })
+  // Its process is then the dashboard's.
+  expect((await folder.worker('a').exited).code).toBe(0)
   const url = await dashStarted(folder)
   const overview = () => pageText(`${url}c/pages/overview`)
   const json = async (...words: string[]) => JSON.parse((await folder.run(...words, '--json')).stdout)
-  expect((await folder.worker('a').exited).code).toBe(0)
-  const hits = await web.hits()
+  const { hits } = web
   const [pages, lost] = [hits.length, hits.filter(({ status }) => status === 404).length]
   expect(lost).toBeGreaterThan(1)
   // A page is a second old at the most.
@@ -48,7 +49,7 @@ test('figures are those of status, of failed list and of the site; a Redis that 
 })
 
 test('webloom crawl --dash --control shows and steers a crawl without Redis while it runs', async () => {
-  await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 300, latencyMs: 5 })
+  await using web = await startFakeWeb({ hosts: 1, pagesPerHost: 300, latencyMs: 5 })
   await using folder = await ClusterFolder.of(web, { DOWNLOAD_DELAY: 0.05 })
   const crawl = folder.start('crawl', 'pages', '--dash', '--control')
   await vi.waitFor(() => expect(crawl.stderr).toMatch(/the dashboard is at http:/), WITHIN)

@@ -8,7 +8,7 @@ import { crawlWeb, fetchedOnce } from './crawl-web.ts'
 describe('a crawl reaches every page, each once', () => {
   test('over several hosts that link to each other', async () => {
     await crawlWeb(
-      { seed: 1, hosts: 4, pagesPerHost: 60, crossHostLinks: 0.2, seedHosts: 'first' },
+      { seed: 1, hosts: 4, pagesPerHost: 20, crossHostLinks: 0.2, seedHosts: 'first' },
       {},
       (web, { finishReason, stats }) => {
         expect(finishReason).toBe('finished')
@@ -22,7 +22,7 @@ describe('a crawl reaches every page, each once', () => {
 
   test('through links in all the forms of real pages, and into none of their traps', async () => {
     await crawlWeb(
-      { seed: 2, hosts: 2, pagesPerHost: 80, variedLinks: true, crossHostLinks: 0.1 },
+      { seed: 2, hosts: 2, pagesPerHost: 30, variedLinks: true, crossHostLinks: 0.1 },
       {},
       (web) => {
         for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
@@ -36,7 +36,7 @@ describe('a crawl reaches every page, each once', () => {
       {
         seed: 3,
         hosts: 2,
-        pagesPerHost: 60,
+        pagesPerHost: 25,
         redirects: 0.3,
         flaky: 0.2,
         flakyTimes: 2,
@@ -54,7 +54,7 @@ describe('a crawl reaches every page, each once', () => {
   })
 
   test('although some pages answer with errors for ever', async () => {
-    await crawlWeb({ seed: 4, pagesPerHost: 100, errors: 0.2 }, { RETRY_TIMES: 1 }, (web, { stats }) => {
+    await crawlWeb({ seed: 4, pagesPerHost: 40, errors: 0.2 }, { RETRY_TIMES: 1 }, (web, { stats }) => {
       fetchedOnce(web)
       expect(stats['httperror/response_ignored_count']).toBeGreaterThan(0)
       expect(stats.item_scraped_count).toBe(web.reachable().size)

@@ -221,20 +221,20 @@ test('a recorded crawl replays rendered pages without a browser, and runCallback
 })
 
 test('a recorded crawl replays the pages whose form was left to it, though they come in another order', async () => {
-  for (let n = 1; n <= 20; n++)
+  for (let n = 1; n <= 10; n++)
     site.html(`/drawn/${n}`, `<p></p><script>document.querySelector("p").textContent = "drawn ${n}"</script>`)
-  for (let n = 1; n <= 10; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
+  for (let n = 1; n <= 5; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
   await using folder = await tempDir()
-  const options = { folder: folder.path, args: { static: '10', drawn: '20' } }
+  const options = { folder: folder.path, args: { static: '5', drawn: '10' } }
   // One after another: most pages have one form only. The replay begins with many at once, before it knows a label.
   const recorded = await recordCrawl(Auto, { ...options, settings: settings({ CONCURRENT_REQUESTS: 1 }) })
   const asked = site.hits.length
   const replayed = await replayCrawl(Auto, {
     ...options,
-    settings: settings({ CONCURRENT_REQUESTS: 30, CONCURRENT_REQUESTS_PER_DOMAIN: 30 }),
+    settings: settings({ CONCURRENT_REQUESTS: 15, CONCURRENT_REQUESTS_PER_DOMAIN: 15 }),
   })
   const texts = (items: readonly unknown[]) => items.map((item) => (item as { text: string }).text).toSorted()
-  expect(recorded.items).toHaveLength(30)
+  expect(recorded.items).toHaveLength(15)
   expect(texts(replayed.items)).toEqual(texts(recorded.items))
   expect(site.hits).toHaveLength(asked)
 })

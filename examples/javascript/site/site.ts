@@ -8,15 +8,15 @@ export interface Lamp {
   readonly price: number
 }
 
-export const LAMPS: readonly Lamp[] = Array.from({ length: 23 }, (_, index) => ({
+export const LAMPS: readonly Lamp[] = Array.from({ length: 11 }, (_, index) => ({
   name: `Lamp ${index + 1}`,
   price: 20 + ((index * 7) % 50),
 }))
 
-const PER_REQUEST = 8
+const PER_REQUEST = 4
 
 const LIST = `<!doctype html><meta charset="utf-8"><title>Lamps</title>
-<style>.lamp { height: 150px }</style><h1>Lamps</h1><div id="lamps"></div>
+<style>.lamp { height: 300px }</style><h1>Lamps</h1><div id="lamps"></div>
 <script>
 let from = 0, isLoading = false
 async function more() {

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { runProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CommandLine } from '../projects/command-line.ts'
-import { CLI, type OwnProject, ownExamples, ownProject } from './own-project.ts'
+import { type OwnProject, ownExamples, ownProject } from './own-project.ts'
 
 let project: OwnProject
 let commands: CommandLine
@@ -345,27 +345,24 @@ describe('SPIDER_LOADER_CLASS', () => {
   })
 
   test('a class of Python, one that lacks a method, and one that fails are refused with what to do', async () => {
-    // The config is written anew: each reads it in a process of its own.
-    const webloom = (...words: string[]) =>
-      runProcess(process.execPath, [CLI, ...words], { cwd: folder.path })
-    withLoader('myproject.loaders.ShopLoader')
-    expect((await webloom('list')).stderr).toContain(
-      "./file.ts#Export; myproject.loaders.ShopLoader is Python's",
-    )
-    writeFileSync(folder.join('half.ts'), 'export class Half { list() { return [] } }')
-    withLoader('./half.ts#Half')
-    expect((await webloom('crawl', 'hats')).stderr).toContain(
-      'spider loader Half (SPIDER_LOADER_CLASS) has no load',
-    )
-    writeFileSync(folder.join('old.ts'), 'export class Old { static from_settings() {} }')
-    withLoader('./old.ts#Old')
-    expect((await webloom('list')).stderr).toContain(
-      'Old has static from_settings; here it is called fromSettings',
-    )
     withLoader('./shop-loader.ts#ShopLoader')
     rmSync(folder.join('shops.txt'))
     const broken = await webloom('crawl', 'shoes')
     expect(broken.code).toBe(2)
+    const loaders =
+      'export class Half { list() { return [] } }\nexport class Old { static from_settings() {} }'
+    writeFileSync(folder.join('loaders.ts'), loaders)
+    const refused = async (loader: string, ...words: string[]) =>
+      (await webloom(...words, '-s', `SPIDER_LOADER_CLASS=${loader}`)).stderr
+    expect(await refused('myproject.loaders.ShopLoader', 'list')).toContain(
+      "./file.ts#Export; myproject.loaders.ShopLoader is Python's",
+    )
+    expect(await refused('./loaders.ts#Half', 'crawl', 'hats')).toContain(
+      'spider loader Half (SPIDER_LOADER_CLASS) has no load',
+    )
+    expect(await refused('./loaders.ts#Old', 'list')).toContain(
+      'Old has static from_settings; here it is called fromSettings',
+    )
     expect(broken.stderr).toContain('the spider loader ShopLoader (SPIDER_LOADER_CLASS) failed: ENOENT')
   })
 })

@@ -12,7 +12,6 @@ const ROOT = join(import.meta.dirname, '../..')
 const PAGE = 'docs/own-components.md'
 /** How long the site takes for /slow: longer than what makes a host one of the slow ones. */
 const SLOW_MS = 700
-export const CLI = join(ROOT, 'packages/webloom/bin/webloom.js')
 
 export interface Crawled {
   readonly code: number | null

@@ -179,21 +179,18 @@ test('a Redis that is not there: exit code 3, host and cause, and no password', 
     folder.join('s.ts'),
     "import { Spider } from 'webloom'\nexport default class S extends Spider { name = 's' }\n",
   )
-  const { code, stderr } = await runProcess(
-    process.execPath,
-    [CLI, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
-    {
-      cwd: folder.path,
-      env: { REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
-    },
-  )
+  const { code, stderr } = await commands.run(['runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'], {
+    cwd: folder.path,
+    env: { REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
+  })
   expect(code).toBe(3)
   expect(stderr).toMatch(/redis:\/\/127\.0\.0\.1:1\/2 cannot be used: .*ECONNREFUSED/)
   expect(stderr).not.toContain('hush')
 })
 
 test('webloom plan tells what BIT 30 with 6 hashes gives at 10^8 URLs', async () => {
-  const { stdout, code } = await runProcess(process.execPath, [CLI, 'plan', '--urls', '1e8', '--json'])
+  const words = ['plan', '--urls', '1e8', '--json']
+  const { stdout, code } = await commands.run(words, { cwd: folder.path })
   expect(code).toBe(0)
   const plans = JSON.parse(stdout) as { variant: string; errorAtEnd: number; pagesLost: number }[]
   const bit30 = plans.find(({ variant }) => variant.includes('BLOOMFILTER_BIT=30'))!

@@ -15,8 +15,8 @@ export default defineConfig({
   test: {
     ...shared,
     testTimeout: 1_800_000,
-    // A worker is a process as a user starts it; `npm test` has most of them run in some that stay. And each case of what varies is
-    // tried, of which `npm test` tries one.
+    // A worker is a process as a user starts it; `npm test` has most of them run in some that stay. What tests have left out or made
+    // smaller for `npm test` they do here.
     env: { ...shared.env, TESTS_OWN_PROCESSES: 'true', TESTS_IN_FULL: 'true' },
     projects: [
       {

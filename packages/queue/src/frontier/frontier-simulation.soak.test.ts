@@ -1,5 +1,6 @@
-/** 10 ** 7 steps of crawls in virtual time. */
+/** 10 ** 7 steps of crawls in virtual time, and all seeds of frontier-simulation.test.ts. */
 
+import './frontier-simulation.test.ts'
 import { expect, test } from 'vitest'
 import { simulate } from '../../testing/simulation/frontier-simulation.ts'
 import { TROUBLE_NAMES, TROUBLES } from '../../testing/simulation/troubles.ts'

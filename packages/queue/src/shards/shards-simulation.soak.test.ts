@@ -1,5 +1,6 @@
-/** 10 ** 7 steps of crawls over several shards in virtual time. */
+/** 10 ** 7 steps of crawls over several shards in virtual time, and all seeds of shards-simulation.test.ts. */
 
+import './shards-simulation.test.ts'
 import { expect, test } from 'vitest'
 import { simulateShards } from '../../testing/simulation/shards-simulation.ts'
 

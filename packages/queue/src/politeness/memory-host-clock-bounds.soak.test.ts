@@ -1,0 +1,3 @@
+/** All seeds of memory-host-clock-bounds.test.ts. */
+
+import './memory-host-clock-bounds.test.ts'

@@ -1,0 +1,3 @@
+/** All cases, and all pages, of moved-visits.test.ts. */
+
+import './moved-visits.test.ts'

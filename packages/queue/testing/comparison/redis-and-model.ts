@@ -89,9 +89,8 @@ export class RedisAndModel {
     onRedis: () => Answer,
     onModel: () => Answer,
   ): Promise<Awaited<Answer> | WentBack> {
-    void this.#redis.set('clock:now', this.nowMs)
-    void this.#redis.set('clock:present', this.model.present)
-    void this.#redis.set('clock:replid', this.model.replid)
+    const { present, replid } = this.model
+    void this.#redis.mset('clock:now', this.nowMs, 'clock:present', present, 'clock:replid', replid)
     const [real, model] = [await answerOf(onRedis), await answerOf(onModel)]
     const [one, other] = [real, model].map((answer) =>
       answer instanceof WentBack ? { wentBackTo: answer.heard } : answer,

@@ -3,6 +3,7 @@ import { PROTOCOL_TIMES, type QueuedRequest, WebloomError } from '@webloom/core'
 import { MachineLag, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
+import { inFull } from '../../testing/in-full.ts'
 import { leased } from '../../testing/leased.ts'
 
 const TURN_LOCK_MS = PROTOCOL_TIMES.turns.lockMs
@@ -16,12 +17,13 @@ const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
 describe.concurrent('Redis', () => {
   test('whichever reply is lost: each page is done, and none twice', async () => {
     // A crawl like this has about sixty; the others are looked at by turns.
-    const offset = Date.now() % 3
-    await Promise.all(Array.from({ length: 7 }, (_, n) => lossAt(n * 9 + offset, n * 9 + 9)))
+    const step = inFull<number>(1, 9)
+    const offset = Date.now() % step
+    await Promise.all(Array.from({ length: 7 }, (_, n) => lossAt(n * 9 + offset, n * 9 + 9, step)))
   }, 120_000)
 
-  async function lossAt(from: number, to: number): Promise<void> {
-    for (let nth = from; nth < to; nth += 3) {
+  async function lossAt(from: number, to: number, step: number): Promise<void> {
+    for (let nth = from; nth < to; nth += step) {
       await using proxy = await startTcpProxy({ target: bench.server.url })
       const queue = await bench.queue({ url: proxy.url, concurrency: 3 })
       let scripts = 0

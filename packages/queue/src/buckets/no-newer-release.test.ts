@@ -52,7 +52,6 @@ test.concurrent.each(['turns', 'job'])(
     await leaveCrawl(mode, keys)
     const workers = [1, 2].map(() =>
       startProcess(process.execPath, [
-        '--conditions=webloom-source',
         new URL('../../testing/workers/old-release-worker.ts', import.meta.url).pathname,
         JSON.stringify({ url: server.url, spider, mode, rejectedMs: 100 }),
       ]),

@@ -9,7 +9,6 @@ export function startCrawlWorker(
 ): StartedProcess {
   const spider = keys.queueName.slice(1, -1)
   return startProcess(process.execPath, [
-    '--conditions=webloom-source',
     new URL('./crawl-worker.ts', import.meta.url).pathname,
     JSON.stringify({ url, spider, task }),
   ])

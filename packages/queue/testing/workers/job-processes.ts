@@ -18,7 +18,6 @@ export class JobProcessBench extends JobBench {
   ): StartedProcess {
     const spider = keys.queueName.slice(1, -1)
     const worker = startProcess(process.execPath, [
-      '--conditions=webloom-source',
       new URL('./job-worker.ts', import.meta.url).pathname,
       JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter, treeTo }),
     ])

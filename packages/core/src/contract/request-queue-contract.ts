@@ -296,10 +296,10 @@ const TESTS: ContractTests<Make> = {
     await queue.clear()
     assert.deepEqual(await queue.lease(5), [])
   },
-  'two thousand requests over two hundred hosts all come out, each once': async (make) => {
+  'five hundred requests over a hundred hosts all come out, each once': async (make) => {
     const queue = await make({ concurrency: 2 })
-    const batch = Array.from({ length: 2000 }, (_, n) => on(`h${n % 200}`, n, { priority: n % 3 }))
-    for (let at = 0; at < batch.length; at += 500) await queue.push(batch.slice(at, at + 500), `o${at}`)
+    const batch = Array.from({ length: 500 }, (_, n) => on(`h${n % 100}`, n, { priority: n % 3 }))
+    for (let at = 0; at < batch.length; at += 250) await queue.push(batch.slice(at, at + 250), `o${at}`)
     const seen = new Set<string>()
     for (;;) {
       const leases = await queue.lease(64)

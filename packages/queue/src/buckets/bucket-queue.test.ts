@@ -92,7 +92,7 @@ describe('several workers', () => {
     const atOnce = 16
     const [one, other] = [await bench.queue(options), await bench.queue(options)]
     // Who came last has heard of the other: there may be two lanes.
-    for (const asker of ['o', 'p']) await other.push(pages('a', 1500), asker)
+    for (const asker of ['o', 'p']) await other.push(pages('a', 1000), asker)
     let [inFlight, most] = [0, 0]
     const done = [0, 0]
     const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
@@ -106,8 +106,8 @@ describe('several workers', () => {
       await queue.commit(lease)
     }
     await Promise.all([crawl(one, atOnce, visit(one, 0)), crawl(other, atOnce, visit(other, 1))])
-    expect(done[0]! + done[1]!).toBe(3000)
-    expect(Math.min(...done)).toBeGreaterThan(200)
+    expect(done[0]! + done[1]!).toBe(2000)
+    expect(Math.min(...done)).toBeGreaterThan(130)
     expect(most).toBeLessThanOrEqual(24)
   })
 
@@ -178,16 +178,13 @@ describe('several workers', () => {
 
   test('clear deletes what waits in a bucket of very many hosts', async () => {
     const keys = bench.nextKeys()
-    const names = Array.from({ length: 640_000 }, (_, n) => `host-${n}`)
-    const inOneBucket = names.filter((name) => bucketOf(`${name}.test`) === '#1')
-    expect(inOneBucket.length).toBeGreaterThan(2200)
     const queue = await bench.queue({ keys })
-    for (let from = 0; from < inOneBucket.length; from += 500)
-      await queue.push(
-        inOneBucket.slice(from, from + 500).map((name) => page(name, 0)),
-        `o${from}`,
-      )
-    expect((await queue.counts()).waiting).toBe(inOneBucket.length)
+    await queue.push([page('a', 0)], 'o')
+    // The lines of so many others: to find names that belong to this bucket takes a million of them.
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
+    const line = (await bench.redis.hget(lines, 'a.test'))!
+    const others = Array.from({ length: 2300 }, (_, n) => [`host-${n}.test`, line] as const)
+    expect(await bench.redis.hset(lines, Object.fromEntries(others))).toBe(2300)
     await queue.clear()
     await queue.close()
     expect(await bench.redis.keys(`${keys.frontier}:*`)).toEqual([`${keys.frontier}:counts`])

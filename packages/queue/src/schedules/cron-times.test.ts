@@ -66,7 +66,9 @@ test.each(['*/15 * * * *', '@hourly', '30 1,2 * * *'])('%s: each time that comes
     ['America/Santiago', '2027-04-04T01:00:00Z'],
   ] as const) {
     let at = new Date(since)
-    for (let n = 0; n < 40; n++) {
+    // Past the hour in which clocks change.
+    const until = at.getTime() + 5 * 3_600_000
+    while (at.getTime() < until) {
       const next = nextTime(cron, tz, at)
       expect(next.getTime()).toBeGreaterThan(at.getTime())
       at = next

@@ -159,8 +159,9 @@ test('what the crawl cannot take is invalid; what else the message asked for is 
 
 test('the invalid list keeps the newest 10 000', async () => {
   nextKey()
-  const messages = Array.from({ length: 10_200 }, (_, n) => `bad-${n}`)
-  for (let from = 0; from < messages.length; from += 1000) await push(...messages.slice(from, from + 1000))
+  const entries = Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ data: `bad-${n}` }))
+  await place.server.command('RPUSH', `${place.key}:invalid`, ...entries)
+  await push(...Array.from({ length: 200 }, (_, n) => `bad-${10_000 + n}`))
   const one = await worker({ batchSize: 1000 })
   await eventually(async () => {
     expect(await one.source.next(1000)).toEqual([])
@@ -169,7 +170,7 @@ test('the invalid list keeps the newest 10 000', async () => {
   const kept = await invalid()
   expect(kept).toHaveLength(10_000)
   expect(new Set(kept.map(({ data }) => data)).has('bad-10199')).toBe(true)
-  expect(new Set(kept.map(({ data }) => data)).has('bad-0')).toBe(false)
+  expect(kept[0]).toEqual({ data: 'bad-200' })
 })
 
 test('a seed with a delay waits, and any worker takes it when its time has come, once', async () => {

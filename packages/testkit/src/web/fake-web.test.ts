@@ -30,7 +30,7 @@ test.each([1, 2])('seed %i: so it does in a web with all that can go wrong', asy
   const web = await open({
     seed,
     hosts: 4,
-    pagesPerHost: 60,
+    pagesPerHost: 30,
     linksPerPage: 6,
     crossHostLinks: 0.15,
     seedHosts: 'first',

@@ -2,9 +2,8 @@ import { fingerprint, type Request, silentLogger } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { measuredError } from '../../testing/bloom-probes.ts'
 import { goesOnWithEarlierSize } from '../../testing/earlier-size.ts'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, RUNNER } from '../../testing/filter-bench.ts'
 import { page, pages } from '../../testing/pages.ts'
 import { bloomOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
@@ -18,14 +17,13 @@ const maker = (more: BloomChoice) => (options: RedisDupeFilterOptions) =>
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-// The other layouts of the same code: redis-bloom-dupefilter.soak.test.ts.
+// Other layouts of the same code: redis-bloom-dupefilter.soak.test.ts.
 const deviations = withoutForget('a bit may stand for other requests too: cleared, it would make those new')
-for (const [name, options] of Object.entries({
-  'RedisBloomDupeFilter by capacity': { capacity: 100_000, errorRate: 1e-9 },
-  'RedisBloomDupeFilter that grows': { capacity: 400, errorRate: 1e-7, onFull: 'grow' },
-} as const)) {
-  dupeFilterContract({ describe, test }, { name, deviations, ...bench.contract(maker(options)) })
-}
+dupeFilterContract(RUNNER, {
+  name: 'RedisBloomDupeFilter that grows',
+  deviations,
+  ...bench.contract(maker({ capacity: 400, errorRate: 1e-7, onFull: 'grow' })),
+})
 
 describe('what is stored', () => {
   test('a worker with other parameters does not start, and is told which differ', async () => {
@@ -159,46 +157,22 @@ describe('what is stored', () => {
 
 describe('how full it is', () => {
   test('describe gives capacity, fill, error now and the pages lost so far', async () => {
-    const filter = await bench.open(maker({ capacity: 10_000, errorRate: 1e-3 }))
-    for (let from = 0; from < 10_000; from += 500) await filter.requestsSeen(pages(from, 500), 'page')
+    const filter = await bench.open(maker({ capacity: 2500, errorRate: 1e-3 }))
+    for (let from = 0; from < 2500; from += 500) await filter.requestsSeen(pages(from, 500), 'page')
     const description = await filter.describe()
     expect(description).toMatchObject({
       name: 'redis-bloom',
-      capacity: 10_000,
-      bits: 143_780,
+      capacity: 2500,
+      bits: 35_948,
       hashes: 10,
       layers: 1,
     })
-    expect(description.inserted).toBeGreaterThan(9_980)
+    expect(description.inserted).toBeGreaterThan(2_490)
     expect(description.fillRatio).toBeCloseTo(0.5, 1)
     expect(description.errorNow).toBeGreaterThan(0.5e-3)
     expect(description.errorNow).toBeLessThan(1.5e-3)
-    expect(description.pagesLost).toBeGreaterThan(0.3)
-    expect(description.pagesLost).toBeLessThan(3)
-  })
-
-  test.each(['germey', 'liuxingming-demo'] as const)(
-    'pagesLost is what was lost, with the hashes of %s too',
-    async (compat) => {
-      const filter = await bench.open(maker({ compat, bit: 14 }))
-      let lost = 0
-      for (let from = 0; from < 4000; from += 200) {
-        const seen = await filter.requestsSeen(pages(from, 200), `page ${from}`)
-        lost += seen.filter(Boolean).length
-      }
-      const { pagesLost, errorNow, fillRatio, hashes } = await filter.describe()
-      expect(Math.abs(pagesLost - lost)).toBeLessThan(4 * Math.sqrt(lost))
-      expect(errorNow / fillRatio ** hashes).toBeGreaterThan(1.3)
-    },
-  )
-
-  test('the errors measured are those of theory', async () => {
-    const redis = bench.connect()
-    const key = bench.nextKey()
-    const filter = await bench.open(maker({ capacity: 10_000, errorRate: 1e-2 }), { redis, key })
-    const measured = await measuredError({ redis, key, filter, count: 10_000, probes: 50_000 })
-    expect(measured).toBeLessThan(1.2e-2)
-    expect(measured).toBeGreaterThan(0.8e-2)
+    expect(description.pagesLost).toBeGreaterThan(0.07)
+    expect(description.pagesLost).toBeLessThan(0.8)
   })
 
   test('it warns once when half of its bits are set, and once at its capacity', async () => {
@@ -256,25 +230,25 @@ describe('how full it is', () => {
   test('with grow, a full filter gets a larger layer of half the error, which all workers notice', async () => {
     const redis = bench.connect()
     const key = bench.nextKey()
-    const grows = maker({ capacity: 1000, errorRate: 1e-3, onFull: 'grow' })
+    const grows = maker({ capacity: 250, errorRate: 1e-3, onFull: 'grow' })
     const shared = { redis, key }
     const filter = await bench.open(grows, shared)
     const other = await bench.open(grows, shared)
     const idle = await bench.open(grows, shared)
-    for (let from = 0; from < 10_000; from += 50) {
-      await (from % 100 === 0 ? filter : other).requestsSeen(pages(from, 50), `page ${from}`)
+    for (let from = 0; from < 2500; from += 25) {
+      await (from % 50 === 0 ? filter : other).requestsSeen(pages(from, 25), `page ${from}`)
     }
     const { layers, capacity, errorNow, inserted } = await filter.describe()
     expect(layers).toBe(4)
-    expect(capacity).toBe(1000 + 2000 + 4000 + 8000)
-    // Each layer takes the batch that filled it, 50 more than its capacity at the most, whoever of the workers asks.
+    expect(capacity).toBe(250 + 500 + 1000 + 2000)
+    // Each layer takes the batch that filled it, 25 more than its capacity at the most, whoever of the workers asks.
     const inLayers = await redis.hmget(`{${key}}:record`, 'inserted:0', 'inserted:1', 'inserted:2')
-    for (const [n, count] of inLayers.entries()) expect(Number(count)).toBeLessThan(1000 * 2 ** n + 50)
+    for (const [n, count] of inLayers.entries()) expect(Number(count)).toBeLessThan(250 * 2 ** n + 25)
     expect(errorNow).toBeLessThan(2.5e-3)
-    expect(inserted).toBeGreaterThan(9_950)
-    const seen = await other.requestsSeen(pages(0, 10_000), 'again')
+    expect(inserted).toBeGreaterThan(2_480)
+    const seen = await other.requestsSeen(pages(0, 2500), 'again')
     expect(seen.every(Boolean)).toBe(true)
-    expect(await idle.has(page(9_999)), 'in a layer that it has not heard of').toBe(true)
+    expect(await idle.has(page(2_499)), 'in a layer that it has not heard of').toBe(true)
     await filter.clear()
     expect(await redis.keys(`*${key}*`)).toEqual([])
   })
@@ -296,23 +270,24 @@ describe('how full it is', () => {
     const grows = maker({ capacity: 200, errorRate: 1e-5, onFull: 'grow' })
     const shared = { key }
     const [filter, other] = [await bench.open(grows, shared), await bench.open(grows, shared)]
-    const numbers = Array.from({ length: 200 }, (_, n) => 25 * n)
+    const numbers = Array.from({ length: 50 }, (_, n) => 25 * n)
     const told = await Promise.all(
       numbers.flatMap((from) =>
         [filter, other].map((one, n) => one.requestsSeen(pages(from, 25), `${n} ${from}`)),
       ),
     )
     const newTo = (from: number, n: number) => told[2 * from + n]!.map((seen) => !seen)
-    let lost = 0
+    let [lost, twice] = [0, 0]
     for (const [n] of numbers.entries()) {
       for (let at = 0; at < 25; at++) {
         const times = Number(newTo(n, 0)[at]) + Number(newTo(n, 1)[at])
-        expect(times).toBeLessThan(2)
+        if (times > 1) twice++
         if (times === 0) lost++
       }
     }
+    expect(twice).toBe(0)
     expect(lost, 'as an error of 2e-5 may').toBeLessThan(4)
-    const again = await other.requestsSeen(pages(0, 5000), 'again')
+    const again = await other.requestsSeen(pages(0, 1250), 'again')
     expect(again.filter((seen) => !seen)).toEqual([])
   })
 

@@ -64,31 +64,31 @@ describe('counters on Redis', () => {
   test('some hundred in and all out again: no counter is left, and the record says so', async () => {
     const key = bench.nextKey()
     const filter = await bench.open(maker({ bit: 14, hashNumber: 6 }), { key })
-    await filter.requestsSeen(pages(0, 300), 'page')
+    await filter.requestsSeen(pages(0, 150), 'page')
     await filter.settled('page')
-    expect((await filter.describe()).fillRatio).toBeGreaterThan(0.08)
-    for (const request of pages(0, 300)) await filter.forget(request)
+    expect((await filter.describe()).fillRatio).toBeGreaterThan(0.04)
+    for (const request of pages(0, 150)) await filter.forget(request)
     expect(await filter.describe()).toMatchObject({ count: 0, fillRatio: 0 })
     expect(Math.max(...(await countersOf(key)))).toBe(0)
   })
 
   test('forgetting half leaves the other half seen: no counter was taken from it', async () => {
-    const filter = await bench.open(maker({ bit: 18, hashNumber: 4 }))
-    await filter.requestsSeen(pages(0, 800), 'page')
+    const filter = await bench.open(maker({ bit: 16, hashNumber: 4 }))
+    await filter.requestsSeen(pages(0, 300), 'page')
     await filter.settled('page')
-    for (const request of pages(0, 400)) await filter.forget(request)
-    expect(await filter.requestsSeen(pages(400, 400), 'other')).toEqual(new Array(400).fill(true))
-    expect(await filter.requestsSeen(pages(0, 400), 'third')).toEqual(new Array(400).fill(false))
+    for (const request of pages(0, 150)) await filter.forget(request)
+    expect(await filter.requestsSeen(pages(150, 150), 'other')).toEqual(new Array(150).fill(true))
+    expect(await filter.requestsSeen(pages(0, 150), 'third')).toEqual(new Array(150).fill(false))
   })
 
   test('the errors measured are those of theory', async () => {
-    const filter = await bench.open(maker({ capacity: 3000, errorRate: 0.05 }))
-    await filter.requestsSeen(pages(0, 3000), 'page')
+    const filter = await bench.open(maker({ capacity: 1500, errorRate: 0.05 }))
+    await filter.requestsSeen(pages(0, 1500), 'page')
     const { hashes, bits, count } = await filter.describe()
-    const seen = await Promise.all(pages(1e6, 4000).map((request) => filter.has(request)))
+    const seen = await Promise.all(pages(1e6, 1500).map((request) => filter.has(request)))
     const theory = errorAt({ hashes, bits }, count)
-    const deviation = Math.sqrt((theory * (1 - theory)) / 4000)
-    expect(Math.abs(seen.filter(Boolean).length / 4000 - theory)).toBeLessThan(4 * deviation)
+    const deviation = Math.sqrt((theory * (1 - theory)) / 1500)
+    expect(Math.abs(seen.filter(Boolean).length / 1500 - theory)).toBeLessThan(4 * deviation)
   })
 
   test('a counter at 15 stays, whatever is forgotten: what shares it is still seen', async () => {
@@ -130,7 +130,7 @@ describe('counters on Redis', () => {
     const key = bench.nextKey()
     const filter = await bench.open(maker({ bit: 10, hashNumber: 3 }), { key })
     const counters = new BloomCounters(bloomParameters({ bit: 10, hashNumber: 3 }, 4).layer)
-    for (const request of pages(0, 300)) {
+    for (const request of pages(0, 150)) {
       const digest = digestOf(fingerprint(request), true)
       if (!counters.has(digest)) counters.add(digest)
       await filter.requestSeen(request)

@@ -6,6 +6,7 @@ import { startBrowser } from '@webloom/testkit'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ToldDesks } from '../testing/told-desks.ts'
+import './dashboard-browser.test.ts'
 import { type Dashboard, startDashboard } from './start-dashboard.ts'
 import { VIEWS } from './views/views.ts'
 

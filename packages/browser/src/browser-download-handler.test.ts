@@ -1,3 +1,4 @@
+import { downloadHandlerContract } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Browsing, Site } from '../testing/browsing.ts'
 
@@ -53,6 +54,21 @@ interface WaitingPage {
 const json = (value: unknown) => ({ type: 'application/json', body: JSON.stringify(value) })
 const serve = (path: string, { type, body }: { type: string; body: string }) =>
   site.page(path, (_, answer) => answer.writeHead(200, { 'content-type': type }).end(body))
+
+downloadHandlerContract(
+  { describe, test },
+  {
+    name: 'BrowserDownloadHandler',
+    create: async () => {
+      const gone = await Site.start()
+      const unansweredUrl = `${gone.origin}/`
+      await gone[Symbol.asyncDispose]()
+      const body = '<!DOCTYPE html><html><head></head><body><p>hällo</p></body></html>'
+      const url = site.html('/page', body)
+      return { subject: { handler: browsing.handler, url, body, unansweredUrl }, dispose: async () => {} }
+    },
+  },
+)
 
 describe('a rendered page', () => {
   test('is the final DOM, with the document’s status, headers and URL, and leaves once', async () => {

@@ -73,29 +73,6 @@ test('a browser that runs elsewhere renders through our proxy, and stays when th
   }
 })
 
-test('one that is started anew is reached again: its pages wait for it', async () => {
-  const first = await startElsewhere(WEBRTC_FLAG)
-  const { port } = first
-  await using browsing = await Browsing.open({
-    settings: { BROWSER_CDP_URL: `http://127.0.0.1:${port}` },
-  })
-  const url = site.html('/anew', 'anew')
-  try {
-    await browsing.visit(url)
-    await browsing.handler.idle()
-  } finally {
-    first.stop()
-  }
-  const visit = browsing.visit(url)
-  visit.catch(() => {})
-  const second = await startElsewhere(WEBRTC_FLAG, `--remote-debugging-port=${port}`)
-  try {
-    expect((await visit).text).toContain('anew')
-  } finally {
-    second.stop()
-  }
-})
-
 test('one that does not take our proxy is refused, with what to do', async () => {
   // The browser is told of an address that nobody listens at: as where it runs on a machine that cannot reach the worker.
   await using browsing = await Browsing.open({
@@ -182,4 +159,19 @@ test('a browser that is not there ends the crawl with the line to type', async (
   )
   if (process.getuid?.() === 0)
     await unavailable({ BROWSER_SANDBOX: true }, /this worker is root.*BROWSER_SANDBOX=false/)
+})
+
+test('one that is started anew is reached again: its pages wait for it', async () => {
+  const { port } = closed
+  await using browsing = await Browsing.open({
+    settings: { BROWSER_CDP_URL: `http://127.0.0.1:${port}` },
+  })
+  const url = site.html('/anew', 'anew')
+  await browsing.visit(url)
+  await browsing.handler.idle()
+  closed.stop()
+  const visit = browsing.visit(url)
+  visit.catch(() => {})
+  closed = await startElsewhere(WEBRTC_FLAG, `--remote-debugging-port=${port}`)
+  expect((await visit).text).toContain('anew')
 })

@@ -13,13 +13,13 @@ test('no Chromium outlives a worker that is killed, however busy its pages are; 
   const script = join(import.meta.dirname, '../testing/render-without-end.ts')
   const worker = spawn(process.execPath, ['--conditions=webloom-source', script, url], { stdio: 'inherit' })
   try {
-    await expect.poll(() => site.asked('/busy'), { timeout: 60_000 }).toBe(2)
+    await expect.poll(() => site.asked('/busy'), { timeout: 60_000, interval: 20 }).toBe(2)
     const { pid } = worker
     const sessions = browserSessions(pid)
     // The browser, what it needs, and two pages.
     expect(pidsIn(sessions).length).toBeGreaterThan(4)
     worker.kill('SIGKILL')
-    await expect.poll(() => pidsIn(sessions), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => pidsIn(sessions), { timeout: 10_000, interval: 200 }).toEqual([])
     expect(browserPids(pid)).toEqual([])
     const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`webloom-browser-${pid}-`))
     expect(left()).toHaveLength(1)

@@ -1,7 +1,5 @@
-/** No way that a page has leads to where the crawl may not go; and without our proxy each of them does. */
+/** No way that a page has leads to where the crawl may not go. That without our proxy each of them does: the soak. */
 
-import { ensureChromium } from '@webloom/testkit'
-import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browsing, Site } from '../testing/browsing.ts'
 import { Inside, serveWays, WAYS } from '../testing/ways-inside.ts'
@@ -25,7 +23,7 @@ afterAll(async () => {
 const hitsOf = (target: string) =>
   [...inside.hits].filter((hit) => hit.endsWith(` ${target}`)).map((hit) => hit.split(' ')[0])
 
-test('through our proxy every way leads outside, and none inside: by address, by metadata, by a name that rebinds', async () => {
+test('through our proxy every way leads outside, and none inside: by address, by metadata, by a name that rebinds; the document itself may not be inside, and the error says why', async () => {
   const { port } = inside
   let lookups = 0
   await using browsing = await Browsing.open({
@@ -68,24 +66,7 @@ test('through our proxy every way leads outside, and none inside: by address, by
     expect(hitsOf(target)).toHaveLength(expected)
   }
   for (const address of INSIDE) expect(inside.contactsAt(address), address).toBe(0)
-})
-
-test('without it the same page reaches what is inside by each of these ways', async () => {
-  const executablePath = await ensureChromium()
-  await using browser = await chromium.launch({ executablePath, chromiumSandbox: false })
-  const { port } = inside
-  const url = serveWays(site, { loopback: `127.0.0.1:${port}`, loopback6: `[::1]:${port}` })
-  inside.hits.clear()
-  const page = await browser.newPage()
-  await page.goto(url, { waitUntil: 'commit' })
-  for (const target of ['loopback', 'loopback6'])
-    await expect.poll(() => new Set(hitsOf(target)), { timeout: 20_000 }).toEqual(new Set(WAYS))
-})
-
-test('the document itself may not be inside, and the error says why', async () => {
-  await using browsing = await Browsing.open({ settings: { PRIVATE_ADDRESSES_ALLOWED: [] } })
-  await expect(browsing.visit(site.origin)).rejects.toMatchObject({ code: 'WL_ADDRESS_REFUSED' })
-  await expect(browsing.visit(`http://169.254.169.254/`)).rejects.toMatchObject({
-    code: 'WL_ADDRESS_REFUSED',
-  })
+  // The document itself.
+  for (const url of [`http://127.0.0.1:${site.port}/`, 'http://169.254.169.254/'])
+    await expect(browsing.visit(url)).rejects.toMatchObject({ code: 'WL_ADDRESS_REFUSED' })
 })

@@ -22,7 +22,7 @@ export interface DeskUnderTest {
 const HOST = '127.0.0.1'
 const FAILING = ['/1', '/2', '/3']
 // Workers on Redis write their stats with their heartbeat.
-const WITHIN = { interval: 50 }
+const WITHIN = { interval: 100 }
 
 async function underWay({ desk }: DeskUnderTest): Promise<void> {
   await vi.waitFor(async () => {

@@ -25,11 +25,8 @@ test('kill -9 while writing: every line parses, and so it is after the next run'
     })
     const exited = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
     await new Promise((resolve) => child.stdout.once('data', resolve))
-    while (
-      !existsSync(join(feeds.folder, 'out.jsonl')) ||
-      statSync(join(feeds.folder, 'out.jsonl')).size < 3_000_000
-    )
-      await new Promise((resolve) => setImmediate(resolve))
+    const out = join(feeds.folder, 'out.jsonl')
+    await vi.waitUntil(() => existsSync(out) && statSync(out).size >= 3_000_000, { interval: 1 })
     child.kill('SIGKILL')
     expect(await exited).toBe('SIGKILL')
     await run('out.jsonl', [{ round }])

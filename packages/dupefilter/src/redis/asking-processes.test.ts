@@ -17,7 +17,7 @@ afterAll(async () => {
 /** Each process asks about a thousand at once. */
 const PAGES = IN_FULL ? 3000 : 1000
 test.each([
-  ['redis-set', IN_FULL ? 10_000 : 2000],
+  ['redis-set', IN_FULL ? 10_000 : 5000],
   ['redis-bloom', IN_FULL ? 10_000 : 2000],
   ['redis-key', PAGES],
   ['counting-bloom', PAGES],

@@ -1,6 +1,7 @@
 /** What a page says to the worker itself, by DevTools, is bounded. */
 
 import { expect, test } from 'vitest'
+import './hard-pages.test.ts'
 import { Browsing, Site } from '../testing/browsing.ts'
 
 test('a page that logs more than a string can hold costs its browser, and not its worker', {

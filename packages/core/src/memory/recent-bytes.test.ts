@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { RecentBytes } from './recent-bytes.ts'
 
@@ -67,4 +69,18 @@ test('all entries can be looked at, which is no use of them', () => {
   ])
   kept.set('d', 1, 100)
   expect([...kept.entries()].map(([key]) => key)).toEqual(['b', 'c', 'd'])
+})
+
+test('a key that is part of a long text does not keep that text in memory, nor does asking for it', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const kept = new RecentBytes<string, true>(1_000_000)
+  const hostOf = (n: number) => `http://${n}.site.example/${'x'.repeat(1_000_000)}`.slice(0, 21)
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (let n = 100; n < 200; n++) kept.set(hostOf(n), true, 128)
+  for (let n = 100; n < 200; n++) expect(kept.get(hostOf(n))).toBe(true)
+  collect()
+  expect(kept.size).toBe(100)
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000)
 })

@@ -1,6 +1,9 @@
+import { ownCopy } from '@webloom/url'
 import { PassingMap } from './passing-map.ts'
 
-interface Weighed<Value> {
+interface Weighed<Key, Value> {
+  /** Not a slice: V8 keeps the whole text that one was cut from, and nobody counts its bytes. */
+  readonly key: Key
   readonly value: Value
   readonly bytes: number
 }
@@ -18,9 +21,9 @@ const FORGOTTEN_TOGETHER = 1 / 64
  * A map that forgets the values used longest ago when its values weigh more than `bytesMax`, or are more than `valuesMax`: as many as
  * that takes, and of a large map a few more. The newest one always stays.
  */
-export class RecentBytes<Key, Value> {
+export class RecentBytes<Key extends string | number, Value> {
   // The first entry is the one used longest ago.
-  readonly #values = new PassingMap<Key, Weighed<Value>>()
+  readonly #values = new PassingMap<Key, Weighed<Key, Value>>()
   readonly #bytesMax: number
   readonly #valuesMax: number
   readonly #onForgotten: (key: Key, value: Value) => void
@@ -51,8 +54,8 @@ export class RecentBytes<Key, Value> {
     const known = this.#values.get(key)
     if (known && key !== this.#newest) {
       this.#values.delete(key)
-      this.#values.set(key, known)
-      this.#newest = key
+      this.#values.set(known.key, known)
+      this.#newest = known.key
     }
     return known?.value
   }
@@ -63,9 +66,10 @@ export class RecentBytes<Key, Value> {
   }
 
   set(key: Key, value: Value, bytes: number): void {
-    this.delete(key)
-    this.#values.set(key, { value, bytes })
-    this.#newest = key
+    const own = this.#values.get(key)?.key ?? inOwnMemory(key)
+    this.delete(own)
+    this.#values.set(own, { key: own, value, bytes })
+    this.#newest = own
     this.#bytes += bytes
     if (this.#isOver) this.#forgetOldest()
   }
@@ -97,4 +101,8 @@ export class RecentBytes<Key, Value> {
     }
     for (const [key, value] of forgotten) this.#onForgotten(key, value)
   }
+}
+
+function inOwnMemory<Key extends string | number>(key: Key): Key {
+  return typeof key === 'string' ? (ownCopy(key) as Key & string) : key
 }

@@ -116,7 +116,7 @@ export class Engine {
     this.#options = options
     this.#leaseWaitMaxMs = times.engine.leaseWaitMaxMs
     const onStop = (reason: string) => this.stop(reason)
-    const onFailure = (error: unknown) => this.#fail(error)
+    const onFailure = (error: unknown) => this.fail(error)
     this.#pages = new PageFlow({
       ...options,
       downloadsMax: options.bounds.downloadsMax,
@@ -348,7 +348,7 @@ export class Engine {
   }
 
   /** Ends the crawl for an error that is not a page's fault: an output that cannot be written, a broken queue. */
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (isLeaseLost(error)) return
     // The output itself has reported the error, and a stack would add nothing. All pages in flight meet the same full disk, or the same
     // right that Redis has taken away, so one report is enough.

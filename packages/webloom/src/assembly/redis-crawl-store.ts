@@ -172,13 +172,7 @@ export async function redisStore(
       },
     },
   })
-  let isHopeless = false
-  servers.onHopeless(({ message }) => {
-    if (!isHopeless)
-      logger.error(`${message}. It was waited for in vain, and the crawl ends; nothing of it is lost`)
-    isHopeless = true
-    controls.stop('internal_error')
-  })
+  servers.onHopeless((error, isTold) => (isTold ? controls.stop('internal_error') : controls.fail(error)))
   const memory = new RedisMemory({ redis: queueRedis, key: sharded ? undefined : keys.record, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })

@@ -32,6 +32,8 @@ export interface CrawlControls {
   pause(): void
   resume(): void
   stop(reason: string): void
+  /** Ends the crawl for an error that is no page's fault, and logs it once. */
+  fail(error: Error): void
 }
 
 export interface CrawlStore {

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import {
   newRedisClient,
   type RedisAddress,
+  type RedisClient,
   type RedisOptions,
   type RedisTarget,
   type WebloomError,
@@ -86,17 +87,26 @@ export async function lookAtCluster(options: RedisOptions, timeoutMs: number): P
   }
 }
 
-/** Resolves to the refusal of a cluster none of whose nodes lets us in; to undefined when one does, or none answers. */
+/** Resolves to the refusal of a server that does not let us in, nor any node of a cluster; to undefined when one does, or none answers. */
 export async function lockedOutOf(
   { options, shown, setting }: RedisTarget,
   timeoutMs: number,
 ): Promise<WebloomError | undefined> {
-  const { nodes, answers } = await lookAtCluster(options, timeoutMs)
-  const refused = nodes.find(({ error }) => error !== undefined && REFUSES.test(error))
-  if (answers || !refused) return undefined
-  const error = new Error(refused.error!)
+  const why = options.nodes ? await refusalOfAll(options, timeoutMs) : await loginRefusal(options, timeoutMs)
+  if (why === undefined) return undefined
+  const error = new Error(why)
   explainLogin(error, shown, setting)
   return refusalOf(error)
+}
+
+async function refusalOfAll(options: RedisOptions, timeoutMs: number): Promise<string | undefined> {
+  const { nodes, answers } = await lookAtCluster(options, timeoutMs)
+  return answers ? undefined : nodes.find(({ error = '' }) => REFUSES.test(error))?.error
+}
+
+async function loginRefusal(options: RedisOptions, timeoutMs: number): Promise<string | undefined> {
+  const { error = '' } = await connected<{ error?: string }>(options, timeoutMs, async () => ({}))
+  return REFUSES.test(error) ? error : undefined
 }
 
 function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): ClusterTrouble[] {
@@ -171,30 +181,42 @@ function movingTroubles(place: RedisAddress, lines: string): ClusterTrouble[] {
 }
 
 async function asked(options: RedisOptions, place: RedisAddress, timeoutMs: number): Promise<Answer> {
-  const { nodes: _, db: __, ...plain } = options
-  const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
-  const client = newRedisClient(
-    ioredis,
-    { ...plain, ...place },
-    { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 },
-  )
-  let lost: Error | undefined
-  client.on('error', (error: Error) => {
-    lost = error
-  })
-  const questions = async () => {
-    await client.connect()
+  const { nodes: _, ...plain } = options
+  const answer = await connected({ ...plain, ...place }, timeoutMs, async (client) => {
     const [info, slots, nodes] = await Promise.all([
       client.cluster('INFO'),
       client.cluster('SLOTS').catch(() => []),
       client.cluster('NODES').catch(() => ''),
     ])
-    return { place, info: String(info), slots: slots as unknown as SlotRange[], nodes: String(nodes) }
-  }
+    return { info: String(info), slots: slots as unknown as SlotRange[], nodes: String(nodes) }
+  })
+  return { place, ...answer }
+}
+
+/** Resolves to what `ask` does, of a connection for it alone; to why there is none. */
+async function connected<T>(
+  { db: _, ...options }: RedisOptions,
+  timeoutMs: number,
+  ask: (client: RedisClient) => Promise<T>,
+): Promise<T | { readonly error: string }> {
+  const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
+  const client = newRedisClient(ioredis, options, {
+    lazyConnect: true,
+    retryStrategy: null,
+    maxRetriesPerRequest: 0,
+  })
+  let lost: Error | undefined
+  client.on('error', (error: Error) => {
+    lost = error
+  })
   try {
-    return await within(timeoutMs, 'CLUSTER INFO', questions())
+    return await within(
+      timeoutMs,
+      'CLUSTER INFO',
+      client.connect().then(() => ask(client)),
+    )
   } catch (error) {
-    return { place, error: outageInWords(lost ?? (error as Error)) }
+    return { error: outageInWords(lost ?? (error as Error)) }
   } finally {
     client.disconnect()
   }

@@ -68,6 +68,38 @@ test('one that is made the master again in time is used again, and nothing that 
   await vi.waitFor(() => expect(lines.at(-1)).toBe('Redis is a master again; the crawl goes on'))
 })
 
+test.each([
+  { how: 'deletes the user, and cuts its connections', locks: [['ACL', 'DELUSER', 'leaver']] },
+  {
+    how: 'changes the password, and loses one connection that was made of the first',
+    locks: [
+      ['ACL', 'SETUSER', 'leaver', 'resetpass', '>other'],
+      ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
+    ],
+  },
+] as const)('a server that $how ends the crawl at once, and all that waits hears why', async ({ locks }) => {
+  await using redis = await startRedis()
+  await redis.command('ACL', 'SETUSER', 'leaver', 'on', '>pw', '~*', '&*', '+@all')
+  const { link, ended } = linkTo(redis.url.replace('://', '://leaver:pw@'), 60_000)
+  await link.open()
+  const listening = link.client.duplicate({ lazyConnect: false })
+  listening.on('error', () => {})
+  await listening.subscribe('news')
+  // Redis has it, and answers nothing.
+  const underWay = [link.client.duplicate(), link.client].map((client) => {
+    client.on('error', () => {})
+    return client.blpop('nothing', 0)
+  })
+  await vi.waitUntil(async () => /blocked_clients:2/.test(String(await redis.command('INFO', 'clients'))))
+  for (const words of locks) await redis.command(...words)
+  const why =
+    /does not let this process in any more: it does not know the user and password that REDIS_URL gives.*WRONGPASS/
+  expect((await ended).message).toMatch(why)
+  for (const answer of underWay) await expect(answer).rejects.toThrow(why)
+  await expect(link.shared.client.get('key')).rejects.toThrow(why)
+  await expect(listening.subscribe('more')).rejects.toThrow(why)
+})
+
 test('a Redis with no connection left says so, and takes the crawl’s when there is room', async () => {
   await using redis = await startRedis()
   const { link, lines } = linkTo(redis.url, 60_000)

@@ -3,10 +3,11 @@
  *
  *     demoted     what was its master is a replica now, and nobody names the new one
  *     crowded     it takes no more connections, as it has as many as it may (maxclients)
- *     locked      no node of a cluster lets us in any more; a single server ends what waits for it by itself
+ *     locked      it does not let us in any more, or no node of a cluster does
  *
  * Each may pass: an address is given to the new master, another client leaves, a password is given back. So the crawl waits; but not for ever, as nobody may be there to see
- * that it waits.
+ * that it waits. Only a single server that is locked is not waited for: at each login that is refused ioredis rejects what was sent
+ * after the connection was lost. What was under way then it keeps for ever: a crawl whose pages wait for that alone would never end.
  */
 
 import { connect } from 'node:net'
@@ -30,6 +31,9 @@ const CROWDED = '-ERR max number of clients'
 /** How long a server is listened to that has told nothing. */
 const LISTENED_MS_MAX = 1000
 
+/** Among what was told. */
+const HOPELESS = 'hopeless'
+
 interface LastingTroubleOptions {
   readonly client: Redis
   /** For the log, without password. */
@@ -39,19 +43,29 @@ interface LastingTroubleOptions {
   readonly logger: Logger
   /** What was told of the server, by any connection to it. */
   readonly told: Set<string>
-  /** Resolves to the refusal of a cluster none of whose nodes lets us in; to undefined when one does, or none answers. */
+  /** Resolves to the refusal of a server that does not let us in, nor any node of a cluster; to undefined when one does, or none answers. */
   readonly lockedOut: () => Promise<WebloomError | undefined>
   /** How long trouble may last. */
   readonly msMax: number
-  /** Called once, when it has lasted for longer: the crawl cannot go on. */
-  readonly onHopeless: (error: WebloomError) => void
+  /** How long `locked` may. */
+  readonly lockedMsMax: number
+  readonly onHopeless: OnHopeless
+}
+
+/** Called once, when trouble has lasted for too long: the crawl cannot go on. `isTold`: the log says so. */
+export type OnHopeless = (error: WebloomError, isTold: boolean) => void
+
+interface Rejecting {
+  reject(error: Error): void
 }
 
 /** As ioredis's clients have it; the type keeps it from us. */
 interface Ending {
-  sendCommand(command: { reject(error: Error): void; readonly promise: Promise<unknown> }): Promise<unknown>
+  sendCommand(command: Rejecting & { readonly promise: Promise<unknown> }): Promise<unknown>
   flushQueue(error: Error): void
   disconnect(): void
+  /** What was under way when the connection was lost, until the next one is ready. `flushQueue` leaves it out. Not of a cluster. */
+  readonly prevCommandQueue?: { shift(): { readonly command: Rejecting } | undefined } | null
 }
 
 /** Of one connection and of all that are made of it. */
@@ -90,7 +104,7 @@ export class LastingTrouble {
     this.#look(() => this.#lookWhetherDemoted())
   }
 
-  /** A node of a cluster has refused the login. */
+  /** A server has refused the login, of any connection to it. */
   onLoginRefused(): void {
     this.#look(() => this.#lookWhetherLocked())
   }
@@ -119,13 +133,13 @@ export class LastingTrouble {
   }
 
   async #lookWhetherLocked(): Promise<void> {
-    const { lockedOut, msMax } = this.#options
+    const { lockedOut, lockedMsMax } = this.#options
     const startedAt = performance.now()
     while (!this.#isClosed) {
       const error = await lockedOut()
       if (!error) return this.#tellOver('locked', 'Redis lets this process in again; the crawl goes on')
-      this.#tell('locked', error)
-      if (performance.now() - startedAt > msMax) return this.#endAll(error)
+      if (lockedMsMax > 0) this.#tell('locked', error)
+      if (performance.now() - startedAt >= lockedMsMax) return this.#endAll(error)
       await sleep(NODES_ASKED_MS, undefined, { ref: false })
     }
   }
@@ -177,18 +191,32 @@ export class LastingTrouble {
     logger.warn(`${message}. The crawl waits for up to ${Math.ceil(msMax / 1000)} s, and then ends`)
   }
 
+  /** Returns whether the log says that the server was waited for. */
+  #tellHopeless({ message }: Error): boolean {
+    const { shown, logger, told } = this.#options
+    if (![...told].some((text) => text.endsWith(` ${shown}`))) return false
+    if (!told.has(HOPELESS))
+      logger.error(`${message}. It was waited for in vain, and the crawl ends; nothing of it is lost`)
+    told.add(HOPELESS)
+    return true
+  }
+
   #tellOver(what: string, text: string): void {
     const { shown, logger, told } = this.#options
     if (this.#isHopeless || this.#isClosed) return
     if (told.delete(`${what} ${shown}`)) logger.info({ redis: shown }, text)
   }
 
-  /** ioredis keeps what is sent to a cluster that it cannot reach, and that again when it is told to disconnect. */
+  /** ioredis keeps what is sent to a server that it cannot reach, and of a cluster again when it is told to disconnect. */
   #endAll(error: WebloomError): void {
     this.#giveUp(error)
     const clients = [...this.#clients] as unknown as Ending[]
     const flush = () => {
-      for (const client of clients) client.flushQueue(error)
+      for (const client of clients) {
+        for (let sent = client.prevCommandQueue?.shift(); sent; sent = client.prevCommandQueue?.shift())
+          sent.command.reject(error)
+        client.flushQueue(error)
+      }
     }
     for (const client of clients) {
       client.sendCommand = (command) => {
@@ -203,7 +231,7 @@ export class LastingTrouble {
 
   #giveUp(error: WebloomError): void {
     this.#isHopeless = true
-    this.#options.onHopeless(error)
+    this.#options.onHopeless(error, this.#tellHopeless(error))
     for (const client of [...this.#refused]) {
       // Whoever waits for an answer gets the reason.
       const waiting = client as unknown as { flushQueue?: (error: Error) => void }

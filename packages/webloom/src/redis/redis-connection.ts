@@ -17,7 +17,7 @@ import {
 import type { Redis } from 'ioredis'
 import { lockedOutOf, lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
-import { crowded, isCrowdedAt, LastingTrouble } from './lasting-trouble.ts'
+import { crowded, isCrowdedAt, LastingTrouble, type OnHopeless } from './lasting-trouble.ts'
 import { missingRights, type PlacesAsked, renamedCure, renamedOf } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
 import {
@@ -118,7 +118,7 @@ export class RedisLink {
       /** What was told of lasting trouble with the server, by any connection to it. */
       told?: Set<string>
       /** Called when the server has had us wait in vain for so long that the crawl must end. */
-      onHopeless?: (error: WebloomError) => void
+      onHopeless?: OnHopeless
     },
   ) {
     this.#isOpen = isLate
@@ -142,6 +142,7 @@ export class RedisLink {
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: ReplyError) => {
         this.#explain(error)
+        if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
         if (!READ_ONLY.test(error.message)) return false
         if (this.#isOpen && isAlone) this.#trouble.onReadOnly()
@@ -156,6 +157,7 @@ export class RedisLink {
       told,
       lockedOut: () => lockedOutOf(target, CLUSTER_LOOK_MS_MAX),
       msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
+      lockedMsMax: target.options.nodes ? Math.max(startTimeoutMs, times.redis.troubleMsMax) : 0,
       onHopeless,
     })
     if (!target.options.nodes)
@@ -319,7 +321,7 @@ export class RedisLink {
       this.#refused.reject(this.#noDatabase(error))
     }
     if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
-    if (this.#isOpen && this.#target.options.nodes && isLoginRefused(error)) this.#trouble.onLoginRefused()
+    if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)
     if (this.#isOpen && !this.#toldAway.has(reason)) {

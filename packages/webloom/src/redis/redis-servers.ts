@@ -13,10 +13,10 @@ import {
   redisTargets,
   type Settings,
   SettingsError,
-  type WebloomError,
 } from '@webloom/core'
 import { crawlRedisKeys } from '@webloom/queue'
 import type { PlacesAsked } from './missing-rights.ts'
+import type { OnHopeless } from './lasting-trouble.ts'
 import { RedisLink } from './redis-connection.ts'
 
 /**
@@ -36,7 +36,7 @@ export class RedisServers {
   #isClosed = false
   /** Two connections may lead to one server. */
   readonly #told = new Set<string>()
-  #onHopeless: (error: WebloomError) => void = () => {}
+  #onHopeless: OnHopeless = () => {}
 
   constructor(
     settings: Settings,
@@ -65,8 +65,8 @@ export class RedisServers {
     return redisTargets(this.#settings, role)
   }
 
-  /** Calls it when a server has had the crawl wait in vain for so long that the crawl must end, with the reason. */
-  onHopeless(listener: (error: WebloomError) => void): void {
+  /** Calls it when the crawl must end, as a server has had it wait in vain for too long, or does not let it in any more. */
+  onHopeless(listener: OnHopeless): void {
     this.#onHopeless = listener
   }
 
@@ -114,7 +114,7 @@ export class RedisServers {
       times: this.#times,
       isLate,
       told: this.#told,
-      onHopeless: (error) => this.#onHopeless(error),
+      onHopeless: (...why) => this.#onHopeless(...why),
     })
     link.useFor(role)
     this.#links.set(place, link)

@@ -42,7 +42,8 @@ export class SharedClient {
   /** @param db the database that the connection is in */
   constructor(client: Redis, db: number, { silentMsMax = SILENT_MS_MAX } = {}) {
     this.#silentMsMax = silentMsMax
-    const send = client.sendCommand.bind(client) as SendCommand
+    // As it is then: a connection that is given up rejects all (lasting-trouble.ts).
+    const send: SendCommand = (...sent) => (client.sendCommand as SendCommand).apply(client, sent)
     const own: Readonly<Record<string | symbol, unknown>> = {
       sendCommand: ((command, stream, ...rest) => {
         const why = stream === undefined ? sharedRefusal(command, db) : undefined

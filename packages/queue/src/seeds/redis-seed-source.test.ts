@@ -227,6 +227,20 @@ test('close gives back at once what is not queued, and lets what is queued ripen
   expect(await other.source.pending()).toBe(1)
 })
 
+test('close does not ask again what Redis has refused', async () => {
+  nextKey()
+  await push(url(1))
+  let asked = 0
+  const keptRunId = () => {
+    asked++
+    return Promise.reject(Object.assign(new Error('not let in any more'), { code: 'WL_REDIS_REFUSED' }))
+  }
+  const one = await worker({ leaseMs: 60_000, keptRunId })
+  await one.queue(await one.source.next(9))
+  await one.source.close()
+  expect(asked).toBe(1)
+})
+
 test('a key that holds something else is refused before anything is crawled', async () => {
   await place.server.command('HSET', nextKey(), 'a', 'b')
   await expect(worker()).rejects.toThrow(

@@ -102,6 +102,8 @@ export class RedisSeedSource implements SeedSource {
   #run = ''
   #runAskedAt = Number.NEGATIVE_INFINITY
   #settling: Promise<void> | undefined
+  /** Redis refused what was settled last, and would refuse it again. */
+  #isRefused = false
   #holding: Promise<void> | undefined
   #timers: NodeJS.Timeout[] = []
 
@@ -125,7 +127,7 @@ export class RedisSeedSource implements SeedSource {
   async close(): Promise<void> {
     const deadline = performance.now() + this.#ripeMs + CLOSE_WAIT_MS
     // Unsettled, they would be handed out again, and after a long break their requests crawled again.
-    while (this.#answered.length > 0 && performance.now() < deadline) {
+    while (this.#answered.length > 0 && !this.#isRefused && performance.now() < deadline) {
       await waitAtMost(deadline - performance.now(), this.#settle())
       if (this.#answered.length > 0) await waitAtMost(this.#ripeMs / 20)
     }
@@ -225,7 +227,11 @@ export class RedisSeedSource implements SeedSource {
   /** One call at a time; never rejects. */
   #settle(): Promise<void> {
     this.#settling ??= this.#settleAnswered()
-      .catch((error: unknown) => {
+      .then(() => {
+        this.#isRefused = false
+      })
+      .catch((error: Error & { readonly code?: string }) => {
+        this.#isRefused = error.code === 'WL_REDIS_REFUSED'
         this.#options.logger.debug({ err: error }, 'seeds could not be settled; trying again')
       })
       .finally(() => {

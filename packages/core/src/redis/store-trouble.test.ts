@@ -53,6 +53,8 @@ describe('what Redis says', () => {
   })
 
   test('our own errors are told by their codes, whatever they say', () => {
+    expect(redisRefusal(new WebloomError('WL_REDIS_REFUSED', 'x'))).toBe('other')
+    expect(redisRefusal(Object.assign(new Error('x'), { code: 'WL_REDIS_REFUSED' }))).toBe('other')
     expect(storeTrouble(new WebloomError('WL_QUEUE_FULL', 'x'))).toBe('full')
     expect(storeTrouble(new WebloomError('WL_DUPEFILTER_FULL', 'x'))).toBe('full')
     const lost = new WebloomError('WL_LEASE_LOST', 'Connection is closed.')

@@ -40,6 +40,8 @@ export function redisRefusal(error: unknown): 'wrong-type' | 'unknown-command' |
   if (!(error instanceof Error) || storeTrouble(redisError(error))) return undefined
   if (WRONG_TYPE.test(error.message)) return 'wrong-type'
   if (UNKNOWN_COMMAND.test(error.message)) return 'unknown-command'
+  // In our words already, as for a login that Redis does not know any more.
+  if ('code' in error && error.code === 'WL_REDIS_REFUSED') return 'other'
   return REFUSED.test(error.message) ? 'other' : undefined
 }
 

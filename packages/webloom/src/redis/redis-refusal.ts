@@ -34,7 +34,8 @@ export function serverRefusal(message: string, setting: string): Refusal | undef
   const found = REFUSALS.find(({ pattern }) => pattern.test(message))
   if (!found) return undefined
   const { words, isSingle = false } = found
-  return { why: `${words(setting)} (Redis says: ${message})`, isSingle }
+  // Without its stop, which a look at the server is told without: what ends the crawl is told once.
+  return { why: `${words(setting)} (Redis says: ${message.replace(/\.+$/, '')})`, isSingle }
 }
 
 /**

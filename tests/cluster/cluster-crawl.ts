@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type FakeWeb,
   type FakeWebProcess,
   type FakeWebTruth,
   type Hit,
@@ -246,11 +247,11 @@ export default class Pages extends RedisSpider {
  * Resolves to how much was.
  */
 export async function expectComplete(
-  web: FakeWebProcess,
+  web: FakeWeb | FakeWebProcess,
   folder: Pick<ClusterFolder, 'itemUrls' | 'counted'>,
   { more = 0 }: { more?: number } = {},
 ): Promise<number> {
-  const hits = await web.hits()
+  const hits = typeof web.hits === 'function' ? await web.hits() : web.hits
   const counts = fetchCounts(hits)
   expect(
     [...web.linked()].filter((url) => !counts.has(url)),

@@ -154,10 +154,23 @@ test('a finished crawl is not begun again: it says so, fetches nothing, and leav
 })
 
 test('a second process in the same folder is refused with the name of the first, and the first goes on', async () => {
-  await using folder = await JobFolder.of(web)
-  await using first = folder.start('-o', 'out.jsonl', '-s', 'DOWNLOAD_DELAY=0.05')
-  await web.waitForHits(3, 20_000)
+  const asked = Promise.withResolvers<void>()
+  const refused = Promise.withResolvers<void>()
+  web.route(0, '/held', async (_, response) => {
+    asked.resolve()
+    await refused.promise
+    response.end('it may end now')
+  })
+  const start = `async *start() {
+    yield* super.start()
+    yield new Request('${web.origins[0]}/held', { callback: 'none' })
+  }
+  *none() {}`
+  await using folder = await JobFolder.of(web, spiderOf(web, start))
+  await using first = folder.start('-o', 'out.jsonl')
+  await Promise.race([asked.promise, first.exited])
   const second = await folder.run('-o', 'second.jsonl')
+  refused.resolve()
   expect(second.code).toBe(2)
   expect(second.stderr).toMatch(
     new RegExp(`/job is in use by process ${first.pid}\\b.*\\[WL_JOBDIR_LOCKED\\]`),

@@ -4,7 +4,8 @@ import { startFakeWeb, startFakeWebProcess, startRedis, tempDir } from '@webloom
 import { expect, test } from 'vitest'
 import { crawl } from 'webloom'
 import { ClusterFolder, SHORT_TIMES, settingsOf } from '../cluster/cluster-crawl.ts'
-import { FollowAll, listeningLogger } from './crawl-web.ts'
+import { FollowAll } from './crawl-web.ts'
+import { listeningTo } from './listening.ts'
 
 const WEB = { seed: 11, hosts: 3, pagesPerHost: 60, crossHostLinks: 0.2 }
 
@@ -14,15 +15,23 @@ test('in a JOBDIR: stopped, and begun again by the same line with a larger budge
   class OfThisWeb extends FollowAll {
     override startUrls = [...web.seeds]
   }
-  const { logger, lines } = listeningLogger()
-  const run = (pages: number) =>
-    crawl(OfThisWeb, {
-      settings: { JOBDIR: folder.join('job'), CLOSESPIDER_TIMEOUT: 0.7, BUDGETS: { day: { pages } } },
-      logger,
+  /** Until it says that it waits, and all that it may fetch was asked for: what was not might not be on its way yet. */
+  const run = async (pages: number) => {
+    const waits = Promise.withResolvers<void>()
+    const stopping = new AbortController()
+    const running = crawl(OfThisWeb, {
+      settings: { JOBDIR: folder.join('job'), BUDGETS: { day: { pages } } },
+      signal: stopping.signal,
+      logger: listeningTo(({ message }) => {
+        if (message.includes('stop it and type its line again with larger BUDGETS')) waits.resolve()
+      }),
     })
+    await Promise.race([Promise.all([waits.promise, web.waitForHits(pages, 60_000)]), running])
+    stopping.abort()
+    expect((await running).finishReason).toBe('shutdown')
+  }
   await run(8)
   expect(web.hits).toHaveLength(8)
-  expect(JSON.stringify(lines)).toContain('stop it and type its line again with larger BUDGETS')
   await run(20)
   expect(web.hits).toHaveLength(20)
 })

@@ -3,8 +3,10 @@
  * the servers.
  */
 
+import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { type FakeWeb, type RedisServer, type StartedProcess, startFakeWeb } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
@@ -29,8 +31,14 @@ export interface PaceRoundOptions {
   readonly windowMs: number
 }
 
-/** Of each good host, how many requests started within the window, as a share of what its delay allows. */
-export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
+export interface Pace {
+  /** Of each good host, how many requests started within the window, as a share of what its delay allows. */
+  readonly shares: readonly number[]
+  /** For how much of the window, as a share, the machine had no time for what was due at its workers' priority. */
+  readonly lag: number
+}
+
+export async function paceRound(options: PaceRoundOptions): Promise<Pace> {
   const { redis, hosts, withBadHosts, restarts, workers: count = 4, windowMs } = options
   const delayOf = (host: number) => 200 + Math.round((host * 800) / (hosts - 1))
   const pages = 100 + Math.ceil(windowMs / 100)
@@ -49,6 +57,8 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
     SHUTDOWN_GRACE: 0.5,
   }
   await using folder = await ClusterFolder.of(web, settings, listingSpider(web, pages))
+  // Before this thread goes before others.
+  await using lagging = await lagOfOthers()
   using _ = firstServed()
   using still = new StoodStill()
   let workers = workersOf(folder, 'first', count)
@@ -61,9 +71,10 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
     await web.waitForHits(before + 2 * hosts, 60_000)
   }
   await Promise.all(workers.map((worker) => worker.waitForOutput(/note: crawl/, 60_000)))
-  const from = performance.now()
+  const [from, lagBefore] = [performance.now(), await lagging.ms()]
   // Waits: the time that is measured.
   await sleep(windowMs)
+  const lag = Math.min(1, ((await lagging.ms()) - lagBefore) / windowMs)
   for (const worker of workers) worker.kill('SIGTERM')
   await Promise.all(workers.map(({ exited }) => exited))
 
@@ -72,12 +83,48 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
       delayOf(host) - GAP_SLACK_MS,
     )
   if (withBadHosts) expectPausesKept(web.starts(REFUSES), refusals)
-  return web.origins.slice(FIRST_GOOD).map((_, n) => {
+  const shares = web.origins.slice(FIRST_GOOD).map((_, n) => {
     const host = n + FIRST_GOOD
     const starts = web.starts(host).filter((atMs) => atMs >= from && atMs < from + windowMs)
     return (starts.length * delayOf(host)) / windowMs
   })
+  return { shares, lag }
 }
+
+interface Lagging extends AsyncDisposable {
+  /** How late its timers have come in all. */
+  ms(): Promise<number>
+}
+
+/** Measured by a thread, which keeps the priority that it was begun with. */
+async function lagOfOthers(): Promise<Lagging> {
+  const thread = new Worker(LAG_THREAD, { eval: true })
+  const ms = async () => {
+    thread.postMessage('ms')
+    return (await once(thread, 'message'))[0] as number
+  }
+  await ms()
+  return {
+    ms,
+    [Symbol.asyncDispose]: async () => {
+      await thread.terminate()
+    },
+  }
+}
+
+// As MachineLag has it, which a thread without our sources cannot import.
+const LAG_THREAD = `
+const { parentPort } = require('node:worker_threads')
+let lateMs = 0
+const look = () => {
+  const dueMs = performance.now() + 20
+  setTimeout(() => {
+    lateMs += performance.now() - dueMs
+    look()
+  }, 20)
+}
+look()
+parentPort.on('message', () => parentPort.postMessage(lateMs))`
 
 /** A request that came while the site stood still may have come at any moment of that. */
 function smallestGapMs(starts: readonly number[], still: StoodStill): number {

@@ -19,7 +19,7 @@ afterEach(() => {
   for (const link of opened.splice(0)) link.close()
 })
 
-function linkTo(url: string, troubleMsMax = TROUBLE_MS_MAX) {
+function linkTo(url: string, troubleMsMax = TROUBLE_MS_MAX, { isCrawl = true } = {}) {
   const lines: string[] = []
   const tell = (_fields: object | string, text?: string) => void lines.push(text ?? String(_fields))
   const ended = Promise.withResolvers<WebloomError>()
@@ -30,7 +30,7 @@ function linkTo(url: string, troubleMsMax = TROUBLE_MS_MAX) {
     logger: { ...silentLogger, warn: tell, info: tell },
     roles: ['queue'],
     times,
-    onHopeless: ended.resolve,
+    onHopeless: () => (isCrawl ? ended.resolve : undefined),
   })
   opened.push(link)
   return { link, lines, ended: ended.promise }
@@ -99,6 +99,21 @@ test.each([
   for (const answer of underWay) await expect(answer).rejects.toThrow(message)
   await expect(link.shared.client.get('key')).rejects.toThrow(why)
   await expect(listening.subscribe('more')).rejects.toThrow(why)
+})
+
+test('whoever runs no crawl goes on when that server lets it in again', async () => {
+  await using redis = await startRedis()
+  const user = ['ACL', 'SETUSER', 'leaver', 'on', '>pw', '~*', '&*', '+@all'] as const
+  await redis.command(...user)
+  const { link } = linkTo(redis.url.replace('://', '://leaver:pw@'), 60_000, { isCrawl: false })
+  await link.open()
+  const refused = new Promise((resolve) => {
+    link.client.on('error', ({ message }) => message.includes('does not let this process in') && resolve(message))
+  })
+  await redis.command('ACL', 'DELUSER', 'leaver')
+  await refused
+  await redis.command(...user)
+  await vi.waitFor(async () => expect(await link.client.get('key')).toBe(null))
 })
 
 test('a Redis with no connection left says so, and takes the crawl’s when there is room', async () => {

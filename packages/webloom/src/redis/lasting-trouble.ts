@@ -49,7 +49,8 @@ interface LastingTroubleOptions {
   readonly msMax: number
   /** How long `locked` may. */
   readonly lockedMsMax: number
-  readonly onHopeless: OnHopeless
+  /** Returns who is told; undefined where no crawl runs: a dashboard of many servers goes on without that one. */
+  readonly onHopeless: () => OnHopeless | undefined
 }
 
 /** Called once, when trouble has lasted for too long: the crawl cannot go on. `isTold`: the log says so. */
@@ -106,6 +107,9 @@ export class LastingTrouble {
 
   /** A server has refused the login, of any connection to it. */
   onLoginRefused(): void {
+    const { lockedMsMax, onHopeless } = this.#options
+    // Whoever runs no crawl is let in again some time.
+    if (lockedMsMax === 0 && !onHopeless()) return
     this.#look(() => this.#lookWhetherLocked())
   }
 
@@ -231,7 +235,7 @@ export class LastingTrouble {
 
   #giveUp(error: WebloomError): void {
     this.#isHopeless = true
-    this.#options.onHopeless(error, this.#tellHopeless(error))
+    this.#options.onHopeless()?.(error, this.#tellHopeless(error))
     for (const client of [...this.#refused]) {
       // Whoever waits for an answer gets the reason.
       const waiting = client as unknown as { flushQueue?: (error: Error) => void }

@@ -104,7 +104,7 @@ export class RedisLink {
       times = PROTOCOL_TIMES,
       isLate = false,
       told = new Set(),
-      onHopeless = () => {},
+      onHopeless = () => undefined,
     }: {
       startTimeoutMs: number
       logger: Logger
@@ -117,8 +117,8 @@ export class RedisLink {
       isLate?: boolean
       /** What was told of lasting trouble with the server, by any connection to it. */
       told?: Set<string>
-      /** Called when the server has had us wait in vain for so long that the crawl must end. */
-      onHopeless?: OnHopeless
+      /** Returns whom to call when the crawl must end; undefined where none runs. */
+      onHopeless?: () => OnHopeless | undefined
     },
   ) {
     this.#isOpen = isLate

@@ -15,8 +15,8 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { crawlRedisKeys } from '@webloom/queue'
-import type { PlacesAsked } from './missing-rights.ts'
 import type { OnHopeless } from './lasting-trouble.ts'
+import type { PlacesAsked } from './missing-rights.ts'
 import { RedisLink } from './redis-connection.ts'
 
 /**
@@ -36,7 +36,7 @@ export class RedisServers {
   #isClosed = false
   /** Two connections may lead to one server. */
   readonly #told = new Set<string>()
-  #onHopeless: OnHopeless = () => {}
+  #onHopeless: OnHopeless | undefined
 
   constructor(
     settings: Settings,
@@ -114,7 +114,7 @@ export class RedisServers {
       times: this.#times,
       isLate,
       told: this.#told,
-      onHopeless: (...why) => this.#onHopeless(...why),
+      onHopeless: () => this.#onHopeless,
     })
     link.useFor(role)
     this.#links.set(place, link)

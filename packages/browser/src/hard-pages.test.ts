@@ -87,7 +87,7 @@ function onPages(scripts: Readonly<Record<string, string>>, ...pages: string[][]
 }
 
 describe('the page comes', () => {
-  async function comes(name: string, script: string, meta: object) {
+  async function comes(name: string, script: string, meta: Record<string, unknown>) {
     const url = site.html(`/hard/${encodeURIComponent(name)}`, `<body><b>here</b><script>${script}</script>`)
     const response = await browsing.visit(url, { meta })
     expect(response.status).toBe(200)

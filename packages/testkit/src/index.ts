@@ -79,7 +79,7 @@ export { type DnsRecords, DnsServer, type DnsServerOptions, startDnsServer } fro
 // Folders and processes of a test, and the time it takes.
 
 export { cpuMs } from './processes/cpu-ms.ts'
-export { casesOf, IN_FULL } from './processes/in-full.ts'
+export { casesOf, IN_FULL, inFull } from './processes/in-full.ts'
 export { InUse } from './processes/in-use.ts'
 export { MachineLag } from './processes/machine-lag.ts'
 export {

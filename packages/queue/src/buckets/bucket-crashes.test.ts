@@ -1,6 +1,5 @@
-import { MachineLag, type StartedProcess, startProcess } from '@webloom/testkit'
+import { inFull, MachineLag, type StartedProcess, startProcess } from '@webloom/testkit'
 import { describe, expect, test, vi } from 'vitest'
-import { inFull } from '../../testing/in-full.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { crawlTree, type TurnWorkerOptions } from '../../testing/workers/bucket-crawl.ts'

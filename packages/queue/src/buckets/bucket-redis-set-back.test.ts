@@ -14,6 +14,7 @@ import {
 } from '@webloom/core'
 import {
   InUse,
+  inFull,
   MachineLag,
   type RedisServer,
   startRedis,
@@ -22,7 +23,6 @@ import {
 } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
-import { inFull } from '../../testing/in-full.ts'
 import { BullJobQueue } from '../jobs/bull-job-queue.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'

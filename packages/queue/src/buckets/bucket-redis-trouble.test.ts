@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PROTOCOL_TIMES, type QueuedRequest, WebloomError } from '@webloom/core'
-import { MachineLag, startTcpProxy } from '@webloom/testkit'
+import { inFull, MachineLag, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
-import { inFull } from '../../testing/in-full.ts'
 import { leased } from '../../testing/leased.ts'
 
 const TURN_LOCK_MS = PROTOCOL_TIMES.turns.lockMs

@@ -3,8 +3,8 @@
  * seeds: frontier-simulation.soak.test.ts.
  */
 
+import { inFull } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { inFull } from '../../testing/in-full.ts'
 import { simulate } from '../../testing/simulation/frontier-simulation.ts'
 import { TROUBLE_NAMES, TROUBLES, type TroubleName } from '../../testing/simulation/troubles.ts'
 

@@ -1,6 +1,5 @@
-import { randomStream } from '@webloom/testkit'
+import { inFull, randomStream } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { inFull } from '../../testing/in-full.ts'
 import { MemoryHostClock } from './memory-host-clock.ts'
 
 const HOSTS = 400

@@ -1,7 +1,7 @@
 /** Crawls over several shards in virtual time, see testing/simulation/shards-simulation.ts. */
 
+import { inFull } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { inFull } from '../../testing/in-full.ts'
 import { type ShardsTrouble, simulateShards } from '../../testing/simulation/shards-simulation.ts'
 import type { ShardPart } from '../../testing/simulation/simulated-tending.ts'
 

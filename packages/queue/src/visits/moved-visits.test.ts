@@ -1,9 +1,9 @@
 /** On Redis: pages of which FINGERPRINTER makes other fingerprints than before, and those that were forgotten. */
 
 import { fingerprint, type KeptVisits, Request, type Visit } from '@webloom/core'
+import { inFull } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
-import { inFull } from '../../testing/in-full.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 const bench = new BucketBench()

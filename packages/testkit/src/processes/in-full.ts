@@ -8,3 +8,8 @@ export const IN_FULL: boolean = process.env.TESTS_IN_FULL === 'true'
 export function casesOf<Case>(all: Readonly<Record<string, Case>>, ...telling: string[]): [string, Case][] {
   return Object.entries(all).filter(([name]) => IN_FULL || telling.includes(name))
 }
+
+/** All of it in a soak, and the part of it otherwise. */
+export function inFull<Value>(all: Value, part: NoInfer<Value>): Value {
+  return IN_FULL ? all : part
+}

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { npxWebloom } from '../packages/packed-folder.ts'
 import { CommandLine } from './command-line.ts'
 
 /** @param installed where our packages are, once they are: a `node_modules`. Folders are made beside its own. */
@@ -70,15 +71,13 @@ export default class FirstSpider extends Spider {
   test('a generated spider is run as it says, also by a webloom that is installed elsewhere', async () => {
     const page = web.seeds[0]!
     const folder = folderOf('fresh')
-    // As npx has it.
-    const env = { npm_lifecycle_script: 'webloom "genspider" "fresh"' }
-    const { stdout: said } = await commands.run(['genspider', 'fresh', page], { cwd: folder, env })
+    const { stdout: said } = await npxWebloom(folder, ['genspider', 'fresh', page])
     expect(said).toBe('fresh.ts\n\nRun it:  npx webloom runspider fresh.ts\n')
-    await using elsewhere = new CommandLine()
+    const elsewhere = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
     const command = ['parse', page, '--spider', 'fresh.ts', '--json']
     const [own, other] = await Promise.all([
       commands.run(command, { cwd: folder }),
-      elsewhere.run(command, { cwd: folder }),
+      runProcess(process.execPath, [elsewhere, ...command], { cwd: folder, env: { ...process.env } }),
     ])
     expect(JSON.parse(own.stdout), own.stderr).toEqual({
       items: [{ url: page, title: expect.any(String) }],

@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { npxWebloom } from '../packages/packed-folder.ts'
 import { CommandLine } from './command-line.ts'
 
 /** @param installed where our packages are, once they are: a `node_modules`. Folders are made beside its own. */
@@ -71,8 +70,11 @@ export default class FirstSpider extends Spider {
   test('a generated spider is run as it says, also by a webloom that is installed elsewhere', async () => {
     const page = web.seeds[0]!
     const folder = folderOf('fresh')
-    const { stdout: said } = await npxWebloom(folder, ['genspider', 'fresh', page])
+    // As npx has it.
+    const env = { npm_lifecycle_script: 'webloom "genspider" "fresh"' }
+    const { stdout: said } = await commands.run(['genspider', 'fresh', page], { cwd: folder, env })
     expect(said).toBe('fresh.ts\n\nRun it:  npx webloom runspider fresh.ts\n')
+    // In a process of its own: its bin hands over to the folder's webloom.
     const elsewhere = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
     const command = ['parse', page, '--spider', 'fresh.ts', '--json']
     const [own, other] = await Promise.all([

@@ -11,7 +11,7 @@
 
 import type { Cluster } from 'ioredis'
 import { endEachOnce } from './one-end.ts'
-import { quietLogin } from './quiet-login.ts'
+import { isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import { dropWhenUnanswered } from './silent-server.ts'
@@ -56,10 +56,27 @@ export function newClusterClient(
       if (cluster.status === 'ready') tell('ready')
     })
   })
+  waitForLogin(cluster, (error) => behaviour.reconnectOnError?.(error) === 2)
   const duplicate = (more: ClientBehaviour = {}) =>
     newClusterClient(ClusterClient, options, { ...behaviour, ...more })
   // What of a connection's methods a cluster has otherwise is named above.
   return Object.assign(cluster, { duplicate }) as unknown as RedisClient
+}
+
+/** As ioredis's client has it; the type keeps it from us. */
+interface Handling {
+  handleError(error: Error, ...more: unknown[]): void
+}
+
+/** ioredis says so of a connection that was lost, and sends again what waited for it, as soon as it knows where to. */
+const CLOSED = 'Connection is closed.'
+
+/** Has commands wait for a node that does not let us in, as for one that is away. Nodes are not all of them: one more connection listens. */
+function waitForLogin(cluster: Cluster, waits: (error: Error) => boolean): void {
+  const handling = cluster as unknown as Handling
+  const handle = handling.handleError.bind(cluster)
+  handling.handleError = (error, ...more) =>
+    handle(isLoginReply(error) && waits(error) ? new Error(CLOSED) : error, ...more)
 }
 
 function clusterOf(redis: RedisClient): Cluster | undefined {

@@ -30,9 +30,12 @@ function rejectsWithoutArgs(command: Rejected, onRefused: (error: Error) => void
   const reject = command.reject.bind(command)
   command.reject = (error) => {
     if (error.command) error.command.args = []
-    if (LOGIN_REFUSED.test(error.message)) onRefused(error)
+    if (isLoginReply(error)) onRefused(error)
     reject(error)
   }
 }
 
-const LOGIN_REFUSED = /^(?:NOAUTH|WRONGPASS|ERR invalid password)/
+/** Returns whether an error is the reply to a login that was refused, or to a command without one. */
+export function isLoginReply({ message }: Error): boolean {
+  return /^(?:NOAUTH|WRONGPASS|ERR invalid password)/.test(message)
+}

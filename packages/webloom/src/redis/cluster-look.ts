@@ -14,6 +14,7 @@ import {
   within,
 } from '@webloom/core'
 import { explainLogin, outageInWords, refusalOf } from './redis-refusal.ts'
+import { IsRefused } from './refusal.ts'
 
 const SLOTS = 16_384
 
@@ -87,26 +88,51 @@ export async function lookAtCluster(options: RedisOptions, timeoutMs: number): P
   }
 }
 
-/** Resolves to the refusal of a server that does not let us in, nor any node of a cluster; to undefined when one does, or none answers. */
+/**
+ * Resolves to the refusal of a server that does not let us in, of a cluster none of whose nodes does, or of a master of it that does not though
+ * others do; to undefined where none refuses, or none answers. Rejects where a node of a cluster that is late may let us in.
+ *
+ * @param aclLine gives a user all rights that are needed
+ */
 export async function lockedOutOf(
-  { options, shown, setting }: RedisTarget,
+  target: RedisTarget,
+  aclLine: string,
   timeoutMs: number,
 ): Promise<WebloomError | undefined> {
-  const why = options.nodes ? await refusalOfAll(options, timeoutMs) : await loginRefusal(options, timeoutMs)
-  if (why === undefined) return undefined
+  const { options, shown, setting } = target
+  if (!options.nodes) {
+    const { error = '' } = await connected<{ error?: string }>(options, timeoutMs, async () => ({}))
+    return REFUSES.test(error) ? refusedLogin(error, shown, setting) : undefined
+  }
+  const { nodes, answers } = await lookAtCluster(options, timeoutMs)
+  const refused = nodes.find(({ error = '' }) => REFUSES.test(error))
+  if (!answers && nodes.some(({ error = '' }) => IS_LATE.test(error)))
+    throw new Error('not all nodes have answered')
+  if (answers || !refused) return lockedAtMaster({ nodes }, target, aclLine)
+  return refusedLogin(refused.error!, shown, setting)
+}
+
+function refusedLogin(why: string, shown: string, setting: string): WebloomError | undefined {
   const error = new Error(why)
   explainLogin(error, shown, setting)
   return refusalOf(error)
 }
 
-async function refusalOfAll(options: RedisOptions, timeoutMs: number): Promise<string | undefined> {
-  const { nodes, answers } = await lookAtCluster(options, timeoutMs)
-  return answers ? undefined : nodes.find(({ error = '' }) => REFUSES.test(error))?.error
-}
-
-async function loginRefusal(options: RedisOptions, timeoutMs: number): Promise<string | undefined> {
-  const { error = '' } = await connected<{ error?: string }>(options, timeoutMs, async () => ({}))
-  return REFUSES.test(error) ? error : undefined
+/** Returns the refusal of a master that does not know our user, though others do: it was added later, or was a replica. */
+export function lockedAtMaster(
+  { nodes }: Pick<ClusterSeen, 'nodes'>,
+  { options, shown }: RedisTarget,
+  aclLine: string,
+): WebloomError | undefined {
+  const node = nodes.find(({ isMaster, error = '' }) => isMaster && NO_LOGIN.test(error))
+  if (!node) return undefined
+  const { username } = options
+  const cure = username
+    ? aclLine.replace('<user>', () => username)
+    : 'ACL SETUSER default on ><password> (and the same as requirepass in its redis.conf)'
+  return new IsRefused(shown, {
+    why: `its node ${shownOf(node)} does not let this process in, though others do (Redis says: ${node.error}). Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${node.host} -p ${node.port}): ${cure} (docs/deploy.md says more)`,
+  })
 }
 
 function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): ClusterTrouble[] {
@@ -124,6 +150,8 @@ function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): Clu
 
 /** A user of its own must be made at each node. */
 const REFUSES = /^(?:WRONGPASS|NOAUTH|NOPERM)\b/
+const IS_LATE = /no answer for \d+ ms/
+const NO_LOGIN = /^(?:WRONGPASS|NOAUTH)\b/
 
 function awayTrouble(node: NodeSeen, check: string): ClusterTrouble {
   const { isNamed, isMaster, error } = node

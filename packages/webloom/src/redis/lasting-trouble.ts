@@ -3,7 +3,7 @@
  *
  *     demoted     what was its master is a replica now, and nobody names the new one
  *     crowded     it takes no more connections, as it has as many as it may (maxclients)
- *     locked      it does not let us in any more, or no node of a cluster does
+ *     locked      it does not let us in any more, or no node of a cluster does, or a master of it does not
  *
  * Each may pass: an address is given to the new master, another client leaves, a password is given back. So the crawl waits; but not for ever, as nobody may be there to see
  * that it waits. Only a single server that is locked is not waited for: at each login that is refused ioredis rejects what was sent
@@ -43,7 +43,7 @@ interface LastingTroubleOptions {
   readonly logger: Logger
   /** What was told of the server, by any connection to it. */
   readonly told: Set<string>
-  /** Resolves to the refusal of a server that does not let us in, nor any node of a cluster; to undefined when one does, or none answers. */
+  /** Resolves to the refusal of a server, of a cluster or of a master of it; to undefined when all that answer let us in. */
   readonly lockedOut: () => Promise<WebloomError | undefined>
   /** How long trouble may last. */
   readonly msMax: number
@@ -139,8 +139,10 @@ export class LastingTrouble {
   async #lookWhetherLocked(): Promise<void> {
     const { lockedOut, lockedMsMax } = this.#options
     const startedAt = performance.now()
+    let error: WebloomError | undefined
     while (!this.#isClosed) {
-      const error = await lockedOut()
+      // A busy machine cannot tell, for a moment.
+      error = await lockedOut().catch(() => error)
       if (!error) return this.#tellOver('locked', 'Redis lets this process in again; the crawl goes on')
       if (lockedMsMax > 0) this.#tell('locked', error)
       if (performance.now() - startedAt >= lockedMsMax) return this.#endAll(error)

@@ -94,7 +94,7 @@ test('a cluster that lets nobody in any more is waited for, and then all that wa
   const lines: string[] = []
   const warn = (_fields: object | string, text?: string) => void lines.push(text ?? String(_fields))
   const url = cluster.url.replace(/\/\/:[^@]+@/, '//loom:pw@')
-  const settings = Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 1 } })
+  const settings = Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 0.9 } })
   const times = { ...PROTOCOL_TIMES, redis: { ...PROTOCOL_TIMES.redis, troubleMsMax: 0 } }
   const servers = new RedisServers(settings, { ...silentLogger, warn }, { times })
   const redis = servers.connection('queue')!
@@ -115,6 +115,47 @@ test('a cluster that lets nobody in any more is waited for, and then all that wa
   await expect(redis.set('{b}', '1')).rejects.toThrow(why)
   expect(lines.filter((line) => why.test(line))).toHaveLength(1)
   servers.close()
+})
+
+test('what is sent to one node that lacks the user waits until it is given that, by the line that is told', async () => {
+  const users = (words: readonly string[], nodes = cluster.nodes) =>
+    Promise.all(nodes.map((node) => node.command('ACL', ...words)))
+  await users(['SETUSER', 'late', 'on', '>pw', '~*', '&*', '+@all'])
+  const told = Promise.withResolvers<string>()
+  const over = Promise.withResolvers<void>()
+  const logger = {
+    ...silentLogger,
+    warn: (_fields: object | string, text?: string) => {
+      const line = text ?? String(_fields)
+      if (line.includes('does not let')) told.resolve(line)
+    },
+    info: (_fields: object | string, text?: string) => {
+      if (text === 'Redis lets this process in again; the crawl goes on') over.resolve()
+    },
+  }
+  const url = cluster.url.replace(/\/\/:[^@]+@/, '//late:pw@')
+  const servers = new RedisServers(settingsOf(url), logger, { spider: 'pages' })
+  const redis = servers.connection('queue')!
+  await servers.open()
+  const key = 'webloom:{pages}:record'
+  const node = (await cluster.masterOf(key))!
+  await users(['DELUSER', 'late'], [node])
+  const waiting = Promise.all(['1', '2'].map((value) => redis.rpush(key, value)))
+  const line = await told.promise
+  expect(line).toContain(`its node 127.0.0.1:${node.port} does not let this process in, though others do`)
+  expect(line).toMatch(/The crawl waits for up to 60 s/)
+  expect(line).not.toContain('REDIS_URL')
+  const masters = await Promise.all(['{a}', '{b}', '{c}'].map((at) => cluster.masterOf(at)))
+  const elsewhere = ['{a}', '{b}', '{c}'].find((_at, n) => masters[n] !== node)!
+  expect(await redis.set(elsewhere, '1')).toBe('OK')
+  const refused = String(await refusalOf(url))
+  expect(refused).toContain(`its node 127.0.0.1:${node.port} does not let this process in`)
+  const [, typed] = /: ACL (SETUSER late .*?) \(docs/.exec(line)!
+  await users(typed!.replace('<password>', 'pw').split(' '), [node])
+  expect((await waiting).sort()).toEqual([1, 2])
+  await over.promise
+  servers.close()
+  await users(['DELUSER', 'late'])
 })
 
 test('doctor names both nodes of a slot that is half moved', async () => {

@@ -15,11 +15,11 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { lockedOutOf, lookAtCluster } from './cluster-look.ts'
+import { lockedAtMaster, lockedOutOf, lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
 import { crowded, isCrowdedAt, LastingTrouble, type OnHopeless } from './lasting-trouble.ts'
 import { missingRights, type PlacesAsked, renamedCure, renamedOf } from './missing-rights.ts'
-import { IsNotReady, loadingIn, type NotReady, notReady } from './redis-readiness.ts'
+import { IsNotReady, loadingIn, type NotReady, notReady, ponged } from './redis-readiness.ts'
 import {
   explain,
   explainLogin,
@@ -141,6 +141,7 @@ export class RedisLink {
       maxLoadingRetryTime: times.redis.reconnectMsMax,
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: ReplyError) => {
+        if (this.#waitsForLogin(error)) return 2
         this.#explain(error)
         if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
@@ -155,7 +156,7 @@ export class RedisLink {
       setting: target.setting,
       logger,
       told,
-      lockedOut: () => lockedOutOf(target, CLUSTER_LOOK_MS_MAX),
+      lockedOut: () => lockedOutOf(target, this.#aclLine, CLUSTER_LOOK_MS_MAX),
       msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
       lockedMsMax: target.options.nodes ? Math.max(startTimeoutMs, times.redis.troubleMsMax) : 0,
       onHopeless,
@@ -220,6 +221,8 @@ export class RedisLink {
   async #troubleUnheard(thrown: WebloomError): Promise<WebloomError | undefined> {
     const { options, shown } = this.#target
     const isTold = thrown instanceof IsNotReady || thrown instanceof IsReplica
+    if (options.nodes && thrown instanceof IsRefused)
+      return lockedAtMaster(await lookAtCluster(options, CLUSTER_LOOK_MS_MAX), this.#target, this.#aclLine)
     if (isTold || thrown.code !== 'WL_REDIS_UNREACHABLE') return undefined
     if (!options.nodes) return (await isCrowdedAt(options)) ? crowded(shown) : undefined
     const { troubles } = await lookAtCluster(options, CLUSTER_LOOK_MS_MAX)
@@ -314,6 +317,12 @@ export class RedisLink {
     else if (this.#isOpen) explainLogin(error, shown, setting)
   }
 
+  /** Nodes of a cluster may be given the user: what is sent there waits meanwhile. */
+  #waitsForLogin(error: ReplyError): boolean {
+    const { nodes } = this.#target.options
+    return this.#isOpen && nodes !== undefined && !this.#trouble.isHopeless && isLoginRefused(error)
+  }
+
   #onError(error: ReplyError): void {
     if (error.command?.name === 'select') {
       // ioredis would go on, and all that is written would be in database 0.
@@ -321,6 +330,10 @@ export class RedisLink {
       this.#refused.reject(this.#noDatabase(error))
     }
     if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
+    if (this.#waitsForLogin(error)) {
+      this.#trouble.onLoginRefused()
+      return
+    }
     if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)
@@ -383,15 +396,5 @@ export class RedisLink {
       `Redis at ${shown} cannot be used: ${cause}. ${question} (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; ${options.tls ? 'rediss:// needs a port where TLS is spoken' : 'TLS needs rediss://'})`,
       { cause: error },
     )
-  }
-}
-
-/** A server whose disk fails refuses PING, too, and answers what only reads. */
-async function ponged(client: Redis): Promise<'PONG' | 'MISCONF'> {
-  try {
-    return await client.ping()
-  } catch (error) {
-    if (/^MISCONF/.test((error as Error).message)) return 'MISCONF'
-    throw error
   }
 }

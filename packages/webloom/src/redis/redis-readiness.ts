@@ -5,6 +5,7 @@
 
 import { WebloomError } from '@webloom/core'
 import { DISK_CURE, diskFailureIn } from '@webloom/queue'
+import type { Redis } from 'ioredis'
 
 /** Commands of ours are as old as that: LPOP with a count, SMISMEMBER, HRANDFIELD, ZRANGE … BYSCORE. */
 const VERSION_MIN = [6, 2] as const
@@ -71,4 +72,14 @@ export function loadingIn(info: string): string | undefined {
   if (!/^loading:1\s*$/m.test(info)) return undefined
   const [, part = '0'] = /^loading_loaded_perc:(\S+)/m.exec(info) ?? []
   return `it is still reading its file, ${Math.round(Number(part))} % so far. Wait, or give it longer by REDIS_START_TIMEOUT`
+}
+
+/** A server whose disk fails refuses PING, too, and answers what only reads. */
+export async function ponged(client: Redis): Promise<'PONG' | 'MISCONF'> {
+  try {
+    return await client.ping()
+  } catch (error) {
+    if (/^MISCONF/.test((error as Error).message)) return 'MISCONF'
+    throw error
+  }
 }

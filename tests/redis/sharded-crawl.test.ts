@@ -326,6 +326,16 @@ test('a shard that is lost ends the crawl for its workers, with an ERROR that na
   expect(errors.map(({ message }) => message).join()).toContain('run webloom clear pages')
   expect(errors.filter(({ message }) => message.includes('is gone from its Redis'))).toHaveLength(1)
   expect((await seen(readStatus)).finishReason).toBe('crawl_lost')
+  // So the next one is refused, and nothing is brought to it.
+  web.resetHits()
+  await expect(crawled({})).rejects.toThrow(/a shard of the crawl is gone.*run webloom clear pages/)
+  const adopted = seen((one) => withRedisTarget(one, (target) => target.adopt({ startEnded: false })))
+  await expect(adopted).rejects.toThrow(/Nothing was queued.*run webloom clear pages/)
+  expect(web.hits).toEqual([])
+  // Or begins from the start.
+  const anew = { SCHEDULER_PERSIST: false, CLOSESPIDER_PAGECOUNT: web.seeds.length }
+  expect((await crawled(anew)).finishReason).toBe('closespider_pagecount')
+  expect(web.seeds.map((url) => web.countOf(url))).toContain(1)
 })
 
 test('it does so, too, when it had all that was left, and two looks at once find nothing', async () => {

@@ -31,6 +31,7 @@ export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-r
 export { clearFormerShards } from './sharded/former-shards.ts'
 export { ShardedQueue, type ShardedQueueOptions } from './sharded/sharded-queue.ts'
 export { shardCount } from './shards/crawl-shards.ts'
+export { lostRunFor, lostRunOf } from './shards/lost-run.ts'
 export { QueueRun } from './shards/queue-run.ts'
 
 // Requests that were given up
@@ -88,6 +89,7 @@ export {
 } from './crawl/redis-crawl-record.ts'
 export { RedisPageForms } from './crawl/redis-page-forms.ts'
 export { RedisStartHosts } from './crawl/redis-start-hosts.ts'
+export { joinedRunOf } from './crawl/run-name.ts'
 export { openLoadMeter, type WorkerLoadMeter } from './crawl/worker-load.ts'
 export {
   CrawlChannel,

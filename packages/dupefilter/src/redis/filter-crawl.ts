@@ -184,10 +184,19 @@ export class FilterCrawl {
         now - atMs >= times.silenceMs + (isLost ? 0 : times.crawlNotedEveryMs)
       for (const { tag, atMs } of earlier) if (!atFirst.has(tag)) atFirst.set(tag, atMs)
       const gone = earlier.filter(({ tag, atMs, isLost }) => isLost || atMs === atFirst.get(tag))
-      if (gone.length > 0 ? gone.every(silent) : performance.now() > knownAt) return gone.length > 0
+      if (gone.length > 0 ? gone.every(silent) : performance.now() > knownAt) {
+        await this.#noteLost(gone)
+        return gone.length > 0
+      }
       if (looks === 0) logger.info(WAITS_FOR_LOST)
       await sleep(LOOK_EVERY_MS)
     }
+  }
+
+  /** No worker of theirs may have lived to note it, and what has asked lately would look like another crawl that uses the filter. */
+  async #noteLost(gone: readonly CrawlNote[]): Promise<void> {
+    const { redis, keys } = this.#options
+    for (const { tag } of gone) await redis.hset(keys.record, `lost:${tag}`, '1')
   }
 
   /** Resolves to the names of other crawls that have asked lately. An earlier run of this crawl is over, and so is one that is lost. */

@@ -3,7 +3,8 @@
 -- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts, KEYS[6] turn counts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
 --          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, mode: QUEUE_MODE, absent where
---          either may join, filter: {same, settings} of its dupefilter, absent where any may join}
+--          either may join, filter: {same, settings} of its dupefilter, absent where any may join, lostRun: of which a shard is lost; where nobody
+--          is at work on it, a new one begins}
 --          ARGV[2] the worker's entry as JSON, without `at`
 -- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
 --          Or {"mode", which, how many shards} for a crawl that was begun in another mode, {"shards", how many} with another number of them,
@@ -15,9 +16,14 @@ local record, workers = KEYS[1], KEYS[2]
 local found = foundOf(record)
 local state = found.state or 'idle'
 local isOver = state == 'finished' and not asked.begins and not asked.wakes
-local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (state == 'stopped' and found.emptied)
-local mode = found.mode or redis.call('EXISTS', KEYS[6]) == 1 and 'turns'
 local others = presentBesides(asked.worker, now - asked.lostMs)
+local isLost = found.run and found.run == asked.lostRun and others == 0
+local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (state == 'stopped' and found.emptied) or isLost
+local mode = found.mode or redis.call('EXISTS', KEYS[6]) == 1 and 'turns'
+if isLost then
+  -- The filter is to know it for an earlier crawl, which was not finished.
+  found.firstRun, found.run = asked.run, nil
+end
 
 if not isNew and not isOver and asked.mode and mode and mode ~= asked.mode then
   return { 'mode', mode, found.shards or '1' }

@@ -100,6 +100,13 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
     expect(beside.steps, 'of a run that has begun').toEqual(['joined again'])
   })
 
+  test('is refused before shards are emptied that are left', async () => {
+    const worker = workerOf(bench.nextKeys(), { lost: known(), persists: true, shards: 3 })
+    await worker.record.open()
+    await expect(worker.ending.enter()).rejects.toThrow('lost before')
+    expect(worker.steps).toEqual([])
+  })
+
   test('empties it without SCHEDULER_PERSIST, says so, and crawls', async () => {
     const [keys, lost] = [bench.nextKeys(), known()]
     const worker = workerOf(keys, { lost })

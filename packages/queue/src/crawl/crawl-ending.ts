@@ -73,6 +73,8 @@ export class CrawlEnding {
     const { record, filter, persists, comesBack } = this.#options
     const act = async (todo: Todo) => {
       if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
+      // What is left in other shards than the home: that may yet get its data back.
+      if (todo === 'shards' && persists && (await this.#isLeftOut())) this.#refuse()
       await this.#do(todo)
     }
     const owed = () => doOwed({ ...this.#owed, act, isPatient: true })
@@ -95,17 +97,25 @@ export class CrawlEnding {
 
   /** What a crawl had queued that is lost counts as seen. So the filter is emptied, or this worker refused. */
   async #leaveNothingOut(owed: () => Promise<unknown>): Promise<void> {
-    const { redis, keys, record, filter, persists, lostBefore } = this.#options
-    const isLeftOut = async () =>
-      !(await record.isFilterJoined()) && ((await filter.knowsLostCrawl?.()) ?? false)
-    if (!(await isLeftOut())) return
+    const { redis, keys, record, persists } = this.#options
+    if (!(await this.#isLeftOut())) return
     if (!persists) {
       this.#logger.warn(LOST_BEFORE)
       await oweFilter({ redis, keys }, record.run.id)
       await owed()
       // It stays where other crawls use it.
-      if (!(await isLeftOut())) return
+      if (!(await this.#isLeftOut())) return
     }
+    this.#refuse()
+  }
+
+  async #isLeftOut(): Promise<boolean> {
+    const { record, filter } = this.#options
+    return !(await record.isFilterJoined()) && ((await filter.knowsLostCrawl?.()) ?? false)
+  }
+
+  #refuse(): void {
+    const { lostBefore } = this.#options
     if (lostBefore) throw lostBefore()
   }
 

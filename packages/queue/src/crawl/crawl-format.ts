@@ -99,6 +99,8 @@ export interface FixedWhenBegun {
   readonly mode?: QueueMode
   /** Absent: any filter may join. */
   readonly filter?: CrawlsFilter
+  /** Resolves to the run of a crawl a shard of which is lost, in whose place another is to begin; throws where none is to. */
+  readonly lostRun?: () => Promise<string | undefined>
   /** The crawl as it is typed. Default: by its name. */
   readonly typed?: string
 }

@@ -208,6 +208,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       flushes: this.#flushes,
       persists: this.#persists,
       ...askedOf(this.#fixed),
+      lostRun: await this.#fixed.lostRun?.(),
     }
     const reply = await openScript.run(
       this.#redis,

@@ -1,6 +1,7 @@
 /** The names of runs: as the record knows one, and as others may read it who share something with the crawl. */
 
 import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 /**
@@ -24,6 +25,22 @@ const CRAWL_LETTERS = 8
 export function runNameOf({ queueName }: CrawlRedisKeys, runId: string, firstRunId: string): string {
   if (!runId.startsWith(NAMED_RUN)) return ''
   return `${queueName}/${firstRunId.slice(NAMED_RUN.length, NAMED_RUN.length + CRAWL_LETTERS)} ${runId}`
+}
+
+/**
+ * Resolves to the name of the run that is there, or of one that would begin now, and whether a worker of it has joined its dupefilter: for a
+ * command that is about to bring requests.
+ */
+export async function joinedRunOf({
+  redis,
+  keys,
+}: {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+}): Promise<{ readonly name: string; readonly isJoined: boolean }> {
+  const [run, firstRun, joined] = await redis.hmget(keys.record, 'run', 'firstRun', 'filterJoined')
+  const id = run ?? newRunId()
+  return { name: runNameOf(keys, id, firstRun ?? id), isJoined: joined !== null }
 }
 
 /** One crawl from its beginning to its end. */

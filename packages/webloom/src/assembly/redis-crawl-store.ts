@@ -10,7 +10,6 @@ import {
   mastersOf,
   persistsOf,
   type RequestQueue,
-  SettingsError,
   settingsTold,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
@@ -30,6 +29,7 @@ import {
   HostSlots,
   keepSettings,
   LockKeeper,
+  lostRunFor,
   MemoryHostClock,
   noteCrawl,
   notedFilterOf,
@@ -53,7 +53,7 @@ import {
 import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { typedCrawl } from '../loading/typed-spider.ts'
-import { crawlLostText, lostBeforeText } from '../outcome/crawl-lost-text.ts'
+import { crawlLostText, lostBefore, shardLost } from '../outcome/crawl-lost-text.ts'
 import { comparedNote, crawlsFilter, filterNote, settingsAsNoted, typedPlaces } from '../redis/filter-note.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
 import { VERSION } from '../version.ts'
@@ -111,12 +111,11 @@ export async function redisStore(
     logger.warn(partsOnOneServer(filterParts))
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
-  const mayDoubt = () => heartbeat.mayDoubt
   const parts = { redis: queueRedis, keys, workerId, keeper, channel, slots }
   const sharded = shards > 1 ? ShardedQueue.fromCrawler(crawler, { ...parts, shards }) : undefined
   const present = isCluster && !sharded ? new PresentWorkers({ redis: queueRedis, keys }) : undefined
   const workers = present && { workers: () => present.count }
-  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt, ...workers })
+  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt: () => heartbeat.mayDoubt, ...workers })
   const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
@@ -131,6 +130,7 @@ export async function redisStore(
     typed,
     mode: settings.get('QUEUE_MODE'),
     filter: ownFilter,
+    lostRun: () => lostRunFor({ ...parts, shards, persists, logger, refusal: () => shardLost(lostCrawl) }),
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,
@@ -187,7 +187,7 @@ export async function redisStore(
     startHosts,
     pageForms,
     otherPlace: ownFilter.otherPlace,
-    lostBefore: () => new SettingsError([lostBeforeText(lostCrawl)]),
+    lostBefore: () => lostBefore(lostCrawl),
     persists,
     comesBack: settings.get('RECRAWL') !== 'off',
     ...(sharded && { tellShards: () => sharded.tellShards() }),

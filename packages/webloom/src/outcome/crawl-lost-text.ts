@@ -1,5 +1,7 @@
 /** What is told of a crawl that is gone from Redis while its workers are there, and by the next worker of its name. */
 
+import { SettingsError } from '@webloom/core'
+
 export interface LostCrawl {
   /** The crawl as it is typed, with the settings by which it is found. */
   readonly crawl: string
@@ -13,8 +15,17 @@ export function crawlLostText({ crawl, redis }: LostCrawl): string {
 }
 
 /** Returns why the next worker does not begin. */
-export function lostBeforeText({ crawl, redis }: LostCrawl): string {
-  return `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${wayOut(crawl)}. If it is kept on another Redis, and shares this dupefilter on purpose, give this one another CRAWL_ID`
+export function lostBefore({ crawl, redis }: LostCrawl): Error {
+  return new SettingsError([
+    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${wayOut(crawl)}. If it is kept on another Redis, and shares this dupefilter on purpose, give this one another CRAWL_ID`,
+  ])
+}
+
+/** Returns why the next worker does not go on with a crawl of several shards. */
+export function shardLost({ crawl, redis }: LostCrawl): Error {
+  return new SettingsError([
+    `a shard of the crawl is gone from Redis at ${redis}: a server was emptied (FLUSHALL), came back without its data (appendonly no), or keys were deleted or evicted. The requests that were queued there are lost, and so the crawl cannot be finished. ${wayOut(crawl)}. If that server can be given its data back, do that first: then a worker goes on with the crawl`,
+  ])
 }
 
 function wayOut(crawl: string): string {

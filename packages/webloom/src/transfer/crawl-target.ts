@@ -11,7 +11,15 @@ import {
   UsageError,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
-import { type AdoptedCrawl, adoptCrawl, crawlShown, HostSlots, JobDir } from '@webloom/queue'
+import {
+  type AdoptedCrawl,
+  adoptCrawl,
+  crawlShown,
+  HostSlots,
+  JobDir,
+  joinedRunOf,
+  lostRunOf,
+} from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlerFromOutside,
@@ -23,6 +31,7 @@ import {
 import { type ShardsOfCrawl, withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl, typedSpider } from '../loading/typed-spider.ts'
+import { typedPlaces } from '../redis/filter-note.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 
 export type Adopted = AdoptedCrawl['found']
@@ -87,12 +96,18 @@ export function withRedisTarget<T>(
     async (queue, filter, shards) => {
       await filter.open()
       try {
+        const beforeAdopt = async () => {
+          const { isJoined, name } = await joinedRunOf(crawl)
+          runName = name
+          const isLost = (await lostRunOf(crawl.redis, crawl.keys)) !== undefined
+          if (isLost || (!isJoined && (await filter.knowsLostCrawl?.()))) throw lostTarget(crawl)
+        }
         const onAdopt = async (run: string) => {
           runName = run
           // As one of the run's workers: they clear away what the import notes there.
           await filter.joined?.(false)
         }
-        return await act(targetOnRedis(crawl, { queue, filter, shards, onAdopt }))
+        return await act(targetOnRedis(crawl, { queue, filter, shards, beforeAdopt, onAdopt }))
       } finally {
         await filter.close()
       }
@@ -105,10 +120,15 @@ interface Adopting {
   readonly queue: RequestQueue
   readonly filter: DupeFilter
   readonly shards: ShardsOfCrawl
+  /** Throws where what was queued before is lost. */
+  readonly beforeAdopt: () => Promise<void>
   readonly onAdopt: (runName: string) => Promise<void>
 }
 
-function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, shards, onAdopt }: Adopting): CrawlTarget {
+function targetOnRedis(
+  crawl: CrawlFromOutside,
+  { queue, filter, shards, beforeAdopt, onAdopt }: Adopting,
+): CrawlTarget {
   const { crawler, redis, keys, shown } = crawl
   const doneKey = `${keys.noted}:imported`
   let hasForgotten = false
@@ -126,6 +146,7 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, shards, onAdopt
     onRedis: crawl,
     async adopt(options) {
       hasForgotten ||= (await redis.hexists(keys.record, 'emptied')) === 1
+      await beforeAdopt()
       const { found, runName } = await adoptCrawl(crawl, { ...options, ...inShards })
       end.wasHeld()
       await onAdopt(runName)
@@ -154,6 +175,15 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, shards, onAdopt
     },
     hasForgotten: () => hasForgotten,
   }
+}
+
+/** The next worker would be refused, or would empty the filter in which what is brought leaves its marks. */
+function lostTarget({ crawler, name }: CrawlFromOutside): UsageError {
+  const typed = `${typedCrawl(crawler.spider, name.crawlId)}${typedPlaces(crawler.settings)}`
+  return new UsageError(
+    'WL_USAGE',
+    `what was queued of this crawl is gone from Redis, all of it or a shard, before it was finished, and its dupefilter would leave those pages out. Nothing was queued. To begin anew, run webloom clear ${typed}, then this command again`,
+  )
 }
 
 /**

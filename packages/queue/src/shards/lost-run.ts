@@ -1,0 +1,52 @@
+/**
+ * A crawl that cannot be finished, as one of its shards has lost what was queued there: its server was emptied, or came back without its data, and
+ * so that shard does not know of the run. Workers that are there see that as they look at all shards; here it is seen by whoever comes later.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { CrawlShards, shardCount } from './crawl-shards.ts'
+
+/** A shard that is away for longer is waited for by whoever needs it. */
+const ANSWER_MS_MAX = 1500
+
+/** Resolves to the run of such a crawl; to undefined for one that is whole, over, or still to be emptied, and where there is none. */
+export async function lostRunOf(redis: Redis, home: CrawlRedisKeys): Promise<string | undefined> {
+  const fields = ['run', 'state', 'shards', 'emptied', 'todo']
+  const [run, state, shards, emptied, todo] = await redis.hmget(home.record, ...fields)
+  if (!run || !shards || emptied || todo || state === 'finished') return undefined
+  const { queues } = new CrawlShards(home, shardCount(shards))
+  const unknown = () => sleep(ANSWER_MS_MAX, run, { ref: false })
+  const known = await Promise.all(
+    queues.map(({ record }) => Promise.race([redis.hget(record, 'run'), unknown()])),
+  )
+  if (known.every((one) => one === run)) return undefined
+  // Another may have begun meanwhile.
+  return (await redis.hget(home.record, 'run')) === run ? run : undefined
+}
+
+interface BeginningWorker {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** QUEUE_SHARDS. */
+  readonly shards: number
+  readonly persists: boolean
+  /** Returns the error of a worker that is not to begin another run. */
+  readonly refusal: () => Error
+  readonly logger: Logger
+}
+
+/** Resolves to the run in whose place a worker is to begin another. With SCHEDULER_PERSIST none is begun, and this throws. */
+export async function lostRunFor(worker: BeginningWorker): Promise<string | undefined> {
+  const { redis, keys, shards, persists, refusal, logger } = worker
+  const run = shards > 1 ? await lostRunOf(redis, keys) : undefined
+  if (run === undefined) return undefined
+  if (persists) throw refusal()
+  logger.warn(SHARD_LOST)
+  return run
+}
+
+const SHARD_LOST =
+  'a shard of the crawl has lost what was queued there, so the crawl cannot be finished. Unless workers are at work on it, what is left of it is deleted, its dupefilter is emptied, and it begins from the start (SCHEDULER_PERSIST is false)'

@@ -69,12 +69,13 @@ local function generation(make)
     end
     isKnown = make and isFirst == 1 and 0 or 1
   end
+  if not known and header.shard and (make or header.heard or header.crawlName) then
+    -- One that does not say which part it is looks like that of a whole filter: also where pages are only settled.
+    redis.call('HSETNX', KEYS[5], 'shard', header.shard)
+  end
   if not known and make then
     known = time[1] .. '.' .. time[2]
     redis.call('HSET', KEYS[5], 'generation', known, 'fingerprinter', header.fingerprinter)
-    if header.shard then
-      redis.call('HSET', KEYS[5], 'shard', header.shard)
-    end
   end
   return known or '', isKnown
 end

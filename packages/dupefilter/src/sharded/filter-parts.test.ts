@@ -114,6 +114,20 @@ test('each part has a hash tag of its own, with all that it needs', async () => 
   expect(await redis.hget(`{${key}#01}:dupefilter:record`, 'shard')).toBe('1/2')
 })
 
+test('a part that has lost its data says which one it is, though pages are only settled there', async () => {
+  const [key, redis] = [bench.nextKey(), bench.connect()]
+  const filter = await inParts(set, 2, { redis, key, crawl: () => 'crawl run' })
+  await filter.requestsSeen(pages(0, 1), 'page')
+  const records = [`{${key}#00}:record`, `{${key}#01}:record`]
+  const isAsked = await Promise.all(records.map((record) => redis.hexists(record, 'generation')))
+  const other = records[isAsked.indexOf(0)]!
+  await redis.del(other)
+  await filter.settled('page')
+  await filter.close()
+  expect(await redis.hkeys(other)).toEqual(expect.arrayContaining(['heardAt', 'shard']))
+  await (await inParts(set, 2, { redis, key })).close()
+})
+
 test('what a second run of a page no longer yields can be new again, whichever parts the first had asked', async () => {
   const key = bench.nextKey()
   const [filter, other] = [await inParts(set, 9, { key }), await inParts(set, 9, { key })]

@@ -1,14 +1,15 @@
-import { type Dispatcher, Pool, type Pool as PoolType, ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { ProxyAddress } from '../proxies/proxy-address.ts'
 import { Recent } from './recent.ts'
 import { type ConnectingOptions, lookupBy } from './site-connector.ts'
+import { Pool, type PoolOptions, ProxyAgent } from './undici-parts.ts'
 
 export interface ProxyAgentsOptions {
   /** How many proxies have their connections kept at once. */
   readonly agentsMax: number
   readonly connecting: ConnectingOptions
   /** Options of each connection, through a proxy or not. */
-  readonly pool: PoolType.Options
+  readonly pool: PoolOptions
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
-import { Client, type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { type ConnectingOptions, siteConnector } from './site-connector.ts'
+import { Client, Pool, type PoolOptions } from './undici-parts.ts'
 
 export interface SiteConnectionsOptions {
   /** `https://example.com` */
@@ -9,7 +10,7 @@ export interface SiteConnectionsOptions {
   readonly localAddress?: string | undefined
   readonly connecting: ConnectingOptions
   /** Apply to each connection. */
-  readonly pool: Pool.Options
+  readonly pool: PoolOptions
   /** Called when a connection has been opened or closed, and when none could be. */
   readonly onChange: () => void
 }
@@ -35,7 +36,7 @@ const NOT_NEEDED = new Error('the connection is not needed any more')
  */
 export class SiteConnections {
   readonly #origin: string
-  readonly #options: Pool.Options
+  readonly #options: PoolOptions
   readonly #onChange: () => void
   readonly #client: Client
   #pool: Pool | undefined

@@ -1,9 +1,9 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { DownloadError, type HostLookup, hostAndPort, InvalidUrl } from '@webloom/core'
-import { buildConnector } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
 import { isAddress } from './ip-network.ts'
 import type { TlsOptions } from './tls-settings.ts'
+import { buildConnector, type Connector } from './undici-parts.ts'
 
 /** How connections are made. */
 export interface ConnectingOptions {
@@ -29,7 +29,7 @@ export function siteConnector(
   origin: string,
   localAddress: string | undefined,
   options: ConnectingOptions,
-): buildConnector.connector {
+): Connector {
   const { addresses, guard } = options
   const place = hostAndPort(origin)
   if (place === undefined) throw new InvalidUrl(origin, 'it names no host that could be asked')
@@ -45,7 +45,7 @@ export function siteConnector(
   })
   const isTls = origin.startsWith('https:')
   return (given, answer) => {
-    const callback: buildConnector.Callback = (...[error, socket]) =>
+    const callback: Parameters<Connector>[1] = (...[error, socket]) =>
       error === null ? answer(null, socket) : answer(isTls ? toldOfTls(error) : error, null)
     // Node calls `lookup` for names only, so an address is put before the guard here.
     if (!isAddress(given.hostname)) connect(given, callback)

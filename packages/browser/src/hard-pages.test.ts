@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { getPriority } from 'node:os'
+import type { RequestMeta } from '@webloom/core'
 import { IN_FULL } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPid } from '../testing/browser-processes.ts'
@@ -87,7 +88,7 @@ function onPages(scripts: Readonly<Record<string, string>>, ...pages: string[][]
 }
 
 describe('the page comes', () => {
-  async function comes(name: string, script: string, meta: Record<string, unknown>) {
+  async function comes(name: string, script: string, meta: RequestMeta) {
     const url = site.html(`/hard/${encodeURIComponent(name)}`, `<body><b>here</b><script>${script}</script>`)
     const response = await browsing.visit(url, { meta })
     expect(response.status).toBe(200)

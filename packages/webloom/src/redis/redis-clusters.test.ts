@@ -148,7 +148,7 @@ test('what is sent to one node that lacks the user waits until it is given that,
   const masters = await Promise.all(['{a}', '{b}', '{c}'].map((at) => cluster.masterOf(at)))
   const elsewhere = ['{a}', '{b}', '{c}'].find((_at, n) => masters[n] !== node)!
   expect(await redis.set(elsewhere, '1')).toBe('OK')
-  const refused = String(await refusalOf(url))
+  const refused = String(await refusalOf(url, true))
   expect(refused).toContain(`its node 127.0.0.1:${node.port} does not let this process in`)
   const [, typed] = /: ACL (SETUSER late .*?) \(docs/.exec(line)!
   await users(typed!.replace('<password>', 'pw').split(' '), [node])

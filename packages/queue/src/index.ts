@@ -72,10 +72,13 @@ export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/hos
 export { RedisBudgetBook, type RedisBudgetBookOptions } from './budgets/redis-budget-book.ts'
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export {
+  type AlikeSetting,
+  type AlikeSettings,
   CRAWL_FORMAT,
   type CrawlsFilter,
   type FilterNoted,
   keysAsStored,
+  notedAlikeOf,
   notedFilterOf,
   notedModeOf,
   type QueueMode,

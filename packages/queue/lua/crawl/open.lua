@@ -1,14 +1,14 @@
 -- Joins the crawl, or begins or resumes it.
 --
--- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts, KEYS[6] turn counts
+-- Input    todoOf, owe, foundOf, begin, otherThan, noteAlike; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts, KEYS[6] turn counts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
 --          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, mode: QUEUE_MODE, absent where
---          either may join, filter: {same, settings} of its dupefilter, absent where any may join, lostRun: of which a shard is lost; where nobody
---          is at work on it, a new one begins}
+--          either may join, filter: {same, settings} of its dupefilter, absent where any may join, alike: see members/alike.lua, lostRun: of
+--          which a shard is lost; where nobody is at work on it, a new one begins}
 --          ARGV[2] the worker's entry as JSON, without `at`
--- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
+-- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl, `alike` of the workers at work or ""}
 --          Or {"mode", which, how many shards} for a crawl that was begun in another mode, {"shards", how many} with another number of them,
---          {"filter", same, settings} with another filter.
+--          {"filter", same, settings} with another filter, {"alike", name, value} with another setting.
 --          One that an earlier release has begun notes none: the first that joins it notes its own, and where turns are counted it is a crawl in turns.
 --          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
 local asked = cjson.decode(ARGV[1])
@@ -24,6 +24,13 @@ if isLost then
   -- The filter is to know it for an earlier crawl, which was not finished.
   found.firstRun, found.run = asked.run, nil
 end
+local alike = asked.alike or { fixed = {}, together = {}, told = {} }
+
+-- Where nothing waits it is all the same how the lines were made. What waits in several shards is not known here.
+local function mayChange()
+  local queued = redis.call('HMGET', KEYS[6], 'waiting', 'delayed', 'leased')
+  return others == 0 and (state == 'finished' or asked.flushes or not found.shards and (queued[1] or 0) + (queued[2] or 0) + (queued[3] or 0) == 0)
+end
 
 if not isNew and not isOver and asked.mode and mode and mode ~= asked.mode then
   return { 'mode', mode, found.shards or '1' }
@@ -31,6 +38,14 @@ elseif not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1
   return { 'shards', found.shards or '1' }
 elseif not isNew and not isOver and asked.filter and found.filter and found.filter ~= asked.filter.same then
   return { 'filter', found.filter, found.filterSettings }
+elseif not isNew and not isOver then
+  local name, value = otherThan(found.alike, others > 0 and alike.together or {})
+  if not name and not mayChange() then
+    name, value = otherThan(found.alike, alike.fixed)
+  end
+  if name then
+    return { 'alike', name, value }
+  end
 end
 if isNew then
   begin(record, KEYS[4], asked, found)
@@ -51,6 +66,7 @@ if not isOver then
     redis.call('DEL', workers, KEYS[3])
   end
   redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
+  noteAlike(record, found.alike, alike, isNew or others == 0)
   if asked.mode and not found.mode then
     redis.call('HSET', record, 'mode', asked.mode)
   end
@@ -60,4 +76,4 @@ if not isOver then
   redis.call('HSET', workers, asked.worker, '{"at":' .. nowText .. ',' .. string.sub(ARGV[2], 2))
 end
 local told = redis.call('HMGET', record, 'run', 'begunAt', 'runningSince', 'endedAt', 'firstRun')
-return { state, told[1], told[2], told[3], told[4] or '', todoOf(record) or '', told[5] or told[1] }
+return { state, told[1], told[2], told[3], told[4] or '', todoOf(record) or '', told[5] or told[1], others > 0 and not isNew and found.alike or '' }

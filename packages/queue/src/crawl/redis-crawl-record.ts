@@ -78,6 +78,7 @@ import {
   type FixedWhenBegun,
   refuseOther,
   refuseOtherFormat,
+  tellOfOthers,
 } from './crawl-format.ts'
 import {
   type CrawlLeft,
@@ -131,6 +132,7 @@ const openScript = new OomSafeScript(
   'crawl/todo.lua',
   'failures/all.lua',
   'crawl/begin.lua',
+  'members/alike.lua',
   'crawl/open.lua',
 )
 const takeStartScript = new OomSafeScript('redis/now.lua', 'crawl/take-start.lua')
@@ -224,10 +226,11 @@ export class RedisCrawlRecord implements CrawlRecord {
     )
     const told = reply as (string | number)[]
     refuseOther(this.#keys, this.#fixed, told)
-    const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = told
+    const [state, id, begunAt, runningSince, endedAt, todo, firstRun, alike] = told
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }
+    if (this.#fixed.alike) tellOfOthers(this.#logger, this.#keys, this.#fixed.alike, String(alike))
     this.#firstRun = String(firstRun)
     this.#run = { id: String(id), begunAt: Number(begunAt), runningSince: Number(runningSince) }
     return { begun: id !== this.#newRunId, ...(isEmptied(todo as Todo) && { anew: true }) }

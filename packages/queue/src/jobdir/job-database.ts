@@ -50,7 +50,8 @@ const SCHEMA = `
     fingerprinter TEXT,
     seen_file_bytes INTEGER NOT NULL DEFAULT 0,
     seen_file_rows INTEGER NOT NULL DEFAULT 0,
-    release TEXT
+    release TEXT,
+    group_by TEXT
   );
   PRAGMA user_version = ${FORM};
 `
@@ -112,6 +113,11 @@ export class JobDatabase {
     rmSync(this.path('webloom.lock'), { force: true })
     this.#connection.close()
     this.#connection = undefined
+  }
+
+  /** POLITENESS_GROUP_BY of what is queued; null where it is not known. */
+  notedGroupBy(): string | null {
+    return this.get<{ groupBy: string | null }>('SELECT group_by AS groupBy FROM crawl')!.groupBy
   }
 
   path(name: string): string {
@@ -248,11 +254,12 @@ export class JobDatabase {
   }
 }
 
-/** Which release has the folder, for one that cannot read it. Folders of before this was noted have no such column. */
+/** Which release has the folder, for one that cannot read it. Folders of before this was noted have no such columns. */
 function noteRelease(connection: DatabaseSync): void {
   const columns = connection.prepare('PRAGMA table_info(crawl)').all() as { name: string }[]
-  if (!columns.some(({ name }) => name === 'release'))
-    connection.exec('ALTER TABLE crawl ADD COLUMN release TEXT')
+  for (const added of ['release', 'group_by'])
+    if (!columns.some(({ name }) => name === added))
+      connection.exec(`ALTER TABLE crawl ADD COLUMN ${added} TEXT`)
   connection.prepare('UPDATE crawl SET release = ?').run(RELEASE)
 }
 

@@ -9,6 +9,7 @@ import {
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { clockOf, newJob } from '../../testing/new-job.ts'
+import { HostSlots } from '../politeness/host-slots.ts'
 import { JobDir } from './job-dir.ts'
 
 requestQueueContract(
@@ -243,4 +244,27 @@ test('a JOBDIR of the release before is opened, and refused by that release from
   await expect(opened(dir.path)).rejects.toThrow(
     /written by Webloom \d+\.\d+\.\d+ \(form 3; this one knows 2\); npm install webloom@\d+\.\d+\.\d+, or/,
   )
+})
+
+test('what waits keeps its POLITENESS_GROUP_BY: another one is refused until nothing waits', async () => {
+  await using dir = await tempDir()
+  const opened = async (groupBy: 'host' | 'domain') => {
+    const slots = new HostSlots({ groupBy, resolve: async () => [] })
+    const job = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf(), slots })
+    await job.record.open()
+    await job.queue.open()
+    return job
+  }
+  const first = await opened('host')
+  await first.record.close()
+  const second = await opened('domain')
+  await second.queue.push([on('a')], 'start/0')
+  await killed(second)
+  await expect(opened('host')).rejects.toThrow(
+    /was queued with domain: .*-s POLITENESS_GROUP_BY=domain until/,
+  )
+  const third = await opened('domain')
+  await third.queue.commit((await third.queue.lease(1))[0]!)
+  await killed(third)
+  await killed(await opened('host'))
 })

@@ -65,6 +65,7 @@ export class JobDir {
     this.#database = database
     this.record = new SqliteCrawlRecord({
       database,
+      ...(options.slots && { groupBy: options.slots.groupBy }),
       ...(options.wakes && { wakes: true }),
       ...(options.recrawls && { beginsAnew: true }),
     })

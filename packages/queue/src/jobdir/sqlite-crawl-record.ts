@@ -1,4 +1,5 @@
-import { type CrawlPast, type CrawlRecord, WebloomError } from '@webloom/core'
+import { type CrawlPast, type CrawlRecord, UsageError, WebloomError } from '@webloom/core'
+import type { SlotGrouping } from '../politeness/host-slots.ts'
 import type { JobDatabase } from './job-database.ts'
 
 interface CrawlRow {
@@ -11,6 +12,7 @@ interface CrawlRow {
 /** The crawl's record in its JOBDIR. It opens and closes the folder for queue and filter. */
 export class SqliteCrawlRecord implements CrawlRecord {
   readonly #database: JobDatabase
+  readonly #groupBy: SlotGrouping | undefined
   readonly #wakes: boolean
   readonly #beginsAnew: boolean
   #startCursor = 0
@@ -18,24 +20,28 @@ export class SqliteCrawlRecord implements CrawlRecord {
 
   /**
    * @param parts `wakes`: a finished crawl goes on, for a spider to which seeds may come; `beginsAnew`: it goes on as another run, whose
-   *   `start()` and outputs begin anew
+   *   `start()` and outputs begin anew; `groupBy`: POLITENESS_GROUP_BY, absent for a command that queues nothing
    */
   constructor({
     database,
+    groupBy,
     wakes = false,
     beginsAnew = false,
   }: {
     database: JobDatabase
+    groupBy?: SlotGrouping
     wakes?: boolean
     beginsAnew?: boolean
   }) {
     this.#database = database
+    this.#groupBy = groupBy
     this.#wakes = wakes || beginsAnew
     this.#beginsAnew = beginsAnew
   }
 
   async open(): Promise<CrawlPast> {
     this.#database.open()
+    this.#groupsAsBefore()
     const { state, endedMs, startCursor, startEnded } = this.#database.get<CrawlRow>(
       'SELECT state, ended_ms AS endedMs, start_cursor AS startCursor, start_ended AS startEnded FROM crawl',
     )!
@@ -55,8 +61,25 @@ export class SqliteCrawlRecord implements CrawlRecord {
   /** A finished crawl goes on when it is run again, for it is given work. Opens the folder. */
   reopen({ startEnded }: { startEnded: boolean }): void {
     this.#database.open()
+    this.#groupsAsBefore()
     this.#database.run("UPDATE crawl SET state = 'stopped', finish_reason = NULL WHERE state <> 'idle'")
     if (startEnded) this.#database.run('UPDATE crawl SET start_ended = 1')
+  }
+
+  /** What is queued is in lines by that. Folders of earlier releases do not tell, and go on. */
+  #groupsAsBefore(): void {
+    if (!this.#groupBy) return
+    const noted = this.#database.notedGroupBy()
+    const isQueued = this.#database.get('SELECT 1 FROM requests LIMIT 1') !== undefined
+    if (noted && isQueued && noted !== this.#groupBy) {
+      const { folder } = this.#database
+      this.#database.close()
+      throw new UsageError(
+        'WL_USAGE',
+        `POLITENESS_GROUP_BY is ${this.#groupBy}, and what waits in JOBDIR ${folder} was queued with ${noted}: it is in lines by that, and a site would be asked at two paces at once. Go on with -s POLITENESS_GROUP_BY=${noted} until nothing waits there, or choose another folder`,
+      )
+    }
+    if (noted !== this.#groupBy) this.#database.run('UPDATE crawl SET group_by = ?', this.#groupBy)
   }
 
   #beginAnew(): void {

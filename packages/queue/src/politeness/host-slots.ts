@@ -57,6 +57,11 @@ export class HostSlots {
     return new this({ groupBy: settings.get('POLITENESS_GROUP_BY'), resolve })
   }
 
+  /** POLITENESS_GROUP_BY. */
+  get groupBy(): SlotGrouping {
+    return this.#groupBy
+  }
+
   slotOf(request: Request): string {
     if (request.hasMeta) {
       const slot = request.meta.download_slot

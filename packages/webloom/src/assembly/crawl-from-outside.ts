@@ -1,7 +1,21 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
-import { type Crawler, type CrawlName, crawlKey, crawlNameOf, UsageError } from '@webloom/core'
-import { type CrawlRedisKeys, crawlRedisKeys, crawlShown, isCrawlKnown, notedModeOf } from '@webloom/queue'
+import {
+  type Crawler,
+  type CrawlName,
+  crawlKey,
+  crawlNameOf,
+  type SettingName,
+  UsageError,
+} from '@webloom/core'
+import {
+  type CrawlRedisKeys,
+  crawlRedisKeys,
+  crawlShown,
+  isCrawlKnown,
+  notedAlikeOf,
+  notedModeOf,
+} from '@webloom/queue'
 import { isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
@@ -43,19 +57,28 @@ export async function withCrawlFromOutside<T>(
   const crawl = crawlFromOutside(await crawlerFromOutside(Class, flags, config), config.folder)
   try {
     await crawl.servers.open()
-    return await act(await inItsMode(crawl))
+    return await act(await asItIsQueued(crawl))
   } finally {
     crawl.servers.close()
   }
 }
 
-/** A crawl's requests are where its workers have put them, whatever QUEUE_MODE is where a command is typed. */
-async function inItsMode(crawl: CrawlFromOutside): Promise<CrawlFromOutside> {
-  const mode = await notedModeOf(crawl)
+/** A crawl's requests are where its workers have put them, and in their order, whatever is set where a command is typed. */
+async function asItIsQueued(crawl: CrawlFromOutside): Promise<CrawlFromOutside> {
+  const [mode, alike] = await Promise.all([notedModeOf(crawl), notedAlikeOf(crawl)])
   const { settings } = crawl.crawler
-  if (mode === undefined || mode === settings.get('QUEUE_MODE')) return crawl
-  return { ...crawl, crawler: { ...crawl.crawler, settings: settings.with('command', { QUEUE_MODE: mode }) } }
+  const noted: Readonly<Record<string, string | undefined>> = { ...alike, QUEUE_MODE: mode }
+  const others = QUEUED_BY.filter((name) => (noted[name] ?? settings.get(name)) !== settings.get(name))
+  if (others.length === 0) return crawl
+  const asNoted = Object.fromEntries(others.map((name) => [name, noted[name]]))
+  return { ...crawl, crawler: { ...crawl.crawler, settings: settings.with('command', asNoted) } }
 }
+
+const QUEUED_BY = [
+  'QUEUE_MODE',
+  'POLITENESS_GROUP_BY',
+  'SCHEDULER_QUEUE_CLASS',
+] as const satisfies readonly SettingName[]
 
 /** Throws `UsageError` where no Redis is named. Opens nothing: that, and closing its servers, is the caller's. */
 export function crawlFromOutside(crawler: CrawlerFromOutside, folder: string): CrawlFromOutside {

@@ -62,7 +62,7 @@ import { seedSource } from './crawl-seeds.ts'
 import { chosenFilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
-import { partsOnOneServer, shardsAsked, shardsOnOneServer } from './store-settings.ts'
+import { alikeSettingsOf, partsOnOneServer, shardsAsked, shardsOnOneServer } from './store-settings.ts'
 import { newWorkerId } from './worker-id.ts'
 
 interface RedisStoreParts {
@@ -129,7 +129,7 @@ export async function redisStore(
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     typed,
     mode: settings.get('QUEUE_MODE'),
-    filter: ownFilter,
+    ...{ filter: ownFilter, alike: alikeSettingsOf(settings) },
     lostRun: () => lostRunFor({ ...parts, shards, persists, logger, refusal: () => shardLost(lostCrawl) }),
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,

@@ -1,6 +1,15 @@
 /** Settings of where a crawl is kept that do not go with one another. */
 
-import { type ComponentClass, type RedisTarget, type Settings, SettingsError } from '@webloom/core'
+import {
+  type ComponentClass,
+  persistsOf,
+  type RedisTarget,
+  type SettingName,
+  type Settings,
+  SettingsError,
+} from '@webloom/core'
+import type { AlikeSetting, AlikeSettings } from '@webloom/queue'
+import { typedSetting } from '../loading/typed-spider.ts'
 
 /** Returns what SCHEDULER asks for and does not get, in one line; undefined when there is nothing to say. */
 export function schedulerWarning(
@@ -69,4 +78,80 @@ export function partless({ name }: ComponentClass<unknown>, parts: number): Sett
 /** Returns what a worker warns of where more than one is asked for. */
 export function partsOnOneServer(parts: number): string {
   return `DUPEFILTER_SHARDS is ${parts}, and the dupefilter’s Redis is no cluster: one server answers for all parts, at a higher price a page than for one. Use 1, unless you mean to move this crawl to a cluster later`
+}
+
+/*
+ * In which settings the workers of a crawl are to be alike, and why: docs/guides/many-workers.md has the same for users. Whatever is not here may differ, as
+ * it is about a machine (CONCURRENT_REQUESTS, proxies, outputs), or about the one page that a worker has. BUDGETS may: workers are replaced one by one to change them.
+ *
+ * Settings that say where things lie have checks of their own: QUEUE_MODE, QUEUE_SHARDS (crawl-format.ts), those of the dupefilter (filter-note.ts, and the filter's
+ * own record).
+ */
+
+/** A longer value is known by its beginning, as words are to be read. */
+const VALUE_CHARS_MAX = 400
+
+const PACE = 'a host is asked at the pace of whichever worker has its turn'
+const FETCHED = 'which pages are fetched depends on which worker gets the page before them'
+const VISITED = 'when a page is visited again depends on which worker fetches it'
+
+const TOLD_OF_PACE = [
+  'DOWNLOAD_DELAY',
+  'CONCURRENT_REQUESTS_PER_DOMAIN',
+  'DOWNLOAD_SLOTS',
+  'AUTOTHROTTLE_ENABLED',
+  'CRAWL_DELAY',
+] as const satisfies readonly SettingName[]
+const TOLD_OF_PAGES = [
+  'ROBOTSTXT_OBEY',
+  'DEPTH_LIMIT',
+  'URLLENGTH_LIMIT',
+] as const satisfies readonly SettingName[]
+const TOLD_OF_VISITS = [
+  'RECRAWL_INTERVAL',
+  'RECRAWL_INTERVAL_MIN',
+  'RECRAWL_INTERVAL_MAX',
+] as const satisfies readonly SettingName[]
+
+/** Returns those of a worker. */
+export function alikeSettingsOf(settings: Settings): AlikeSettings {
+  const inTurns = settings.get('QUEUE_MODE') === 'turns'
+  const all = (names: readonly SettingName[], why: string) => names.map((name) => alike(settings, name, why))
+  return {
+    // With QUEUE_MODE=job each worker has lines and a pace of its own.
+    fixed: inTurns
+      ? all(
+          ['POLITENESS_GROUP_BY'],
+          'what waits there is in lines by that, and a site would be asked at two paces at once',
+        )
+      : [],
+    together: [
+      ...all(['RECRAWL'], 'whether and when a page is visited again would depend on which worker fetches it'),
+      {
+        name: 'SCHEDULER_PERSIST',
+        value: String(persistsOf(settings)),
+        why: 'the worker that leaves last would keep queue and filter, or delete them, by its own',
+      },
+    ],
+    told: [
+      ...(inTurns ? all(TOLD_OF_PACE, PACE) : []),
+      ...all(
+        ['SCHEDULER_QUEUE_CLASS'],
+        'each worker takes requests in its own order, so that the crawl has neither',
+      ),
+      ...all(TOLD_OF_PAGES, FETCHED),
+      ...(settings.get('RECRAWL') === 'off' ? [] : all(TOLD_OF_VISITS, VISITED)),
+      ...all(
+        ['STATS_KEY'],
+        'limits such as CLOSESPIDER_PAGECOUNT, status and the dashboard count those of one key',
+      ),
+    ],
+    typed: typedSetting,
+  }
+}
+
+function alike(settings: Settings, name: SettingName, why: string): AlikeSetting {
+  const value: unknown = settings.get(name)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { name, value: text.slice(0, VALUE_CHARS_MAX), why }
 }

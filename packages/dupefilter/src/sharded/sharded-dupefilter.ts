@@ -28,6 +28,8 @@ export interface Shard {
 export interface ShardedDupeFilterOptions {
   /** All of one kind, in the order of DUPEFILTER_REDIS_URL, or of their numbers. */
   readonly shards: readonly Shard[]
+  /** They are on one Redis: it is told apart by the first of them. */
+  readonly isOneRedis?: boolean
   /** Warns when some of the servers hold nothing of a filter that others have. */
   readonly logger: Logger
 }
@@ -38,11 +40,13 @@ export class ShardedDupeFilter implements DupeFilter {
   readonly forget?: (request: Request) => Promise<void>
   readonly #shards: readonly Shard[]
   readonly #filters: readonly Shard['filter'][]
+  readonly #placed: readonly Shard['filter'][]
   readonly #logger: Logger
 
-  constructor({ shards, logger }: ShardedDupeFilterOptions) {
+  constructor({ shards, isOneRedis = false, logger }: ShardedDupeFilterOptions) {
     this.#shards = shards
     this.#filters = shards.map(({ filter }) => filter)
+    this.#placed = isOneRedis ? this.#filters.slice(0, 1) : this.#filters
     this.#logger = logger
     if (this.#filters.every((filter) => filter.forget)) {
       this.forget = async (request) => this.#filterFor(request).forget?.(request)
@@ -75,7 +79,7 @@ export class ShardedDupeFilter implements DupeFilter {
   }
 
   async place(): Promise<string> {
-    const places = await Promise.all(this.#filters.map((filter) => filter.place()))
+    const places = await Promise.all(this.#placed.map((filter) => filter.place()))
     return hash('sha1', places.join())
   }
 

@@ -1,6 +1,6 @@
 -- Looks after turns that no worker has had for a while, and after what dead workers left. Publishes the state to all workers.
 --
--- Input    ARGV[2] worker, [3] least time between two sweeps of any workers (ms), [4] a job may be owed for so long: it takes time
+-- Input    tellRest; ARGV[2] worker, [3] least time between two sweeps of any workers (ms), [4] a job may be owed for so long: it takes time
 --          to add it (ms)
 -- Output   {1 when it was this worker, workers, turns that wait in BullMQ, requests, woken, unserved}: woken: those whose job is owed
 --          to BullMQ, as its adder died or Redis lost it; unserved: turns that wait of units that no worker has
@@ -74,5 +74,6 @@ end
 if waiting > 0 or redis.call('ZCOUNT', KEYS[6] .. 'delayed', '-inf', now * 0x1000) > 0 then
   redis.call('ZADD', KEYS[6] .. 'marker', 0, '0')
 end
+tellRest(requests, waiting)
 redis.call('PUBLISH', KEYS[1] .. ':sweeps', table.concat({ sweeper, present, waiting, requests, unserved }, '\n'))
 return { 1, present, waiting, requests, woken, unserved }

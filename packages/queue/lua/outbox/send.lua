@@ -2,7 +2,8 @@
 -- cannot lose it any more. Entries to one receiver are numbered. An epoch is a stretch of these numbers that one history of this
 -- server has given out, "<replid>.<first number>": a server that has gone back gives out numbers again, in another epoch.
 --
--- Input    KEYS[1] <frontier>:outbox:<shard>  list  "<number>\n<asker>\n<bucket>\n<slot>\n<priority>\n<request>"
+-- Input    stir, for sendAll
+--          KEYS[1] <frontier>:outbox:<shard>  list  "<number>\n<asker>\n<bucket>\n<slot>\n<priority>\n<request>"
 --                  <frontier>:sent            hash  shard → "<number of the first in its list> <epoch> <its last number> <epoch> …"
 --          KEYS[2] outbox: bytes in all lists
 --          send(shard, asker, bucket, slot, priority, texts): gathers
@@ -101,6 +102,7 @@ local function sendAll()
   if bytes > 0 then
     redis.call('HSET', KEYS[1] .. ':sent', unpack(fields))
     redis.call('HINCRBY', KEYS[2], 'outbox', bytes)
+    stir('still')
   end
   return sent
 end

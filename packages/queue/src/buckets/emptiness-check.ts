@@ -12,6 +12,8 @@ export interface EmptinessCheckOptions {
   /** The requests of all workers, as Redis counts them now. */
   readonly counts: () => Promise<QueueCounts>
   readonly times: ProtocolTimes
+  /** Whether it was told that nothing is left, and would be told otherwise. Default: never. */
+  readonly isQuiet?: () => boolean
 }
 
 /**
@@ -22,12 +24,14 @@ export class EmptinessCheck {
   readonly #turns: EmptinessCheckOptions['turns']
   readonly #counts: () => Promise<QueueCounts>
   readonly #heardMsMax: number
+  readonly #isQuiet: () => boolean
   /** When requests were last known to be left. */
   #seenAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ turns, counts, times }: EmptinessCheckOptions) {
+  constructor({ turns, counts, times, isQuiet = () => false }: EmptinessCheckOptions) {
     this.#turns = turns
     this.#counts = counts
+    this.#isQuiet = isQuiet
     this.#heardMsMax = times.turns.emptinessHeardMs
   }
 
@@ -39,6 +43,7 @@ export class EmptinessCheck {
   async isEmpty(): Promise<boolean> {
     const nowMs = performance.now()
     if (this.#turns.size > 0) return false
+    if (this.#isQuiet()) return true
     if (this.#seenAtMs > Math.max(this.#turns.removedAtMs, nowMs - this.#heardMsMax)) return false
     const { waiting, delayed, leased } = await this.#counts()
     if (waiting + delayed + leased === 0) return true

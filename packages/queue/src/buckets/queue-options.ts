@@ -17,6 +17,7 @@ import { paceOf } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { SentEntries } from '../shards/outbox-entry.ts'
+import type { ShardRest } from '../shards/shard-rest.ts'
 import type { RedisVisitsOptions } from '../visits/redis-visits.ts'
 import type { Dispatching } from './request-handout.ts'
 import type { TurnWakes } from './turn-jobs.ts'
@@ -71,6 +72,8 @@ export interface ShardOfCrawl {
   readonly dispatching: Dispatching
   /** Waits for turns in place of BullMQ, whose connection for that would be one a shard. */
   readonly wakes: TurnWakes
+  /** Whether there is anything in this shard. */
+  readonly rest: Pick<ShardRest, 'isQuiet' | 'onStirred'>
   /** The run that this worker takes part in; '' where there is none. */
   readonly run: () => string
   /** How many workers the crawl has, this one too. */

@@ -158,9 +158,11 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     turns: activityOf(machine, handout),
     times,
     counts: () => scripts.counts(),
+    isQuiet: () => shard?.rest.isQuiet ?? false,
   })
   const maintenance = new TurnMaintenance({
     ...common,
+    rest: shard?.rest,
     onSwept: ({ requests }) => emptiness.heard(requests),
     onTended: () => {
       if (fetcher.isDrained) fetcher.sayHungry()

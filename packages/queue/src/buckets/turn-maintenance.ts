@@ -11,10 +11,14 @@ import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
 import type { HoldingTurn } from '../frontier/turn-protocol.ts'
 import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
+import type { ShardRest } from '../shards/shard-rest.ts'
 import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { CommandNumbers } from './scripts/command-numbers.ts'
 import type { TurnJobs } from './turn-jobs.ts'
+
+/** A shard that has nothing is swept so much less often: only what is kept for a day needs it. */
+const SWEEPS_OF_QUIET = 75
 
 export interface TurnMaintenanceOptions {
   readonly machine: FrontierMachine
@@ -29,6 +33,8 @@ export interface TurnMaintenanceOptions {
   readonly demand: () => number
   /** How many workers the crawl has. Default: as many as listen at the server. */
   readonly workers?: (() => number) | undefined
+  /** Of a shard: whether there is anything to maintain. Default: there may be. */
+  readonly rest?: Pick<ShardRest, 'isQuiet' | 'onStirred'> | undefined
   readonly onSwept: (swept: Swept) => void
   /** Called when the machine may have something to do. */
   readonly onTended: () => void
@@ -49,6 +55,7 @@ export class TurnMaintenance {
   constructor(options: TurnMaintenanceOptions) {
     this.#options = options
     this.#times = options.times.turns
+    options.rest?.onStirred(() => this.#stirred())
     options.channel.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
   }
 
@@ -153,7 +160,19 @@ export class TurnMaintenance {
   #sweepIfDue(): void {
     const { sweepEveryMs, sweepMissedMs, sweptMsMin } = this.#times
     const sinceMs = performance.now() - this.#sweptAtMs
+    if (this.#isQuiet && sinceMs < SWEEPS_OF_QUIET * sweepEveryMs) return
     if (sinceMs >= (this.#stalledCheck ? sweepEveryMs : sweepMissedMs)) void this.#sweep(sweptMsMin)
+  }
+
+  get #isQuiet(): boolean {
+    return this.#options.rest?.isQuiet ?? false
+  }
+
+  /** The worker in charge goes on at once, and another one a little later, if that one is gone. */
+  #stirred(): void {
+    if (this.#isClosed) return
+    this.#sweptAtMs = performance.now() - this.#times.sweepEveryMs
+    if (this.#stalledCheck) void this.#checkStalled()
   }
 
   async #sweep(sweptMsMin: number): Promise<void> {
@@ -188,7 +207,7 @@ export class TurnMaintenance {
   }
 
   async #checkStalled(): Promise<void> {
-    if (this.#isChecking) return
+    if (this.#isChecking || this.#isQuiet) return
     this.#isChecking = true
     const { scripts, times, logger } = this.#options
     try {

@@ -8,6 +8,7 @@ import type {
   LedgerGroup,
   LedgerPage,
 } from '@webloom/core'
+import type { GivingUp } from '../leasing/giving-up.ts'
 
 export class ShardedFailures implements FailureLedger {
   readonly #parts: readonly FailureLedger[]
@@ -130,4 +131,9 @@ function joined(a: LedgerGroup, b: LedgerGroup): LedgerGroup {
     first: a.first.at <= b.first.at ? a.first : b.first,
     last: a.last.at >= b.last.at ? a.last : b.last,
   }
+}
+
+/** Failures are kept in each shard: FAILED_MAX is that of all. Returns what is one shard’s. */
+export function partOf({ failedMax, ...givingUp }: GivingUp, shards: number): GivingUp {
+  return { ...givingUp, ...(failedMax !== undefined && { failedMax: Math.ceil(failedMax / shards) }) }
 }

@@ -32,6 +32,14 @@ export interface CrawlListener {
   onNudged?(worker: string, unit: string, priority: number): void
   /** A shard has turns for whoever waits there, or will have. */
   onTurns?(shard: string): void
+  /** A shard was swept: whether it has nothing at all, and whether a link is in doubt there. */
+  onRest?(isQuiet: boolean, mayDoubt: boolean): void
+  /** A shard has nothing for others. */
+  onSentAll?(): void
+  /** A shard that had nothing has something, or a message that said so may have been missed. */
+  onStirred?(): void
+  /** The same of what it has for others. */
+  onSends?(): void
   /** A pause or stop was asked for, or may have been while this connection was down. The record has it. */
   onAsked?(): void
 }
@@ -42,7 +50,12 @@ export interface CrawlChannelOptions {
   readonly keys: CrawlRedisKeys
   /** Listens for channels of several shards. Default: a connection of this channel's own. */
   readonly listening?: ListeningConnection
+  /** Tells of a shard's worker that has nothing to do. Default: a message. */
+  readonly tellHungry?: (worker: string) => void
 }
+
+/** What several shards have to say of a worker goes as one message, if it is said within so long. */
+const HUNGRY_GATHER_MS = 20
 
 /** One connection, and what it listens for. */
 export class ListeningConnection {
@@ -91,22 +104,31 @@ export class CrawlChannel {
   readonly #turnsName: string
   readonly #listening: ListeningConnection
   readonly #listeners: CrawlListener[] = []
+  readonly #tellHungry: (worker: string) => void
+  /** Of shards, by their place in the crawl. */
+  readonly #shards: CrawlChannel[] = []
+  readonly #hungryShards = new Set<number>()
 
-  constructor({ redis, keys, listening = new ListeningConnection(redis) }: CrawlChannelOptions) {
+  constructor({ redis, keys, listening = new ListeningConnection(redis), tellHungry }: CrawlChannelOptions) {
     const channels = new Map<string, (message: string) => void>([
       [`${keys.frontier}:pauses`, (message) => this.#paused(message)],
       [`${keys.frontier}:sweeps`, (message) => this.#swept(message)],
       [`${keys.frontier}:hungry`, (worker) => this.#hungry(worker)],
       [`${keys.frontier}:nudges`, (message) => this.#nudged(message)],
       [`${keys.frontier}:turns`, (shard) => this.#turns(shard)],
+      [`${keys.frontier}:rests`, (message) => this.#rests(message)],
       [`${keys.record}:asked`, () => this.#asked()],
     ])
     this.#redis = redis
     this.#hungryName = `${keys.frontier}:hungry`
+    this.#tellHungry = tellHungry ?? ((worker) => this.#publish(this.#hungryName, worker))
     this.#turnsName = `${keys.frontier}:turns`
     this.#listening = listening
     // Whatever was asked before it heard is looked up.
-    listening.add(channels, () => this.#asked())
+    listening.add(channels, () => {
+      this.#asked()
+      this.#mayHaveMissed()
+    })
   }
 
   open(): Promise<void> {
@@ -119,17 +141,21 @@ export class CrawlChannel {
 
   /** The channel of a shard of the crawl, over the same connection: opened and closed with this one. */
   ofShard(keys: CrawlRedisKeys): CrawlChannel {
-    return new CrawlChannel({ redis: this.#redis, keys, listening: this.#listening })
+    const shard = this.#shards.length
+    const tellHungry = (worker: string) => this.#gatherHungry(worker, shard)
+    const channel = new CrawlChannel({ redis: this.#redis, keys, listening: this.#listening, tellHungry })
+    this.#shards.push(channel)
+    return channel
   }
 
   /** Tells the others that this worker has nothing to do. */
   hungry(worker: string): void {
-    void this.#redis.publish(this.#hungryName, worker).catch(() => {})
+    this.#tellHungry(worker)
   }
 
   /** Tells the others that a shard has turns. */
   turnsCame(shard: string): void {
-    void this.#redis.publish(this.#turnsName, shard).catch(() => {})
+    this.#publish(this.#turnsName, shard)
   }
 
   listen(listener: CrawlListener): void {
@@ -154,7 +180,26 @@ export class CrawlChannel {
     for (const listener of this.#listeners) listener.onSwept?.(swept)
   }
 
-  #hungry(worker: string): void {
+  #publish(channel: string, message: string): void {
+    void this.#redis.publish(channel, message).catch(() => {})
+  }
+
+  #gatherHungry(worker: string, shard: number): void {
+    this.#hungryShards.add(shard)
+    if (this.#hungryShards.size > 1) return
+    setTimeout(() => {
+      this.#publish(this.#hungryName, [worker, ...this.#hungryShards].join('\n'))
+      this.#hungryShards.clear()
+    }, HUNGRY_GATHER_MS)
+  }
+
+  #hungry(message: string): void {
+    const [worker = '', ...shards] = message.split('\n')
+    const named = this.#shards.filter((_channel, shard) => shards.includes(String(shard)))
+    for (const channel of shards.length > 0 ? named : [this]) channel.#heardHungry(worker)
+  }
+
+  #heardHungry(worker: string): void {
     for (const listener of this.#listeners) listener.onHungry?.(worker)
   }
 
@@ -165,6 +210,22 @@ export class CrawlChannel {
 
   #turns(shard: string): void {
     for (const listener of this.#listeners) listener.onTurns?.(shard)
+  }
+
+  #rests(message: string): void {
+    const [isQuiet, mayDoubt] = message.split(' ')
+    for (const listener of this.#listeners)
+      if (message === 'quiet') listener.onStirred?.()
+      else if (message === 'still') listener.onSends?.()
+      else if (message === '') listener.onSentAll?.()
+      else listener.onRest?.(isQuiet === '1', mayDoubt === '1')
+  }
+
+  #mayHaveMissed(): void {
+    for (const listener of this.#listeners) {
+      listener.onStirred?.()
+      listener.onSends?.()
+    }
   }
 
   #asked(): void {

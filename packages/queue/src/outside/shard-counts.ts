@@ -4,7 +4,8 @@ import type { QueueCounts, SilentShard } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { type CrawlShards, HOME } from '../shards/crawl-shards.ts'
-import { countLacking, firstLacking } from '../shards/outbox-numbers.ts'
+import { countLacking, firstLacking, hasEntries } from '../shards/outbox-numbers.ts'
+import type { ShardState } from '../shards/shard-state.ts'
 import { askShards } from './shards-asked.ts'
 
 /** Reading does not depend on it. */
@@ -27,21 +28,22 @@ export async function countShards(redis: Redis, shards: CrawlShards): Promise<Sh
     [...shards.names, HOME],
     async ({ quarantine, record }, name) => {
       const [state, quarantined, done] = await Promise.all([
-        scriptsOf(redis, shards, name).shardState(),
+        stateUnlessQuiet(scriptsOf(redis, shards, name)),
         redis.hlen(quarantine),
         redis.hget(record, 'done'),
       ])
       return { state, quarantined, done }
     },
   )
+  const applied = await appliedOf(redis, shards, answers)
   const counts = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
   let done = 0
   for (const [sender, { state, ...besides }] of answers) {
-    counts.waiting += state.waiting
-    counts.delayed += state.delayed
-    counts.leased += state.leased
-    for (const [receiver, list] of state.sent) {
-      const known = answers.get(receiver)?.state.applied
+    counts.waiting += state?.waiting ?? 0
+    counts.delayed += state?.delayed ?? 0
+    counts.leased += state?.leased ?? 0
+    for (const [receiver, list] of state?.sent ?? []) {
+      const known = applied.get(receiver)
       // What a silent one has of it, nobody knows.
       if (known) counts.waiting += countLacking(list, known.get(sender) ?? new Map())
     }
@@ -50,6 +52,30 @@ export async function countShards(redis: Redis, shards: CrawlShards): Promise<Sh
     done += Number(besides.done ?? 0)
   }
   return { counts, done, silent }
+}
+
+/** Resolves to undefined where a shard is noted to have nothing, neither here nor for others: `lua/outbox/rests.lua`. */
+async function stateUnlessQuiet(scripts: ShardScripts): Promise<ShardState | undefined> {
+  return (await scripts.quietIn()) !== null ? undefined : scripts.shardState()
+}
+
+/** What shards know of the entries of others; of those that have nothing only where there is something for them. */
+async function appliedOf(
+  redis: Redis,
+  shards: CrawlShards,
+  answers: ReadonlyMap<string, { readonly state: ShardState | undefined }>,
+): Promise<ReadonlyMap<string, ShardState['applied']>> {
+  const receivers = new Set(
+    [...answers.values()].flatMap(({ state }) =>
+      [...(state?.sent ?? [])].filter(hasEntries).map(([receiver]) => receiver),
+    ),
+  )
+  const quiet = [...receivers].filter((name) => answers.has(name) && !answers.get(name)!.state)
+  const asked = await askShards(redis, shards, quiet, (_keys, name) =>
+    scriptsOf(redis, shards, name).shardState(),
+  )
+  const states = [...answers].flatMap(([name, { state }]) => (state ? [[name, state] as const] : []))
+  return new Map([...states, ...asked.answers].map(([name, { applied }]) => [name, applied]))
 }
 
 /** Yields the packed requests that are on their way from one shard to another. */

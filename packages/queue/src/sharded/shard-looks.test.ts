@@ -8,15 +8,18 @@ const STATE: ShardState = {
   ...{ sent: new Map(), applied: new Map() },
 }
 
+const quietIn = async () => null
+
 test('a shard that does not answer is left out, is asked once as long as it is away, and is there again when it is back', async () => {
   let away = Promise.withResolvers<ShardState>()
   let asked = 0
   const looks = new ShardLooks(
     new Map([
-      ['00', { shardState: async () => STATE }],
+      ['00', { quietIn, shardState: async () => STATE }],
       [
         '01',
         {
+          quietIn,
           shardState: () => {
             asked++
             return away.promise

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ShardRest } from '../shards/shard-rest.ts'
 import { ShardWakes } from './shard-wakes.ts'
 
 /** Resolves to whether the wait is over after all that could end it now. */
@@ -41,4 +42,15 @@ test('what comes within a moment is told to the others once, and before this wor
   wakes.close()
   wakes.tell()
   expect(told).toBe(1)
+})
+
+test('who waits at a shard that has nothing goes on as soon as it has', async () => {
+  const rest = new ShardRest()
+  const wakes = new ShardWakes(() => {}, rest)
+  rest.swept(true, false)
+  const waiting = wakes.wait(never)
+  expect(await isOver(waiting)).toBe(false)
+  rest.stirred()
+  expect(await isOver(waiting)).toBe(true)
+  wakes.close()
 })

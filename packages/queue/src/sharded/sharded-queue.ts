@@ -37,9 +37,8 @@ import { BucketQueue } from '../buckets/bucket-queue.ts'
 import { type BucketQueueOptions, queueOptionsOf } from '../buckets/queue-options.ts'
 import { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
-import { ShardedFailures } from '../failures/sharded-failures.ts'
+import { partOf, ShardedFailures } from '../failures/sharded-failures.ts'
 import type { ShardChanges } from '../frontier/turn-protocol.ts'
-import type { GivingUp } from '../leasing/giving-up.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
@@ -47,7 +46,9 @@ import { BOOST } from '../politeness/ordered-hosts.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import { CrawlShards, HOME } from '../shards/crawl-shards.ts'
 import { deliveriesOf } from '../shards/outbox-entry.ts'
+import { ShardRest } from '../shards/shard-rest.ts'
 import { OutboxDelivery } from './outbox-delivery.ts'
+import { QuietCounts } from './quiet-counts.ts'
 import { ShardWakes } from './shard-wakes.ts'
 import { ShardedDoubts } from './sharded-doubts.ts'
 import { ShardsHome } from './shards-home.ts'
@@ -78,6 +79,8 @@ export class ShardedQueue implements RequestQueue {
   readonly #home: ShardsHome
   readonly #delivery: OutboxDelivery
   readonly #tending: ShardsTending
+  readonly #counts: readonly QuietCounts[]
+  readonly #rests: ReadonlyMap<string, ShardRest>
   readonly #handedOutBy = new WeakMap<Lease, BucketQueue>()
   readonly doubts: ShardedDoubts
   readonly failures: ShardedFailures
@@ -87,7 +90,17 @@ export class ShardedQueue implements RequestQueue {
   #isClosed = false
 
   constructor(options: ShardedQueueOptions) {
-    const { keys: home, shards, redis, workerId, order = 'priority', hosts, channel, ...rest } = options
+    const {
+      keys: home,
+      shards,
+      redis,
+      workerId,
+      order = 'priority',
+      hosts,
+      channel,
+      mayDoubt,
+      ...rest
+    } = options
     const { givingUp } = options
     const { logger = silentLogger, times = PROTOCOL_TIMES } = options
     this.#options = options
@@ -111,17 +124,26 @@ export class ShardedQueue implements RequestQueue {
       }
     const slots = hosts.slots ?? SLOTS_BY_HOST
     this.#home = new ShardsHome({
-      ...{ redis, shards: this.#shards, workerId, order, slots, times, logger },
+      ...{ redis, shards: this.#shards, workerId, order, slots, times, logger, mayDoubt },
       boostOf: (slot) => (this.#orders.get(slot)?.isBoosted ? BOOST : 0),
       onSent: onSent(HOME),
     })
     const wakes = new Map<string, ShardWakes>()
+    const rests = new Map(all.map((shard) => [shard, new ShardRest()]))
+    this.#rests = rests
+    channel.listen(rests.get(HOME)!.hears)
     for (const shard of this.#shards.names) {
       const keys = this.#shards.keysOf(shard)
-      const wakesOf = new ShardWakes(() => channel.turnsCame(shard))
+      const ofShard = channel.ofShard(keys)
+      const restOf = rests.get(shard)!
+      ofShard.listen(restOf.hears)
+      const wakesOf = new ShardWakes(() => channel.turnsCame(shard), restOf)
       wakes.set(shard, wakesOf)
+      // In the place of a message that was lost.
+      ofShard.listen({ onSwept: ({ waiting }) => (waiting > 0 ? wakesOf.heard() : undefined) })
       const queue: BucketQueue = new BucketQueue({
-        ...{ ...rest, redis, keys, workerId, order, hosts, channel: channel.ofShard(keys) },
+        ...{ ...rest, redis, keys, workerId, order, hosts, channel: ofShard },
+        mayDoubt: () => restOf.mayDoubt,
         ...(givingUp && { givingUp: partOf(givingUp, shards) }),
         shard: {
           home: this.#shards.home,
@@ -130,6 +152,7 @@ export class ShardedQueue implements RequestQueue {
           documentsOf: (slot) => this.#queues.get(this.#shards.shardOf(slotKey(slot)))!.documents,
           dispatching: this.#dispatcher.of((lease) => void this.#handedOutBy.set(lease, queue)),
           wakes: wakesOf,
+          rest: restOf,
           run: () => this.#home.run,
           workers: () => this.#home.workers,
           onSent: onSent(shard),
@@ -137,10 +160,18 @@ export class ShardedQueue implements RequestQueue {
       })
       this.#queues.set(shard, queue)
     }
-    channel.listen({ onTurns: (shard) => wakes.get(shard)?.heard() })
-    this.#tending = new ShardsTending({
-      ...{ scripts: this.#scripts, home: this.#home, delivery: this.#delivery, times, logger },
+    channel.listen({
+      onTurns: (shard) => {
+        rests.get(shard)?.stirred()
+        wakes.get(shard)?.heard()
+      },
     })
+    this.#tending = new ShardsTending({
+      onMissed: (shard) => channel.turnsCame(shard),
+      ...{ scripts: this.#scripts, rests, home: this.#home, delivery: this.#delivery, times, logger },
+    })
+    const countsOf = (shard: string) => this.#queues.get(shard)?.counts() ?? this.#home.scripts.counts()
+    this.#counts = all.map((shard) => new QuietCounts(rests.get(shard)!, () => countsOf(shard)))
     const queues = [...this.#queues.values()]
     this.doubts = new ShardedDoubts([this.#home.doubts, ...queues.map((queue) => queue.doubts)])
     this.failures = new ShardedFailures(queues.map((queue) => queue.failures))
@@ -151,7 +182,10 @@ export class ShardedQueue implements RequestQueue {
     {
       slots,
       ...connected
-    }: Pick<ShardedQueueOptions, 'redis' | 'workerId' | 'keeper' | 'keys' | 'shards' | 'channel'> & {
+    }: Pick<
+      ShardedQueueOptions,
+      'redis' | 'workerId' | 'keeper' | 'keys' | 'shards' | 'channel' | 'mayDoubt'
+    > & {
       readonly slots?: HostSlots
     },
   ): ShardedQueue {
@@ -268,12 +302,13 @@ export class ShardedQueue implements RequestQueue {
   }
 
   async inFlight(): Promise<readonly InFlight[]> {
-    return (await Promise.all(this.#all((queue) => queue.inFlight()))).flat()
+    const awake = [...this.#queues].filter(([shard]) => !this.#rests.get(shard)!.isQuiet)
+    return (await Promise.all(awake.map(([, queue]) => queue.inFlight()))).flat()
   }
 
   /** What is on its way from one shard to another is counted in neither. */
   async counts(): Promise<QueueCounts> {
-    const all = await Promise.all([this.#home.scripts.counts(), ...this.#all((queue) => queue.counts())])
+    const all = await Promise.all(this.#counts.map((one) => one.now()))
     const sum = (of: keyof QueueCounts) => all.reduce((total, one) => total + one[of], 0)
     return {
       waiting: sum('waiting'),
@@ -362,9 +397,4 @@ export class ShardedQueue implements RequestQueue {
 async function tellShard(redis: Redis, record: string, run: string): Promise<void> {
   await redis.hset(record, 'run', run, 'done', 0)
   await redis.hdel(record, 'emptied')
-}
-
-/** Failures are kept in each shard: FAILED_MAX is that of all. */
-function partOf({ failedMax, ...givingUp }: GivingUp, shards: number): GivingUp {
-  return { ...givingUp, ...(failedMax !== undefined && { failedMax: Math.ceil(failedMax / shards) }) }
 }

@@ -35,6 +35,8 @@ export interface ShardsHomeOptions {
   readonly boostOf: (slot: string) => number
   readonly times: ProtocolTimes
   readonly logger: Logger
+  /** Returns false when no link of another worker is in doubt at the home. Default: one may be. */
+  readonly mayDoubt?: (() => boolean) | undefined
   readonly onSent: (groups: readonly Placed[], sent: readonly SentEntries[]) => void
 }
 
@@ -48,7 +50,7 @@ export class ShardsHome {
   #workers = 1
 
   constructor(options: ShardsHomeOptions) {
-    const { redis, shards, workerId, order, slots, boostOf, times, logger, onSent } = options
+    const { redis, shards, workerId, order, slots, boostOf, times, logger, mayDoubt, onSent } = options
     this.#options = options
     this.#commands = new CommandNumbers(workerId)
     this.scripts = new BucketScripts({ redis, keys: shards.home, order, times, isShard: true })
@@ -61,6 +63,7 @@ export class ShardsHome {
     })
     this.doubts = new Doubts({
       ...{ redis, keys: shards.home, times, logger },
+      ...(mayDoubt && { mayDoubt }),
       end: (args, requests) => this.#fresh.endDoubts(args, requests),
     })
   }
@@ -89,10 +92,12 @@ export class ShardsHome {
   }
 
   push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
+    this.doubts.noted(batch)
     return this.#fresh.push(batch, asker)
   }
 
   pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    this.doubts.noted(batch)
     return this.#fresh.pushStart(batch, { from, to })
   }
 
@@ -117,8 +122,9 @@ export class ShardsHome {
   async takes(task: OneWorkersTask, ms: number): Promise<boolean> {
     const { redis, workerId } = this.#options
     const key = this.#keyOf(task)
-    if ((await redis.set(key, workerId, 'PX', ms, 'NX')) === 'OK') return true
-    if ((await redis.get(key)) !== workerId) return false
+    const holder = await redis.get(key)
+    if (holder === null) return (await redis.set(key, workerId, 'PX', ms, 'NX')) === 'OK'
+    if (holder !== workerId) return false
     await redis.pexpire(key, ms)
     return true
   }

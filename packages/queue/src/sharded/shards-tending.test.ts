@@ -1,6 +1,7 @@
 import { scaledTimes, silentLogger } from '@webloom/core'
 import { expect, test, vi } from 'vitest'
 import { HOME } from '../shards/crawl-shards.ts'
+import { ShardRest } from '../shards/shard-rest.ts'
 import type { ShardState } from '../shards/shard-state.ts'
 import { OutboxDelivery } from './outbox-delivery.ts'
 import type { OneWorkersTask } from './shards-home.ts'
@@ -17,14 +18,19 @@ function endingCrawl() {
     mayFinish: true,
     ...{ waiting: 0, delayed: 0, leased: 0, sent: new Map(), applied: new Map() },
   })
-  const crawl = { waiting: 0, runOf01: 'run' }
+  const crawl = { waiting: 0, runOf01: 'run', quietIn: 'run' }
+  const names = ['00', '01', HOME]
   const worker = (name: string) => {
     let looks = 0
+    const looked: string[] = []
+    const rests = new Map(names.map((shard) => [shard, new ShardRest()]))
     const script = (shard: string) => ({
       shardState: async () => {
         looks++
+        looked.push(shard)
         return { ...state(), waiting: crawl.waiting, ...(shard === '01' && { run: crawl.runOf01 }) }
       },
+      quietIn: async () => crawl.quietIn,
       read: async () => [],
       trim: async () => 0,
     })
@@ -35,7 +41,8 @@ function endingCrawl() {
     const isOfAnother = async (task: OneWorkersTask) => tasks.has(task) && tasks.get(task) !== name
     const letsGo = async (task: OneWorkersTask) => void tasks.delete(task)
     const tending = new ShardsTending({
-      scripts: new Map(['00', '01', HOME].map((shard) => [shard, script(shard)])),
+      scripts: new Map(names.map((shard) => [shard, script(shard)])),
+      rests,
       home: {
         ...{ run: 'run', takes, isOfAnother, letsGo, look: async () => {}, keep: async () => {} },
         endLost: async () => {},
@@ -46,10 +53,11 @@ function endingCrawl() {
         apply: () => Promise.reject(new Error('nothing is to be delivered')),
         onChanges: () => {},
       }),
+      onMissed: (shard) => rests.get(shard)!.stirred(),
       times: TIMES,
       logger: silentLogger,
     })
-    return { tending, looks: () => looks }
+    return { tending, looks: () => looks, looked, rests }
   }
   return { crawl, worker }
 }
@@ -86,4 +94,46 @@ test('a crawl is not over while a shard does not know of its run: it has lost wh
   const ending = tending.isOver()
   crawl.runOf01 = 'another'
   expect(await ending).toBeUndefined()
+})
+
+function rest(rests: ReadonlyMap<string, ShardRest>): void {
+  for (const [name, one] of rests) {
+    if (name !== HOME) one.swept(true, false)
+    one.hasSentAll()
+  }
+}
+
+test('shards that have nothing are left alone until they have something, or are found to', async () => {
+  const { crawl, worker } = endingCrawl()
+  const { tending, looked, rests } = worker('one')
+  rest(rests)
+  tending.open()
+  await vi.waitUntil(() => looked.length > 1, { interval: 5 })
+  expect(new Set(looked)).toEqual(new Set([HOME]))
+  rests.get('01')!.stirred()
+  rests.get('01')!.sends()
+  await vi.waitUntil(() => looked.includes('01'), { interval: 5 })
+  expect(looked).not.toContain('00')
+  crawl.quietIn = ''
+  await vi.waitUntil(() => looked.includes('00'), { interval: 5 })
+  tending.close()
+})
+
+test('a crawl that had nothing is not looked at again until it has something', async () => {
+  const { crawl, worker } = endingCrawl()
+  const { tending, looked, rests } = worker('one')
+  expect([await tending.isNothingLeft(), await tending.isNothingLeft(), looked.length]).toEqual([
+    true,
+    true,
+    6,
+  ])
+  rest(rests)
+  expect([await tending.isNothingLeft(), await tending.isNothingLeft(), looked.length]).toEqual([
+    true,
+    true,
+    9,
+  ])
+  crawl.waiting = 1
+  rests.get('00')!.stirred()
+  expect(await tending.isNothingLeft()).toBe(false)
 })

@@ -1,7 +1,8 @@
 /**
  * Looks after the outboxes of all shards, and tells when nothing is left in any of them.
  *
- *     every two seconds   one worker of all reads the state of all shards that answer, has sent again what is lacking, and deletes what is safe
+ *     every two seconds   one worker of all reads the state of all shards that have something for others, has sent again what is lacking, and deletes what is
+ *                         safe, and every four seconds that of all others: those tell when they have something (shard-rest.ts)
  *     at the end          whoever finds nothing left is the one that looks again and again, until two looks say that the crawl is over
  *
  * What is looked for, and why two looks suffice: outbox-tender.ts, crawl-end-rounds.ts.
@@ -12,8 +13,9 @@ import { type Logger, type ProtocolTimes, within } from '@webloom/core'
 import type { ShardScripts } from '../buckets/scripts/shard-scripts.ts'
 import { CrawlEndRounds, isNothingLeft } from '../shards/crawl-end-rounds.ts'
 import { HOME } from '../shards/crawl-shards.ts'
-import { countSent } from '../shards/outbox-numbers.ts'
+import { countSent, hasEntries } from '../shards/outbox-numbers.ts'
 import { OutboxTender, type Resend, type Trim } from '../shards/outbox-tender.ts'
+import type { ShardRest } from '../shards/shard-rest.ts'
 import type { Round } from '../shards/shard-state.ts'
 import type { OutboxDelivery } from './outbox-delivery.ts'
 import { ShardLooks } from './shard-looks.ts'
@@ -22,6 +24,10 @@ import type { ShardsHome } from './shards-home.ts'
 /** In looks: so long one worker may tend. A server that goes away meanwhile holds that up for less, so that no two do it at once. */
 const TENDER_LOOKS = 2.5
 const TENDS_LOOKS_MAX = 2
+/** In looks: so often it is looked at those that have nothing for others, or nothing at all: whether their server has gone back, or a message was lost. */
+const QUIET_LOOKS = 2
+/** For so many looks a crawl that had nothing at all is believed to have nothing, unless it tells otherwise. */
+const BELIEVED_LOOKS = 5
 /** Longer than it takes where there is no replica: then `keptMs` must have gone. */
 const ENDS_MS_MAX = 8000
 /** Longer than a look takes: who has ended a crawl's last look is not there any more after this. */
@@ -32,9 +38,13 @@ const CONCURRENT_RESENDS_MAX = 4
 
 export interface ShardsTendingOptions {
   /** Of all shards and of the home, by name. */
-  readonly scripts: ReadonlyMap<string, Pick<ShardScripts, 'shardState' | 'read' | 'trim'>>
+  readonly scripts: ReadonlyMap<string, Pick<ShardScripts, 'quietIn' | 'shardState' | 'read' | 'trim'>>
+  /** The same, whether there is anything in them. */
+  readonly rests: ReadonlyMap<string, ShardRest>
   readonly home: Pick<ShardsHome, 'run' | 'look' | 'takes' | 'isOfAnother' | 'letsGo' | 'endLost' | 'keep'>
   readonly delivery: OutboxDelivery
+  /** Called with a shard that may have something, which nobody has told. */
+  readonly onMissed: (shard: string) => void
   readonly times: ProtocolTimes
   readonly logger: Logger
 }
@@ -46,11 +56,22 @@ export class ShardsTending {
   readonly #closing = new AbortController()
   /** Shards that knew nothing of the run at the last look. */
   #strange: readonly string[] = []
+  /** Those that have not got all that others had for them at the last look. */
+  #receivers: readonly string[] = []
+  #lookNumber = 0
+  /** When nothing was found in any of them, and all would have told otherwise since. */
+  #nothingAtMs = Number.NEGATIVE_INFINITY
+  #stirs = 0
 
   constructor(options: ShardsTendingOptions) {
     this.#options = options
     this.#looks = new ShardLooks(options.scripts)
     this.#tender = new OutboxTender(options.times.shards)
+    for (const rest of options.rests.values())
+      rest.onStirred(() => {
+        this.#nothingAtMs = Number.NEGATIVE_INFINITY
+        this.#stirs++
+      })
   }
 
   open(): void {
@@ -67,8 +88,13 @@ export class ShardsTending {
    * looks again and again, its last look has found that.
    */
   async isNothingLeft(): Promise<boolean> {
+    const believedMs = BELIEVED_LOOKS * this.#options.times.shards.lookEveryMs
+    if (performance.now() - this.#nothingAtMs < believedMs) return true
     if (await this.#options.home.isOfAnother('ender')) return true
-    return isNothingLeft(await this.#looks.all())
+    const [areQuiet, stirs] = [this.#areAllQuiet, this.#stirs]
+    const isNothing = isNothingLeft(await this.#looks.all())
+    if (isNothing && areQuiet && stirs === this.#stirs) this.#nothingAtMs = performance.now()
+    return isNothing
   }
 
   /**
@@ -99,30 +125,60 @@ export class ShardsTending {
   }
 
   async #run(): Promise<void> {
-    const { home, logger, times } = this.#options
+    const { logger, times } = this.#options
     const { lookEveryMs } = times.shards
     const { signal } = this.#closing
     while (!signal.aborted) {
       await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       try {
-        await home.look()
-        if (await home.takes('tender', TENDER_LOOKS * lookEveryMs)) await this.#tend()
+        await this.#lookAfter()
       } catch (error) {
         logger.debug({ err: error }, 'the shards of the crawl could not be looked after; trying again')
       }
     }
   }
 
+  async #lookAfter(): Promise<void> {
+    const { home, times } = this.#options
+    const names = this.#due()
+    const isQuietsTurn = this.#lookNumber++ % QUIET_LOOKS === 0
+    if (names.length === 0 && !isQuietsTurn) return
+    await home.look()
+    if (!(await home.takes('tender', TENDER_LOOKS * times.shards.lookEveryMs))) return
+    if (isQuietsTurn) await Promise.all([this.#lookAtQuiet(), home.keep()])
+    if (names.length > 0) await this.#tend(names)
+  }
+
+  /** Those that are to be looked at now. */
+  #due(): string[] {
+    const isDue = ({ isQuiet, isStill }: ShardRest) =>
+      !isQuiet && (!isStill || this.#lookNumber % QUIET_LOOKS === 0)
+    const due = [...this.#options.rests].filter(([, rest]) => isDue(rest)).map(([name]) => name)
+    return [...new Set([...due, ...this.#receivers, ...this.#strange])]
+  }
+
+  /** One that is noted as quiet no more has gone back, or has lost all, or the message that said so was lost. */
+  async #lookAtQuiet(): Promise<void> {
+    const { rests, home, onMissed } = this.#options
+    const names = [...rests].filter(([, { isQuiet }]) => isQuiet).map(([name]) => name)
+    for (const [name, run] of await this.#looks.quietIn(names)) if (run !== home.run) onMissed(name)
+  }
+
   /** Where a shard is away, the outboxes of the others go on: else they would fill up as its own does. */
-  async #tend(): Promise<void> {
-    const { home } = this.#options
-    const round = await this.#looks.answering()
+  async #tend(names: readonly string[]): Promise<void> {
+    const { rests } = this.#options
+    const round = await this.#looks.answering(names, (name) => !rests.get(name)!.isStill)
     await this.#endLost(round)
+    this.#receivers = receiversIn(round)
     const { resends, trims } = this.#tender.look(round)
     const forMs = TENDS_LOOKS_MAX * this.#options.times.shards.lookEveryMs
-    const tending = Promise.all([this.#resendAll(resends, forMs), this.#trim(trims), home.keep()])
-    await within(forMs, 'tending outboxes', tending)
+    await within(forMs, 'tending outboxes', Promise.all([this.#resendAll(resends, forMs), this.#trim(trims)]))
+  }
+
+  /** The home has no requests, and is never quiet. */
+  get #areAllQuiet(): boolean {
+    return [...this.#options.rests].every(([name, rest]) => (name === HOME ? rest.isStill : rest.isQuiet))
   }
 
   /** A shard whose server has lost everything knows of no run, and would refuse all that is brought to it for ever. */
@@ -163,4 +219,10 @@ export class ShardsTending {
     for (const [sender, some] of Map.groupBy(trims, (one) => one.sender))
       await scripts.get(sender)!.trim(some)
   }
+}
+
+/** Those for which a shard has something in its list. */
+function receiversIn(round: Round): string[] {
+  const lists = [...round.values()].flatMap(({ sent }) => [...sent])
+  return lists.filter(hasEntries).map(([receiver]) => receiver)
 }

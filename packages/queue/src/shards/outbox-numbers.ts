@@ -30,6 +30,11 @@ export function firstOf(epoch: string): number {
   return Number(epoch.slice(epoch.indexOf('.') + 1))
 }
 
+/** Returns whether a sender's list for a receiver has anything. */
+export function hasEntries([, { from, spans }]: readonly [receiver: string, SentSpans]): boolean {
+  return (spans.at(-1)?.to ?? 0) >= from
+}
+
 /** @param text as `lua/outbox/send.lua` keeps it */
 export function sentSpansOf(text: string): SentSpans {
   const [from = '1', ...rest] = text.split(' ')

@@ -28,6 +28,8 @@ export async function dumpOfRedis(redis: Redis, nowMs: number): Promise<Dump> {
         fields[value[at]!] = kind === 'zset' ? `${Number(value[at + 1])}` : value[at + 1]!
       // A count that has come back to 0 says the same as one that is absent.
       if (key.endsWith(':counts')) for (const name in fields) if (fields[name] === '0') delete fields[name]
+      // Nothing that waits depends on it.
+      if (key.endsWith(':counts')) delete fields.quiet
       if (Object.keys(fields).length > 0) dump[key] = fields
     }
   }

@@ -140,7 +140,7 @@ function ofParts(Class: ComponentClass<Shard['filter']>, crawler: Crawler, count
     if (filter.part.shard === undefined) throw partless(Class, count)
     return { filter, server: partNumber(index) }
   })
-  return new ShardedDupeFilter({ shards, logger })
+  return new ShardedDupeFilter({ shards, isOneRedis: true, logger })
 }
 
 /** A class of the user's own that extends a built-in one can be spread over several servers, too. */

@@ -112,7 +112,7 @@ export async function redisStore(
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
   const parts = { redis: queueRedis, keys, workerId, keeper, channel, slots }
-  const sharded = shards > 1 ? ShardedQueue.fromCrawler(crawler, { ...parts, shards }) : undefined
+  const sharded = shards > 1 ? ShardedQueue.fromCrawler(crawler, { ...parts, shards, mayDoubt }) : undefined
   const present = isCluster && !sharded ? new PresentWorkers({ redis: queueRedis, keys }) : undefined
   const workers = present && { workers: () => present.count }
   const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt: () => heartbeat.mayDoubt, ...workers })

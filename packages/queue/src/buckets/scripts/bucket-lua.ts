@@ -30,7 +30,7 @@ const PUSHED = 'buckets/steps/pushed.lua'
 const SHARD_PUSHED = 'outbox/pushed.lua'
 const DOUBTED = 'buckets/steps/doubted.lua'
 const SHARD_DOUBTED = 'outbox/doubted.lua'
-const OUTBOX = ['outbox/send.lua', 'outbox/append.lua'] as const
+const OUTBOX = ['outbox/stirs.lua', 'outbox/send.lua', 'outbox/append.lua'] as const
 const DOUBTS = ['leasing/quarantine.lua', 'leasing/doubts.lua', 'leasing/doubts-end.lua'] as const
 const FAILURES = ['failures/ledger.lua', 'failures/take.lua', 'failures/crawl-ended.lua'] as const
 const WHEEL = ['visits/wheel.lua', 'visits/put-on.lua', 'visits/keep.lua'] as const
@@ -82,12 +82,15 @@ const shardExchangeScript = luaScript(
   'buckets/exchange.lua',
   'outbox/reply.lua',
 )
+const sweepScript = luaScript(...KEYS, 'buckets/steps/rests.lua', 'buckets/sweep.lua')
+const shardSweepScript = luaScript(...KEYS, 'outbox/rests.lua', 'buckets/sweep.lua')
 /** Those that differ where a crawl has several shards: what goes on in another one goes to the outbox. */
 export const ONE_SHARD = {
   push: pushScript,
   endDoubts: endDoubtsScript,
   failed: failedScript,
   exchange: exchangeScript,
+  sweep: sweepScript,
 }
 /** A crawl that comes back to its pages (RECRAWL) has its visits recorded, too. */
 export const REVISITING = { ...ONE_SHARD, exchange: revisitingExchangeScript }
@@ -96,6 +99,7 @@ export const OF_SEVERAL = {
   endDoubts: shardEndDoubtsScript,
   failed: shardFailedScript,
   exchange: shardExchangeScript,
+  sweep: shardSweepScript,
 }
 export const renewScript = luaScript(
   ...BASE,
@@ -106,7 +110,6 @@ export const renewScript = luaScript(
 )
 export const settleScript = luaScript(...KEYS, 'buckets/settle.lua')
 export const aloneScript = luaScript(...KEYS, 'buckets/alone.lua')
-export const sweepScript = luaScript(...KEYS, 'buckets/sweep.lua')
 export const watchScript = luaScript(...KEYS, 'buckets/watch.lua')
 export const countsScript = luaScript(...KEYS, 'buckets/counts.lua')
 export const inFlightScript = luaScript(...KEYS, 'buckets/in-flight.lua')

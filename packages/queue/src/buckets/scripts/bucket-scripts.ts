@@ -33,7 +33,6 @@ import {
   renewScript,
   settleScript,
   steerScript,
-  sweepScript,
   tidyScript,
   watchScript,
 } from './bucket-lua.ts'
@@ -272,7 +271,7 @@ export class BucketScripts {
     everyMs: number,
     owedMs: number,
   ): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
-    const reply = await this.#run(sweepScript, [worker, everyMs, owedMs])
+    const reply = await this.#run(this.#scripts.sweep, [worker, everyMs, owedMs])
     const [isSwept, workers, waiting, requests, woken, unserved] = reply as [
       number,
       number,

@@ -21,6 +21,7 @@ const applyScript = luaScript(
   'slots/lines.lua',
   'slots/record.lua',
   'slots/ready.lua',
+  'outbox/stirs.lua',
   'outbox/applied.lua',
   'outbox/apply.lua',
 )
@@ -42,11 +43,13 @@ export interface ShardScriptsOptions {
 export class ShardScripts {
   readonly #redis: Redis
   readonly #keyList: readonly string[]
+  readonly #counts: string
   readonly #order: QueueOrder
 
   constructor({ redis, keys, order }: ShardScriptsOptions) {
     this.#redis = redis
     this.#keyList = keyListOf(keys)
+    this.#counts = keys.frontierCounts
     this.#order = order
   }
 
@@ -73,8 +76,14 @@ export class ShardScripts {
     return { added, lost, nudged: nudgesOf(nudged), ...jobChangesOf([woken, raised]) }
   }
 
-  async shardState(): Promise<ShardState> {
-    const reply = await this.#run(stateScript, [])
+  /** Resolves to the run in which it is noted to have nothing at all: `lua/outbox/rests.lua`. */
+  quietIn(): Promise<string | null> {
+    return this.#redis.hget(this.#counts, 'quiet')
+  }
+
+  /** @param tells it is to be noted, and told to all workers, when it has nothing for others */
+  async shardState(tells = false): Promise<ShardState> {
+    const reply = await this.#run(stateScript, [tells ? 1 : 0])
     const [replid, nowMs, offset, replica, [waiting, delayed, leased], sent, applied, run, mayFinish] =
       reply as [
         string,

@@ -20,7 +20,7 @@ function endingCrawl() {
   })
   const crawl = { waiting: 0, runOf01: 'run', quietIn: 'run' }
   const names = ['00', '01', HOME]
-  const worker = (name: string) => {
+  const worker = (name: string, times = TIMES) => {
     let looks = 0
     const looked: string[] = []
     const rests = new Map(names.map((shard) => [shard, new ShardRest()]))
@@ -54,7 +54,7 @@ function endingCrawl() {
         onChanges: () => {},
       }),
       onMissed: (shard) => rests.get(shard)!.stirred(),
-      times: TIMES,
+      times,
       logger: silentLogger,
     })
     return { tending, looks: () => looks, looked, rests }
@@ -105,7 +105,7 @@ function rest(rests: ReadonlyMap<string, ShardRest>): void {
 
 test('shards that have nothing are left alone until they have something, or are found to', async () => {
   const { crawl, worker } = endingCrawl()
-  const { tending, looked, rests } = worker('one')
+  const { tending, looked, rests } = worker('one', scaledTimes(0.01))
   rest(rests)
   tending.open()
   await vi.waitUntil(() => looked.length > 1, { interval: 5 })

@@ -111,11 +111,12 @@ export async function redisStore(
     logger.warn(partsOnOneServer(filterParts))
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
+  const mayDoubt = () => heartbeat.mayDoubt
   const parts = { redis: queueRedis, keys, workerId, keeper, channel, slots }
   const sharded = shards > 1 ? ShardedQueue.fromCrawler(crawler, { ...parts, shards, mayDoubt }) : undefined
   const present = isCluster && !sharded ? new PresentWorkers({ redis: queueRedis, keys }) : undefined
   const workers = present && { workers: () => present.count }
-  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt: () => heartbeat.mayDoubt, ...workers })
+  const queue = sharded ?? requestQueue(crawler, { ...parts, mayDoubt, ...workers })
   const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,

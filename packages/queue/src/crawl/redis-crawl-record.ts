@@ -43,9 +43,8 @@
  * Whether the crawl is finished is told once, when a worker has nothing to do, and again by the step in which it leaves. It is
  * not asked in between: another worker may have woken the crawl, and would be told to end it.
  *
- * When Redis comes back a second older, the cursor may be older than what start() has brought: the next elements are refused,
- * and so is the end, as others before them are gone, and start() is run again from there. If start() had ended by then, the worker that finds
- * nothing left to do, and the crawl not finished, runs it on.
+ * When Redis comes back a second older, the cursor may be older than what start() has brought: the next elements are refused, and so is the
+ * end, as others before them are gone, and start() is run again from there: by the worker that finds nothing left to do, if it had ended.
  *
  * A reply that is lost makes ioredis send a script again, so each answers the second time as it did the first.
  *

@@ -33,7 +33,8 @@ export type KnownSettingsInput = {
   readonly DOWNLOAD_SLOTS?: WrittenSetting<'DOWNLOAD_SLOTS'>
   /**
    * What delays and bounds hold for: each `host`, each registrable `domain` (`example.co.uk` with all its hosts), or each
-   * `ip` address; for `ip`, names are looked up before their requests are queued. Default `host`.
+   * `ip` address; for `ip`, names are looked up before their requests are queued. A crawl keeps its own as long as
+   * anything waits: a worker or run with another is refused. Default `host`.
    */
   readonly POLITENESS_GROUP_BY?: WrittenSetting<'POLITENESS_GROUP_BY'>
   /** Adapts the delay to how fast a host answers; never below DOWNLOAD_DELAY or Crawl-delay. Default `false`. */
@@ -208,7 +209,8 @@ export type KnownSettingsInput = {
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /**
    * Whether the crawl comes back to its pages: `fixed`, to each after RECRAWL_INTERVAL; `adaptive`, to each as often as it
-   * pays, by what earlier visits have shown. The next run needs a JOBDIR or Redis. Default `off`.
+   * pays, by what earlier visits have shown. The next run needs a JOBDIR or Redis. A worker with another RECRAWL than
+   * those at work is refused. Default `off`.
    */
   readonly RECRAWL?: WrittenSetting<'RECRAWL'>
   /**
@@ -288,7 +290,7 @@ export type KnownSettingsInput = {
   /**
    * false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl,
    * also one begun by `worker --new`, does not fetch again what the dupefilter has seen. They also stay when a RedisSpider
-   * has finished, because new seeds wake it. Default `false`.
+   * has finished, because new seeds wake it. A worker with another value than those at work is refused. Default `false`.
    */
   readonly SCHEDULER_PERSIST?: WrittenSetting<'SCHEDULER_PERSIST'>
   /**

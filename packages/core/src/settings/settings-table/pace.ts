@@ -65,7 +65,7 @@ export const PACE_SETTINGS = [
     default: 'host',
     since: 'webloom',
     summary:
-      'What delays and bounds hold for: each `host`, each registrable `domain` (`example.co.uk` with all its hosts), or each `ip` address; for `ip`, names are looked up before their requests are queued.',
+      'What delays and bounds hold for: each `host`, each registrable `domain` (`example.co.uk` with all its hosts), or each `ip` address; for `ip`, names are looked up before their requests are queued. A crawl keeps its own as long as anything waits: a worker or run with another is refused.',
   },
   {
     name: 'AUTOTHROTTLE_ENABLED',

@@ -9,7 +9,7 @@ export const RECRAWL_SETTINGS = [
     default: 'off',
     since: 'webloom',
     summary:
-      'Whether the crawl comes back to its pages: `fixed`, to each after RECRAWL_INTERVAL; `adaptive`, to each as often as it pays, by what earlier visits have shown. The next run needs a JOBDIR or Redis.',
+      'Whether the crawl comes back to its pages: `fixed`, to each after RECRAWL_INTERVAL; `adaptive`, to each as often as it pays, by what earlier visits have shown. The next run needs a JOBDIR or Redis. A worker with another RECRAWL than those at work is refused.',
   },
   {
     name: 'RECRAWL_INTERVAL',

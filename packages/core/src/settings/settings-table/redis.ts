@@ -157,7 +157,7 @@ export const REDIS_SETTINGS = [
     default: false,
     since: 'scrapy-redis',
     summary:
-      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, also one begun by `worker --new`, does not fetch again what the dupefilter has seen. They also stay when a RedisSpider has finished, because new seeds wake it.',
+      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, also one begun by `worker --new`, does not fetch again what the dupefilter has seen. They also stay when a RedisSpider has finished, because new seeds wake it. A worker with another value than those at work is refused.',
   },
   {
     name: 'SCHEDULER_FLUSH_ON_START',

@@ -24,10 +24,10 @@ test.each(['turns', 'job'] as const)(
   (mode) => twoCrawls(mode, servers),
 )
 
-test('QUEUE_MODE=turns: three workers share a crawl: each page is fetched once, and all end', () =>
-  sharedByThree('turns', servers))
-
 describe('QUEUE_MODE=job', () => {
+  test('three workers share a crawl: each page is fetched once, and all end', () =>
+    sharedByThree('job', servers))
+
   test('a worker that starts after the end fetches nothing; crawl and worker --new begin anew', () =>
     afterTheEnd('job', servers))
 

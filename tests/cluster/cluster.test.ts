@@ -21,14 +21,10 @@ afterAll(() => servers[Symbol.asyncDispose]())
 
 const LONG = { timeout: 120_000 }
 
-// With turns cluster-workers.test.ts has workers that share one, page by page, and so have worlds.
-test.concurrent(
-  'QUEUE_MODE=job three workers share a crawl: each page is fetched once, and all end',
-  LONG,
-  () => sharedByThree('job', servers),
-)
-
 describe.concurrent('QUEUE_MODE=turns', LONG, () => {
+  test('three workers share a crawl: each page is fetched once, and all end', () =>
+    sharedByThree('turns', servers))
+
   test('what one Redis holds is of its role alone', () => eachRoleAlone('turns'))
 
   test('a worker that starts after the end fetches nothing; crawl and worker --new begin anew', () =>

@@ -3,11 +3,11 @@
 import { test } from 'vitest'
 import { joinsFull } from './cluster-outages.ts'
 
-// With turns: cluster-redis.soak.test.ts.
+// With jobs: cluster-redis.soak.test.ts.
 test(
-  'QUEUE_MODE=job: one waits until there is room, and another ends when it is told to',
+  'QUEUE_MODE=turns: one waits until there is room, and another ends when it is told to',
   {
     timeout: 120_000,
   },
-  () => joinsFull('job'),
+  () => joinsFull('turns'),
 )

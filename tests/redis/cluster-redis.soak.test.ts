@@ -31,5 +31,5 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     stoodStill(30_000, { mode }))
 })
 
-test('QUEUE_MODE=turns: one waits until there is room, and another ends when it is told to', () =>
-  joinsFull('turns'))
+test('QUEUE_MODE=job: one waits until there is room, and another ends when it is told to', () =>
+  joinsFull('job'))

@@ -6,6 +6,9 @@ export const IN_FULL: boolean = process.env.TESTS_IN_FULL === 'true'
 
 /** All of them in a soak, else those of these names. */
 export function casesOf<Case>(all: Readonly<Record<string, Case>>, ...telling: string[]): [string, Case][] {
+  const unknown = telling.filter((name) => !Object.hasOwn(all, name))
+  if (unknown.length > 0)
+    throw new Error(`no case is called ${unknown.join(', ')}; there are ${Object.keys(all).join(', ')}`)
   return Object.entries(all).filter(([name]) => IN_FULL || telling.includes(name))
 }
 

@@ -25,18 +25,16 @@ export class AskingProcesses implements AsyncDisposable {
     )
   }
 
-  /** How often each page was told to be new. */
-  async told(asked: Asked): Promise<Uint8Array> {
+  /** Of each process, the numbers of the pages that it was told are new. */
+  async told(asked: Asked): Promise<number[][]> {
     for (const worker of this.#workers) {
       worker.forget()
       worker.write(`${JSON.stringify(asked)}\n`)
     }
-    for (const worker of this.#workers) await worker.waitForOutput(/ready\n/)
-    for (const worker of this.#workers) worker.write('go\n')
-    const told = new Uint8Array(asked.pages)
+    const told: number[][] = []
     for (const worker of this.#workers) {
       const [, numbers] = await worker.waitForOutput(/^(\[.*\])\n/m)
-      for (const n of JSON.parse(numbers!) as number[]) told[n]!++
+      told.push(JSON.parse(numbers!))
     }
     return told
   }

@@ -1,6 +1,6 @@
 /**
- * A worker process for the tests. Reads two lines for each filter: which it is, whereupon it opens it and says `ready`, and any other,
- * whereupon it asks about pages, and prints which were new.
+ * A worker process for the tests. Reads a line for each filter: which it is, whereupon it opens it, asks about pages as soon as both
+ * processes have opened it, and prints which were new.
  */
 import { createInterface } from 'node:readline'
 import { Request } from '@webloom/core'
@@ -28,11 +28,16 @@ const FILTERS: Record<string, (key: string) => RedisDupeFilter> = {
 }
 
 const BATCH = 100
+/** Few: the other process is to have its turn in between. */
+const AT_ONCE = 3
 
 async function freshOf(filter: RedisDupeFilter, pages: number): Promise<number[]> {
   const fresh: number[] = []
   const asking: Promise<void>[] = []
-  for (let from = 0; from < pages; from += BATCH) {
+  const batches = pages / BATCH
+  for (let nth = 0; nth < batches; nth++) {
+    // Each in an order of its own: of two that follow one another, one would be told of nothing new.
+    const from = BATCH * (asker === 'a' ? nth : (7 * nth) % batches)
     const numbers = Array.from({ length: BATCH }, (_, n) => from + n)
     const requests = numbers.map((n) => new Request(`https://example.com/${n}`))
     const ask = async () => {
@@ -41,10 +46,17 @@ async function freshOf(filter: RedisDupeFilter, pages: number): Promise<number[]
       for (const [n, isSeen] of seen.entries()) if (!isSeen) fresh.push(from + n)
     }
     asking.push(ask())
-    if (asking.length % 10 === 0) await Promise.all(asking)
+    if (asking.length % AT_ONCE === 0) await Promise.all(asking)
   }
   await Promise.all(asking)
   return fresh
+}
+
+/** Looks without a pause, so that both begin at once. */
+async function bothAreThere(key: string): Promise<void> {
+  const there = `${key}:there`
+  await redis.incr(there)
+  while ((await redis.get(there)) !== '2');
 }
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
@@ -52,8 +64,7 @@ for (let line = await lines.next(); !line.done; line = await lines.next()) {
   const { key, kind, pages } = JSON.parse(line.value) as Asked
   const filter = FILTERS[kind]!(key)
   await filter.open()
-  console.log('ready')
-  await lines.next()
+  await bothAreThere(key)
   const fresh = await freshOf(filter, pages)
   await filter.close()
   console.log(JSON.stringify(fresh))

@@ -3,8 +3,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { crawl, type SettingsInput, type SpiderClass } from 'webloom'
+import { environmentSettings, type ProtocolTimes } from '@webloom/core'
+import type { SettingsInput, SpiderClass } from 'webloom'
 import type { Logger } from 'webloom/ports'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
 
 export type Page = string | { readonly type?: string; readonly body: string | Uint8Array }
 
@@ -51,6 +53,7 @@ export async function run(
   Class: SpiderClass,
   site: SmallSite,
   settings: SettingsInput = {},
+  times?: ProtocolTimes,
 ): Promise<Outcome> {
   const items: unknown[] = []
   const warnings: string[] = []
@@ -62,10 +65,16 @@ export async function run(
       return item
     }
   }
-  const { stats } = await crawl(Class, {
+  const crawl = await assemble(Class, {
     args: { site: site.url },
-    settings: { ITEM_PIPELINES: [[Collector as never, 1]], CONCURRENT_REQUESTS: 1, ...settings },
-    logger,
+    layers: {
+      environment: environmentSettings(process.env),
+      command: { ITEM_PIPELINES: [[Collector as never, 1]], CONCURRENT_REQUESTS: 1, ...settings },
+    },
+    folder: process.cwd(),
+    createLogger: () => logger,
+    ...(times && { times }),
   })
+  const { stats } = await crawl.run()
   return { items, stats: stats as Record<string, unknown>, warnings }
 }

@@ -10,6 +10,7 @@ import { type Monitors, type Response, Spider, type SpiderClass } from '@webloom
 import { startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
+import { commandName } from '../../packages/webloom/src/terminal/resume-line.ts'
 
 interface Told {
   readonly signature: string | undefined
@@ -77,7 +78,7 @@ test('a crawl that brings too little tells a webhook in one signed message, trie
   expect(hook.told[0]!.text).not.toContain('hush')
   expect(JSON.parse(hook.told[0]!.text)).toMatchObject({
     spider: 'shop',
-    more: expect.stringMatching(/^(?:npx )?webloom runs shop --compare$/),
+    more: `${commandName()} runs shop --compare`,
     items: 2,
     finishReason: 'finished',
     alerts,

@@ -1,5 +1,6 @@
 /** A crawl that waits for the next day, as its budget is spent, is let go on today: judged by what the web was asked for. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startFakeWeb, startFakeWebProcess, startRedis, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { crawl } from 'webloom'
@@ -27,6 +28,8 @@ test('in a JOBDIR: stopped, and begun again by the same line with a larger budge
       }),
     })
     await Promise.race([Promise.all([waits.promise, web.waitForHits(pages, 60_000)]), running])
+    // Waits: one page too many would be asked for now.
+    await sleep(300)
     stopping.abort()
     expect((await running).finishReason).toBe('shutdown')
   }

@@ -12,6 +12,7 @@ import { refuseOpenBrowser } from './chromium/egress-probe.ts'
 interface Elsewhere {
   readonly url: string
   readonly port: string
+  isThere(): boolean
   freeze(): void
   thaw(): void
   stop(): void
@@ -36,10 +37,15 @@ async function startElsewhere(...flags: string[]): Promise<Elsewhere> {
   return {
     url,
     port: new URL(url).port,
+    isThere: () => program.exitCode === null && program.signalCode === null,
     freeze: () => void process.kill(-program.pid!, 'SIGSTOP'),
     thaw: () => void process.kill(-program.pid!, 'SIGCONT'),
     stop() {
-      process.kill(-program.pid!, 'SIGKILL')
+      try {
+        process.kill(-program.pid!, 'SIGKILL')
+      } catch {
+        // It was stopped before.
+      }
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     },
   }
@@ -162,6 +168,8 @@ test('a browser that is not there ends the crawl with the line to type', async (
 })
 
 test('one that is started anew is reached again: its pages wait for it', async () => {
+  // A second try may come to one that is stopped.
+  if (!closed.isThere()) closed = await startElsewhere(WEBRTC_FLAG)
   const { port } = closed
   await using browsing = await Browsing.open({
     settings: { BROWSER_CDP_URL: `http://127.0.0.1:${port}` },

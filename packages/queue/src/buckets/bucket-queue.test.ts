@@ -182,10 +182,21 @@ describe('several workers', () => {
     await queue.push([page('a', 0)], 'o')
     // The lines of so many others: to find names that belong to this bucket takes a million of them.
     const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
-    const line = (await bench.redis.hget(lines, 'a.test'))!
-    const others = Array.from({ length: 2300 }, (_, n) => [`host-${n}.test`, line] as const)
+    const short = (await bench.redis.hget(lines, 'a.test'))!
+    await queue.push(pages('a', 200), 'o')
+    const long = (await bench.redis.hget(lines, 'a.test'))!
+    expect(long).toContain('\n@')
+    const others = Array.from(
+      { length: 2300 },
+      (_, n) => [`host-${n}.test`, n % 10 === 0 ? long : short] as const,
+    )
     expect(await bench.redis.hset(lines, Object.fromEntries(others))).toBe(2300)
+    // A long line has its requests in a list.
+    for (const [host, line] of others)
+      if (line === long) await bench.redis.rpush(`${keys.frontier}:line:0:${host}`, 'a page')
+    expect((await queue.counts()).waiting).toBe(200)
     await queue.clear()
+    expect((await queue.counts()).waiting).toBe(0)
     await queue.close()
     expect(await bench.redis.keys(`${keys.frontier}:*`)).toEqual([`${keys.frontier}:counts`])
   })

@@ -7,7 +7,7 @@ const SOAKS = ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts']
 const BY_THE_CLOCK = ['tests/politeness/cluster-politeness.soak.test.ts']
 /** Alone, too: what a lost lock allows is judged by the clock. */
 const WORLDS = ['tests/world/**/*.soak.test.ts']
-const OTHERS = ['**/node_modules/**']
+const OTHERS = ['**/node_modules/**', '**/fixtures/**']
 
 /** The long tests: `npm run soak`. Not merged with the base, which would add up what they exclude. */
 export default defineConfig({

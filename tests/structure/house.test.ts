@@ -15,6 +15,7 @@ import { luaRefusalProblems } from './checks/lua/lua-refusals.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems, unusedPermissions } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
+import { soakProblems } from './checks/soaks-beside.ts'
 import { sourceFiles, unseenFiles } from './files/source-files.ts'
 import { documentProblems } from './pages/documents.ts'
 
@@ -71,6 +72,7 @@ describe('this repository', () => {
       (root: string) => docstringVerbProblems(root, NO_VERB),
     ],
     ['a test that sleeps says why nothing can be awaited, in a comment of one form', literalSleepProblems],
+    ['cases that a test leaves to the soaks are tried by one, which imports it', soakProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
     ['a Lua script refuses by a code of its own, not by words of Redis', luaRefusalProblems],
     ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
@@ -230,6 +232,11 @@ describe('each check can fail', () => {
       `${path}:11 ${says} await sleep(STALE_MS + 50)`,
       `${path}:12 ${says} await sleep(ms)`,
       `${path}:13 ${says} await wait(STALE_MS)`,
+    ])
+  })
+  test('on a test whose other cases no soak tries', () => {
+    expect(soakProblems(fixture('soaks'))).toEqual([
+      'packages/queue/src/turns/left.test.ts leaves cases to the soaks, and no *.soak.test.ts imports it',
     ])
   })
   test('on a header that does not tell what is read, or tells what is not, and on a call that sends less', () => {

@@ -1,5 +1,4 @@
 import { MemoryStatsCollector, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
-import { casesOf } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { fresh, inDoubt, pages, seen } from '../../testing/pages.ts'
@@ -19,7 +18,7 @@ const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilt
   'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 20_000, errorRate: 1e-9 }),
 }
 
-describe.each(casesOf(FILTERS, 'redis-set'))('%s', (_kind, make) => {
+describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
   /** Workers of crawls on one filter; each crawl has a queue of its own. */
   async function joined(key: string, crawl: string, more: Partial<RedisDupeFilterOptions> = {}) {
     const options = { key, crawl: () => crawl, redisRunId: () => `queue of ${crawl}`, ...more }

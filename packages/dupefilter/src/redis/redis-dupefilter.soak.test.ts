@@ -2,5 +2,4 @@
 
 import '../asking/question-line.test.ts'
 import './asking-processes.test.ts'
-import './filter-crawl.test.ts'
 import './redis-dupefilter-askers.test.ts'

@@ -1,5 +1,3 @@
-/** All cases of the tests of crashes, and of a Redis in trouble. */
+/** All cases of bucket-crashes.test.ts. */
 
 import './bucket-crashes.test.ts'
-import './bucket-redis-set-back.test.ts'
-import './bucket-redis-trouble.test.ts'

@@ -14,12 +14,16 @@ const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
 
 // Each with its own crawl, or its own server; most of it is waiting.
 describe.concurrent('Redis', () => {
-  test('whichever reply is lost: each page is done, and none twice', async () => {
-    // A crawl like this has about sixty; the others are looked at by turns.
-    const step = inFull<number>(1, 9)
-    const offset = Date.now() % step
-    await Promise.all(Array.from({ length: 7 }, (_, n) => lossAt(n * 9 + offset, n * 9 + 9, step)))
-  }, 120_000)
+  test(
+    'whichever reply is lost: each page is done, and none twice',
+    async () => {
+      // A crawl like this has about sixty; the others are looked at by turns.
+      const step = inFull<number>(1, 9)
+      const offset = Date.now() % step
+      await Promise.all(Array.from({ length: 7 }, (_, n) => lossAt(n * 9 + offset, n * 9 + 9, step)))
+    },
+    inFull(600_000, 120_000),
+  )
 
   async function lossAt(from: number, to: number, step: number): Promise<void> {
     for (let nth = from; nth < to; nth += step) {

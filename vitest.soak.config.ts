@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 const { projects, ...shared } = base.test!
-const SOAKS = ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts']
+const SOAKS = ['{tests,examples}/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts']
 /** What they count or measure depends on how busy the machine is. */
 const BY_THE_CLOCK = ['tests/politeness/cluster-politeness.soak.test.ts']
 /** Alone, too: what a lost lock allows is judged by the clock. */

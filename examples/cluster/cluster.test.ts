@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type ProcessResult, type RedisServer, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SHORT_TIMES } from '../../tests/cluster/cluster-crawl.ts'
-import { hosts } from '../../tests/projects/command-hosts.ts'
+import { startWebloom } from '../../tests/projects/command-hosts.ts'
 import { type Site, startSite } from './site/site.ts'
 import { MILLS, YARNS_PER_MILL } from './site/yarns.ts'
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 const webloom = (...words: string[]): Promise<ProcessResult> =>
-  hosts.start(words, {
+  startWebloom(words, {
     cwd: import.meta.dirname,
     env: {
       REDIS_URL: redis.url,

@@ -1,9 +1,9 @@
-/** The three spiders as somebody would run them: real workers, a real Redis, the site beside them. */
+/** The three spiders as somebody would run them: workers, a real Redis, the site beside them. */
 
 import { type ProcessResult, type RedisServer, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SHORT_TIMES } from '../../tests/cluster/cluster-crawl.ts'
-import { hosts } from '../../tests/projects/command-hosts.ts'
+import { startWebloom } from '../../tests/projects/command-hosts.ts'
 import { entriesOf, PATHS, type Site, startSite } from './site/site.ts'
 
 let redis: RedisServer
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 
 const worker = (spider: string, ...words: string[]): Promise<ProcessResult> =>
-  hosts.start(['worker', spider, '-s', 'DOWNLOAD_DELAY=0', ...words], {
+  startWebloom(['worker', spider, '-s', 'DOWNLOAD_DELAY=0', ...words], {
     cwd: import.meta.dirname,
     env: { REDIS_URL: redis.url, WEBLOOM_LOG_FORMAT: 'json' },
     factor: SHORT_TIMES,

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { tempDir } from '@webloom/testkit'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { CommandLine } from '../../tests/projects/command-line.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startWebloom } from '../../tests/projects/command-hosts.ts'
 import { authors } from '../quotes/site/authors.ts'
 import { quotes } from '../quotes/site/quotes.ts'
 import { type Site, startSite } from './site/site.ts'
-
-const commands = new CommandLine()
-afterAll(() => commands[Symbol.asyncDispose]())
 
 let site: Site
 beforeEach(async () => {
@@ -20,7 +17,7 @@ async function crawl(spider: string, ...words: string[]): Promise<Record<string,
   await using folder = await tempDir()
   const output = folder.join('items.jsonl')
   const line = ['crawl', spider, '-a', `site=${site.url}`, '-O', output, ...words]
-  const { code, stderr } = await commands.run(line, { cwd: import.meta.dirname })
+  const { code, stderr } = await startWebloom(line, { cwd: import.meta.dirname, timeoutMs: 60_000 }).exited
   expect(code, stderr).toBe(0)
   const lines = readFileSync(output, 'utf8').trim().split('\n')
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>)

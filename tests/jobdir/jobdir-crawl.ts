@@ -2,9 +2,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type FakeWeb, type ProcessResult, startProcess, type TempDir } from '@webloom/testkit'
-import { HAS_HOSTS, hosts, type Running } from '../projects/command-hosts.ts'
-import { CLI, projectFolder } from '../projects/project-folder.ts'
+import type { FakeWeb, ProcessResult, TempDir } from '@webloom/testkit'
+import { type Running, startWebloom } from '../projects/command-hosts.ts'
+import { projectFolder } from '../projects/project-folder.ts'
 
 /** A folder in which `spider.ts` crawls a fake web, with JOBDIR=job. */
 export class JobFolder implements AsyncDisposable {
@@ -22,8 +22,7 @@ export class JobFolder implements AsyncDisposable {
   /** `webloom runspider spider.ts -s JOBDIR=job` and what else is given. */
   start(...args: string[]): Running {
     const words = ['runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args]
-    const options = { cwd: this.#dir.path, release: this.#release, timeoutMs: 120_000 }
-    return HAS_HOSTS ? hosts.start(words, options) : startProcess(process.execPath, [CLI, ...words], options)
+    return startWebloom(words, { cwd: this.#dir.path, release: this.#release, timeoutMs: 120_000 })
   }
 
   run(...args: string[]): Promise<ProcessResult> {

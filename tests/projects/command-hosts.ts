@@ -7,6 +7,7 @@
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { type ProcessResult, type StartedProcess, startProcess } from '@webloom/testkit'
+import { CLI } from './project-folder.ts'
 
 const HOST = join(import.meta.dirname, 'command-line-host.ts')
 const WEBLOOM = join(import.meta.dirname, '../../packages/webloom')
@@ -184,3 +185,8 @@ export class CommandHosts {
 export const hosts = new CommandHosts()
 /** The soaks start each command as a user does. */
 export const HAS_HOSTS = process.env.TESTS_OWN_PROCESSES !== 'true'
+
+/** `webloom <words>` in a host, or in the soaks as a user's shell starts it, with the protocol's own times. */
+export function startWebloom(words: readonly string[], options: LineOptions): Running {
+  return HAS_HOSTS ? hosts.start(words, options) : startProcess(process.execPath, [CLI, ...words], options)
+}

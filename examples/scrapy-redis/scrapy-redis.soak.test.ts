@@ -1,0 +1,3 @@
+/** Real workers: a process each, with the protocol’s own times. */
+
+import './scrapy-redis.test.ts'

@@ -1,0 +1,3 @@
+/** Each command of the tutorial as a process of its own. */
+
+import './tutorial.test.ts'

@@ -45,7 +45,7 @@ async function onNodeOf(key: string, ...command: string[]) {
   return (await cluster.masterOf(key))!.command(...(command as [string, ...string[]]))
 }
 
-// With turns and redis-set: rights/cluster-rights.soak.test.ts, and in shards below.
+// With turns: fail-over/fail-over.test.ts, and with redis-set rights/cluster-rights.soak.test.ts.
 test.concurrent('all pages are crawled, with job and redis-bloom', async () => {
   const mode = { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom', DUPEFILTER_SHARDS: 12 } as const
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 8 })

@@ -1,4 +1,7 @@
-/** What `webloom completion zsh` and `fish` print, in these shells on a terminal: keys, Tab, and the line that stands there then. */
+/**
+ * What `webloom completion zsh` and `fish` print, in these shells on a terminal: keys, Tab, and the line that stands there then; and all
+ * lines of completion.test.ts.
+ */
 
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -20,9 +20,9 @@ describe('thirty hosts with delays of 0.2 to 1 s', () => {
   test('one that answers 429 and one that hangs cost the others nothing', async () => {
     const [without, withBad]: [number[][], number[][]] = [[], []]
     for (let round = 0; round < 3; round++) {
-      const round = { redis, hosts, restarts: false, windowMs }
-      without.push([...(await paceRound({ ...round, withBadHosts: false })).shares])
-      withBad.push([...(await paceRound({ ...round, withBadHosts: true })).shares])
+      const options = { redis, hosts, restarts: false, windowMs }
+      without.push([...(await paceRound({ ...options, withBadHosts: false })).shares])
+      withBad.push([...(await paceRound({ ...options, withBadHosts: true })).shares])
     }
     const [expected, got] = [medians(without), medians(withBad)]
     console.log(`shares without: ${shown(expected)}\nwith bad ones:  ${shown(got)}`)

@@ -1,4 +1,7 @@
-/** `create webloom` by each package manager that the registry has, with what it installs; workers of the redis template; the browser template. */
+/**
+ * `create webloom` by each package manager that the registry has, with what it installs; workers of the redis template; the browser
+ * template; and the templates that create-webloom.test.ts leaves out.
+ */
 
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import {

@@ -1,4 +1,7 @@
-/** Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. */
+/**
+ * Runs that begin by themselves on machines that are killed, and a Redis that is: judged by what the web was asked for. And all that
+ * `webloom schedule` refuses, which schedule-command.test.ts has a part of.
+ */
 
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What a page says to the worker itself, by DevTools, is bounded. */
+/** What a page says to the worker itself, by DevTools, is bounded; and hard-pages.test.ts with a page for each script. */
 
 import { expect, test } from 'vitest'
 import './hard-pages.test.ts'

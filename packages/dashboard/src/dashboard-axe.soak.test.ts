@@ -1,4 +1,7 @@
-/** Every view in a real browser, as axe-core judges it: WCAG 2.2 AA, in light and dark, wide and on a phone. */
+/**
+ * Every view in a real browser, as axe-core judges it: WCAG 2.2 AA, in light and dark, wide and on a phone; and what
+ * dashboard-browser.test.ts looks at, on more pages and in both themes.
+ */
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -49,11 +49,11 @@ async function opened(
   return { page, problems, [Symbol.asyncDispose]: () => page.close() }
 }
 
-test('every page fits a phone, has readable contrast in both themes, and names what can be reached by keyboard', async () => {
+test('every page fits a phone, has readable contrast, and names what can be reached by keyboard', async () => {
   await using at = await opened('', { viewport: PHONE })
   for (const [n, path] of ADDRESSES.entries()) {
     await at.page.goto(dashboard.url + path)
-    // The soak looks at each page in both; here they take turns.
+    // The soak looks at each page in both themes; here they take turns.
     for (const colorScheme of IN_FULL ? THEMES : [THEMES[n % 2]!]) {
       await at.page.emulateMedia({ colorScheme })
       const found = await at.page.evaluate(INSPECTION)

@@ -1,4 +1,4 @@
-// Run on a pseudo terminal by screen.test.ts: a crawl of a second, with log lines and a spider's own words between.
+// Run on a pseudo terminal by screen-processes.test.ts: a crawl of a second, with log lines and a spider's own words between.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -1,4 +1,4 @@
-// Run by screen.test.ts with a slow reader at standard error: all must arrive, though the process exits at once.
+// Run by screen-processes.test.ts with a slow reader at standard error: all must arrive, though the process exits at once.
 
 const { createLogger } = await import(new URL('../src/terminal/logger.ts', import.meta.url))
 const logger = createLogger()

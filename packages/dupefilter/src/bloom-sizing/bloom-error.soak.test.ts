@@ -1,3 +1,5 @@
+/** What errors Bloom filters of some sizes make, by a million probes; and bloom-offsets.test.ts with more. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { measuredError } from '../../testing/bloom-probes.ts'
 import './bloom-offsets.test.ts'

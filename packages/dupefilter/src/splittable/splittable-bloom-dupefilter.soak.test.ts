@@ -1,3 +1,5 @@
+/** What errors a splittable filter makes while it grows a hundredfold; and the contract with each choice. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { pages } from '../../testing/pages.ts'

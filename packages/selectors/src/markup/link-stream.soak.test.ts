@@ -1,3 +1,5 @@
+/** Links of some thousand real pages, whole and broken, as the tree has them; and more of what the tests of links and simple queries make up. */
+
 import { globSync, readFileSync } from 'node:fs'
 import { brokenMarkup, randomStream } from '@webloom/testkit'
 import { expect, test } from 'vitest'

@@ -5,6 +5,8 @@
  * process that works for a while comes to have it at its full size: here that happened during the fifth, the end or
  * the closing, by chance, and 20 to 50 MiB were counted as the feed's. It has that size from the first here, as in a
  * crawl that has fetched some hundred pages.
+ *
+ * And the tests of feeds beside it, with more items, kills and formats.
  */
 
 import { spawnSync } from 'node:child_process'

@@ -10,7 +10,7 @@ const SHORT_CHAIN = 40
 const SETTINGS = IN_FULL ? {} : { TRAP_CHAIN_MAX: SHORT_CHAIN }
 const PAGES = IN_FULL ? 300 : 2 * SHORT_CHAIN
 /** What may be fetched of an endless chain: fewer than the default allows, where it is shorter. */
-const MOST = inFull(300, 100)
+const MOST = inFull<number>(300, 100)
 
 const numberIn = (query: URLSearchParams, key: string) => Number(query.get(key) ?? 0)
 

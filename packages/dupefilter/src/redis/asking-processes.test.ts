@@ -14,10 +14,10 @@ afterAll(async () => {
   await bench.stop()
 })
 
-const PAGES = inFull(3000, 1000)
+const PAGES = inFull<number>(3000, 1000)
 test.each([
-  ['redis-set', inFull(10_000, 3000)],
-  ['redis-bloom', inFull(10_000, 2000)],
+  ['redis-set', inFull<number>(10_000, 3000)],
+  ['redis-bloom', inFull<number>(10_000, 2000)],
   ['redis-key', PAGES],
   ['counting-bloom', PAGES],
   ['redis-bloom by host', PAGES],

@@ -220,7 +220,7 @@ describe.concurrent.each([
   { name: 'a replica that lagged takes over', server: replaced, crawls: inFull(CRAWLS, ['two workers']) },
 ])('Redis, $name', ({ server, crawls }) => {
   const testOf = (crawl: Crawl, name: string, run: () => Promise<void>) => {
-    if (crawls.includes(crawl)) test(name, run, inFull(600_000, 120_000))
+    if (crawls.includes(crawl)) test(name, run, inFull<number>(600_000, 120_000))
   }
 
   testOf(

@@ -22,7 +22,7 @@ describe.concurrent('Redis', () => {
       const offset = Date.now() % step
       await Promise.all(Array.from({ length: 7 }, (_, n) => lossAt(n * 9 + offset, n * 9 + 9, step)))
     },
-    inFull(600_000, 120_000),
+    inFull<number>(600_000, 120_000),
   )
 
   async function lossAt(from: number, to: number, step: number): Promise<void> {

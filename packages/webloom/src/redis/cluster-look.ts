@@ -13,8 +13,9 @@ import {
   type WebloomError,
   within,
 } from '@webloom/core'
+import type { LockedLook } from './lasting-trouble.ts'
 import { explainLogin, outageInWords, refusalOf } from './redis-refusal.ts'
-import { IsRefused } from './refusal.ts'
+import { IsRefused, type Refusal } from './refusal.ts'
 
 const SLOTS = 16_384
 
@@ -90,7 +91,7 @@ export async function lookAtCluster(options: RedisOptions, timeoutMs: number): P
 
 /**
  * Resolves to the refusal of a server that does not let us in, of a cluster none of whose nodes does, or of a master of it that does not though
- * others do; to undefined where none refuses, or none answers. Rejects where a node of a cluster that is late may let us in.
+ * others do; to undefined where none refuses. Rejects where a node of a cluster that does not answer may let us in, or is the one that did not before.
  *
  * @param aclLine gives a user all rights that are needed
  */
@@ -98,6 +99,7 @@ export async function lockedOutOf(
   target: RedisTarget,
   aclLine: string,
   timeoutMs: number,
+  { before, isLast }: LockedLook,
 ): Promise<WebloomError | undefined> {
   const { options, shown, setting } = target
   if (!options.nodes) {
@@ -105,10 +107,17 @@ export async function lockedOutOf(
     return REFUSES.test(error) ? refusedLogin(error, shown, setting) : undefined
   }
   const { nodes, answers } = await lookAtCluster(options, timeoutMs)
+  if (answers) {
+    const lockedBefore = before instanceof IsLockedAtMaster ? before.node : undefined
+    const locked = lockedAtMaster({ nodes }, target, aclLine)
+    const isAway = ({ isMaster, error, ...place }: NodeSeen) =>
+      isMaster && error !== undefined && !REFUSES.test(error) && shownOf(place) === lockedBefore
+    if (!locked && nodes.some(isAway)) throw new Error('the node that did not let us in does not answer')
+    return locked
+  }
   const refused = nodes.find(({ error = '' }) => REFUSES.test(error))
-  if (!answers && nodes.some(({ error = '' }) => IS_LATE.test(error)))
-    throw new Error('not all nodes have answered')
-  if (answers || !refused) return lockedAtMaster({ nodes }, target, aclLine)
+  const mayLetIn = !isLast && nodes.some(({ error = '' }) => IS_LATE.test(error))
+  if (!refused || mayLetIn) throw new Error('not all nodes have answered')
   return refusedLogin(refused.error!, shown, setting)
 }
 
@@ -116,6 +125,17 @@ function refusedLogin(why: string, shown: string, setting: string): WebloomError
   const error = new Error(why)
   explainLogin(error, shown, setting)
   return refusalOf(error)
+}
+
+/** Of one node alone. */
+class IsLockedAtMaster extends IsRefused {
+  /** `host:port` */
+  readonly node: string
+
+  constructor(shown: string, node: string, refusal: Refusal) {
+    super(shown, refusal)
+    this.node = node
+  }
 }
 
 /** Returns the refusal of a master that does not know our user, though others do: it was added later, or was a replica. */
@@ -130,7 +150,7 @@ export function lockedAtMaster(
   const cure = username
     ? aclLine.replace('<user>', () => username)
     : 'ACL SETUSER default on ><password> (and the same as requirepass in its redis.conf)'
-  return new IsRefused(shown, {
+  return new IsLockedAtMaster(shown, shownOf(node), {
     why: `its node ${shownOf(node)} does not let this process in, though others do (Redis says: ${node.error}). Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${node.host} -p ${node.port}): ${cure} (docs/deploy.md says more)`,
   })
 }

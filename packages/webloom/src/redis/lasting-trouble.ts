@@ -43,14 +43,22 @@ interface LastingTroubleOptions {
   readonly logger: Logger
   /** What was told of the server, by any connection to it. */
   readonly told: Set<string>
-  /** Resolves to the refusal of a server, of a cluster or of a master of it; to undefined when all that answer let us in. */
-  readonly lockedOut: () => Promise<WebloomError | undefined>
+  /** Resolves to the refusal of a server, of a cluster or of a master of it; to undefined when we are let in. Rejects when that cannot be told. */
+  readonly lockedOut: (look: LockedLook) => Promise<WebloomError | undefined>
   /** How long trouble may last. */
   readonly msMax: number
   /** How long `locked` may. */
   readonly lockedMsMax: number
   /** Returns who is told; undefined where no crawl runs: a dashboard of many servers goes on without that one. */
   readonly onHopeless: () => OnHopeless | undefined
+}
+
+/** One look of several. */
+export interface LockedLook {
+  /** What the last one found that could tell. */
+  readonly before: WebloomError | undefined
+  /** Nodes that are still late then are taken for some that refuse. */
+  readonly isLast: boolean
 }
 
 /** Called once, when trouble has lasted for too long: the crawl cannot go on. `isTold`: the log says so. */
@@ -141,12 +149,19 @@ export class LastingTrouble {
     const startedAt = performance.now()
     let error: WebloomError | undefined
     while (!this.#isClosed) {
-      // A busy machine cannot tell, for a moment.
-      error = await lockedOut().catch(() => error)
-      if (!error) return this.#tellOver('locked', 'Redis lets this process in again; the crawl goes on')
-      if (lockedMsMax > 0) this.#tell('locked', error)
-      if (performance.now() - startedAt >= lockedMsMax) return this.#endAll(error)
-      await sleep(NODES_ASKED_MS, undefined, { ref: false })
+      const isLast = performance.now() - startedAt >= lockedMsMax
+      // A busy machine cannot tell, for a moment; nor a node that is away.
+      const seen = await lockedOut({ before: error, isLast }).catch(() => 'unknown' as const)
+      if (this.#isClosed) return
+      if (!seen) return this.#tellOver('locked', 'Redis lets this process in again; the crawl goes on')
+      if (seen !== 'unknown') {
+        error = seen
+        if (lockedMsMax > 0) this.#tell('locked', error)
+        if (isLast) return this.#endAll(error)
+      }
+      // Nobody refuses any more, but nobody lets us in: an outage, which is waited for.
+      else if (isLast && !error) return
+      await sleep(Math.min(NODES_ASKED_MS, lockedMsMax), undefined, { ref: false })
     }
   }
 

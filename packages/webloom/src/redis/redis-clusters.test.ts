@@ -1,11 +1,16 @@
-import { PROTOCOL_TIMES, Settings, silentLogger } from '@webloom/core'
+import { PROTOCOL_TIMES, redisTargets, Settings, silentLogger, type WebloomError } from '@webloom/core'
 import { crawlRedisKeys, noteCrawl } from '@webloom/queue'
-import { type RedisCluster, startCluster, startRedis } from '@webloom/testkit'
+import { type RedisCluster, startCluster, startRedis, startTcpProxy } from '@webloom/testkit'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RegistryDesks } from '../desk/registry-desks.ts'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
+import { lockedOutOf } from './cluster-look.ts'
 import { deskServers } from './desk-servers.ts'
+import { LastingTrouble } from './lasting-trouble.ts'
 import { RedisServers } from './redis-servers.ts'
+
+const LOOK_MS_MAX = 300
 
 let cluster: RedisCluster
 beforeAll(async () => {
@@ -115,6 +120,47 @@ test('a cluster that lets nobody in any more is waited for, and then all that wa
   await expect(redis.set('{b}', '1')).rejects.toThrow(why)
   expect(lines.filter((line) => why.test(line))).toHaveLength(1)
   servers.close()
+})
+
+test('and so is one with a node that is silent: it cannot say that it lets us in', async () => {
+  await using silent = await startTcpProxy({ target: cluster.nodes[0]!.url })
+  silent.hang()
+  const [target] = redisTargets(
+    settingsOf(`${cluster.url.replace('p%40ss', 'past')},127.0.0.1:${silent.port}`),
+    'queue',
+  )
+  const ended = Promise.withResolvers<Error>()
+  const trouble = new LastingTrouble({
+    ...{ client: new Redis({ lazyConnect: true }), told: new Set<string>(), logger: silentLogger },
+    ...{ shown: target!.shown, setting: target!.setting, msMax: 60_000, lockedMsMax: LOOK_MS_MAX },
+    lockedOut: (look) => lockedOutOf(target!, '', LOOK_MS_MAX, look),
+    onHopeless: () => ended.resolve,
+  })
+  // As each command does that is refused.
+  const refused = setInterval(() => trouble.onLoginRefused(), 20)
+  expect((await ended.promise).message).toMatch(/does not let this process in any more.*WRONGPASS/)
+  clearInterval(refused)
+  trouble.close()
+})
+
+test('a node that lacked the user, and now says nothing, does not let us in', async () => {
+  const node = cluster.nodes[0]!
+  await Promise.all(
+    cluster.nodes.slice(1).map((other) => other.command('ACL', 'SETUSER', 'mute', 'on', '>pw', '+@all')),
+  )
+  const [target] = redisTargets(settingsOf(cluster.url.replace(/\/\/:[^@]+@/, '//mute:pw@')), 'queue')
+  const look = (timeoutMs: number, before?: WebloomError) =>
+    lockedOutOf(target!, '', timeoutMs, { before, isLast: true })
+  const before = await look(10_000)
+  expect(before?.message).toContain(`its node 127.0.0.1:${node.port} does not let this process in`)
+  await node.pause()
+  try {
+    await expect(look(LOOK_MS_MAX, before)).rejects.toThrow(/answer/)
+  } finally {
+    await node.resume()
+  }
+  await node.command('ACL', 'SETUSER', 'mute', 'on', '>pw', '+@all')
+  expect(await look(10_000, before)).toBe(undefined)
 })
 
 test('what is sent to one node that lacks the user waits until it is given that, by the line that is told', async () => {

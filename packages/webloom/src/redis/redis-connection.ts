@@ -156,7 +156,7 @@ export class RedisLink {
       setting: target.setting,
       logger,
       told,
-      lockedOut: () => lockedOutOf(target, this.#aclLine, CLUSTER_LOOK_MS_MAX),
+      lockedOut: (look) => lockedOutOf(target, this.#aclLine, CLUSTER_LOOK_MS_MAX, look),
       msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
       lockedMsMax: target.options.nodes ? Math.max(startTimeoutMs, times.redis.troubleMsMax) : 0,
       onHopeless,

@@ -103,6 +103,11 @@ export class LastingTrouble {
     return this.#refused.size > 0 ? crowded(this.#options.shown) : undefined
   }
 
+  /** False where no crawl runs: whoever asks there hears at once that he is not let in, and goes on once he is. */
+  get waitsForLogin(): boolean {
+    return !this.#isHopeless && this.#options.onHopeless() !== undefined
+  }
+
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#crowdedTooLong)
@@ -115,10 +120,7 @@ export class LastingTrouble {
 
   /** A server has refused the login, of any connection to it. */
   onLoginRefused(): void {
-    const { lockedMsMax, onHopeless } = this.#options
-    // Whoever runs no crawl is let in again some time.
-    if (lockedMsMax === 0 && !onHopeless()) return
-    this.#look(() => this.#lookWhetherLocked())
+    if (this.waitsForLogin) this.#look(() => this.#lookWhetherLocked())
   }
 
   #look(look: () => Promise<void>): void {

@@ -2,7 +2,7 @@ import { PROTOCOL_TIMES, redisTargets, Settings, silentLogger, type WebloomError
 import { crawlRedisKeys, noteCrawl } from '@webloom/queue'
 import { type RedisCluster, startCluster, startRedis, startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RegistryDesks } from '../desk/registry-desks.ts'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { lockedOutOf } from './cluster-look.ts'
@@ -181,6 +181,7 @@ test('what is sent to one node that lacks the user waits until it is given that,
   }
   const url = cluster.url.replace(/\/\/:[^@]+@/, '//late:pw@')
   const servers = new RedisServers(settingsOf(url), logger, { spider: 'pages' })
+  servers.onHopeless(() => {})
   const redis = servers.connection('queue')!
   await servers.open()
   const key = 'webloom:{pages}:record'
@@ -203,6 +204,29 @@ test('what is sent to one node that lacks the user waits until it is given that,
   servers.close()
   await users(['DELUSER', 'late'])
 })
+
+test.each([
+  { who: 'a cluster', nodeCount: 3 },
+  { who: 'one node of it', nodeCount: 1 },
+])(
+  'whoever runs no crawl hears at once that $who does not let it in, and is let in again',
+  async ({ nodeCount }) => {
+    const users = (words: readonly string[], nodes = cluster.nodes) =>
+      Promise.all(nodes.map((node) => node.command('ACL', ...words)))
+    const user = ['SETUSER', 'viewer', 'on', '>pw', '~*', '&*', '+@all']
+    await users(user)
+    const servers = serversAt(cluster.url.replace(/\/\/:[^@]+@/, '//viewer:pw@'))
+    const redis = servers.connection('queue')!
+    await servers.open()
+    const master = (await cluster.masterOf('{a}'))!
+    const locked = nodeCount === 1 ? [master] : cluster.nodes
+    await users(['DELUSER', 'viewer'], locked)
+    await expect(redis.get('{a}')).rejects.toThrow(/WRONGPASS|NOAUTH/)
+    await users(user, locked)
+    await vi.waitFor(async () => expect(await redis.get('{a}')).not.toBe(undefined))
+    servers.close()
+  },
+)
 
 test('doctor names both nodes of a slot that is half moved', async () => {
   const [from, to] = cluster.nodes

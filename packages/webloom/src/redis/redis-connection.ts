@@ -320,7 +320,7 @@ export class RedisLink {
   /** Nodes of a cluster may be given the user: what is sent there waits meanwhile. */
   #waitsForLogin(error: ReplyError): boolean {
     const { nodes } = this.#target.options
-    return this.#isOpen && nodes !== undefined && !this.#trouble.isHopeless && isLoginRefused(error)
+    return this.#isOpen && nodes !== undefined && this.#trouble.waitsForLogin && isLoginRefused(error)
   }
 
   #onError(error: ReplyError): void {

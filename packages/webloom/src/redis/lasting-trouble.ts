@@ -73,6 +73,10 @@ interface Ending {
   sendCommand(command: Rejecting & { readonly promise: Promise<unknown> }): Promise<unknown>
   flushQueue(error: Error): void
   disconnect(): void
+  /** Of a cluster: what becomes of a command that failed. */
+  handleError?(error: Error, timesLeft: unknown, ways: { maxRedirections(error: Error): void }): void
+  /** Of a cluster: what waits to be sent again. */
+  readonly delayQueue?: { readonly queues: Readonly<Record<string, unknown>>; execute(bucket: string): void }
   /** What was under way when the connection was lost, until the next one is ready. `flushQueue` leaves it out. Not of a cluster. */
   readonly prevCommandQueue?: { shift(): { readonly command: Rejecting } | undefined } | null
 }
@@ -238,6 +242,8 @@ export class LastingTrouble {
       for (const client of clients) {
         for (let sent = client.prevCommandQueue?.shift(); sent; sent = client.prevCommandQueue?.shift())
           sent.command.reject(error)
+        // Into the queue that is flushed: there is no node left.
+        for (const bucket in client.delayQueue?.queues) client.delayQueue.execute(bucket)
         client.flushQueue(error)
       }
     }
@@ -246,6 +252,9 @@ export class LastingTrouble {
         command.reject(error)
         return command.promise
       }
+      // What is under way would be sent again, and hear only that the client was ended.
+      if (client.handleError)
+        client.handleError = (_lost, _left, { maxRedirections }) => maxRedirections(error)
       client.disconnect()
     }
     flush()

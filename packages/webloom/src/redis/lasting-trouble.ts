@@ -86,6 +86,7 @@ export class LastingTrouble {
   readonly #options: LastingTroubleOptions
   readonly #refused = new Set<Redis>()
   #crowdedTooLong: NodeJS.Timeout | undefined
+  #flushing: NodeJS.Timeout | undefined
   /** The connection, and those that are made of it; of a cluster without those to its nodes. */
   readonly #clients = new Set<Redis>()
   #isLooking = false
@@ -115,6 +116,7 @@ export class LastingTrouble {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#crowdedTooLong)
+    clearTimeout(this.#flushing)
   }
 
   /** A server that was a master has refused a command that writes. */
@@ -142,6 +144,7 @@ export class LastingTrouble {
     const startedAt = performance.now()
     while (!this.#isClosed) {
       const master = masterOfReplica(await client.info('replication'))
+      if (this.#isClosed) return
       if (!master) return this.#tellOver('demoted', 'Redis is a master again; the crawl goes on')
       const error = new IsReplica(shown, setting, master)
       this.#tell('demoted', error)
@@ -258,7 +261,7 @@ export class LastingTrouble {
       client.disconnect()
     }
     flush()
-    setTimeout(flush, FLUSHED_AGAIN_MS)
+    this.#flushing = setTimeout(flush, FLUSHED_AGAIN_MS)
   }
 
   #giveUp(error: WebloomError): void {

@@ -31,8 +31,7 @@ const CROWDED = '-ERR max number of clients'
 /** How long a server is listened to that has told nothing. */
 const LISTENED_MS_MAX = 1000
 
-/** Among what was told. */
-const HOPELESS = 'hopeless'
+type Trouble = 'demoted' | 'crowded' | 'locked'
 
 interface LastingTroubleOptions {
   readonly client: Redis
@@ -148,7 +147,7 @@ export class LastingTrouble {
       if (!master) return this.#tellOver('demoted', 'Redis is a master again; the crawl goes on')
       const error = new IsReplica(shown, setting, master)
       this.#tell('demoted', error)
-      if (performance.now() - startedAt > msMax) return this.#giveUp(error)
+      if (performance.now() - startedAt > msMax) return this.#giveUp('demoted', error)
       await sleep(ASKED_MS, undefined, { ref: false })
     }
   }
@@ -203,7 +202,7 @@ export class LastingTrouble {
       const { shown, msMax } = this.#options
       const error = crowded(shown)
       this.#tell('crowded', error)
-      this.#crowdedTooLong = setTimeout(() => this.#giveUp(error), msMax).unref()
+      this.#crowdedTooLong = setTimeout(() => this.#giveUp('crowded', error), msMax).unref()
     }
     this.#refused.add(client)
   }
@@ -214,7 +213,7 @@ export class LastingTrouble {
     this.#tellOver('crowded', 'Redis takes the connections now; the crawl goes on')
   }
 
-  #tell(what: string, { message }: Error): void {
+  #tell(what: Trouble, { message }: Error): void {
     const { shown, logger, told, msMax } = this.#options
     if (told.has(`${what} ${shown}`)) return
     told.add(`${what} ${shown}`)
@@ -222,16 +221,16 @@ export class LastingTrouble {
   }
 
   /** Returns whether the log says that the server was waited for. */
-  #tellHopeless({ message }: Error): boolean {
+  #tellHopeless(what: Trouble, { message }: Error): boolean {
     const { shown, logger, told } = this.#options
-    if (![...told].some((text) => text.endsWith(` ${shown}`))) return false
-    if (!told.has(HOPELESS))
+    if (!told.has(`${what} ${shown}`)) return false
+    if (!told.has(`hopeless ${shown}`))
       logger.error(`${message}. It was waited for in vain, and the crawl ends; nothing of it is lost`)
-    told.add(HOPELESS)
+    told.add(`hopeless ${shown}`)
     return true
   }
 
-  #tellOver(what: string, text: string): void {
+  #tellOver(what: Trouble, text: string): void {
     const { shown, logger, told } = this.#options
     if (this.#isHopeless || this.#isClosed) return
     if (told.delete(`${what} ${shown}`)) logger.info({ redis: shown }, text)
@@ -239,7 +238,7 @@ export class LastingTrouble {
 
   /** ioredis keeps what is sent to a server that it cannot reach, and of a cluster again when it is told to disconnect. */
   #endAll(error: WebloomError): void {
-    this.#giveUp(error)
+    this.#giveUp('locked', error)
     const clients = [...this.#clients] as unknown as Ending[]
     const flush = () => {
       for (const client of clients) {
@@ -264,9 +263,9 @@ export class LastingTrouble {
     this.#flushing = setTimeout(flush, FLUSHED_AGAIN_MS)
   }
 
-  #giveUp(error: WebloomError): void {
+  #giveUp(what: Trouble, error: WebloomError): void {
     this.#isHopeless = true
-    this.#options.onHopeless()?.(error, this.#tellHopeless(error))
+    this.#options.onHopeless()?.(error, this.#tellHopeless(what, error))
     for (const client of [...this.#refused]) {
       // Whoever waits for an answer gets the reason.
       const waiting = client as unknown as { flushQueue?: (error: Error) => void }

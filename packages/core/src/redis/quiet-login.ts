@@ -36,6 +36,6 @@ function rejectsWithoutArgs(command: Rejected, onRefused: (error: Error) => void
 }
 
 /** Returns whether an error is the reply to a login that was refused, or to a command without one. */
-export function isLoginReply({ message }: Error): boolean {
+export function isLoginReply({ message }: { readonly message: string }): boolean {
   return /^(?:NOAUTH|WRONGPASS|ERR invalid password)/.test(message)
 }

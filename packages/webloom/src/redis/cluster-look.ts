@@ -5,6 +5,7 @@
 
 import { createRequire } from 'node:module'
 import {
+  isLoginReply,
   newRedisClient,
   type RedisAddress,
   type RedisClient,
@@ -104,19 +105,19 @@ export async function lockedOutOf(
   const { options, shown, setting } = target
   if (!options.nodes) {
     const { error = '' } = await connected<{ error?: string }>(options, timeoutMs, async () => ({}))
-    return REFUSES.test(error) ? refusedLogin(error, shown, setting) : undefined
+    return isLoginReply({ message: error }) ? refusedLogin(error, shown, setting) : undefined
   }
   const { nodes, answers } = await lookAtCluster(options, timeoutMs)
   if (answers) {
     const lockedBefore = before instanceof IsLockedAtMaster ? before.node : undefined
     const locked = lockedAtMaster({ nodes }, target, aclLine)
     const isAway = ({ isMaster, error, ...place }: NodeSeen) =>
-      isMaster && error !== undefined && !REFUSES.test(error) && shownOf(place) === lockedBefore
+      isMaster && error !== undefined && !refuses(error) && shownOf(place) === lockedBefore
     if (!locked && nodes.some(isAway)) throw new Error('the node that did not let us in does not answer')
     return locked
   }
-  const refused = nodes.find(({ error = '' }) => REFUSES.test(error))
-  const mayLetIn = !isLast && nodes.some(({ error = '' }) => IS_LATE.test(error))
+  const refused = nodes.find(({ error = '' }) => isLoginReply({ message: error }))
+  const mayLetIn = nodes.some(({ error = '' }) => NO_RIGHT.test(error) || (!isLast && IS_LATE.test(error)))
   if (!refused || mayLetIn) throw new Error('not all nodes have answered')
   return refusedLogin(refused.error!, shown, setting)
 }
@@ -144,7 +145,7 @@ export function lockedAtMaster(
   { options, shown }: RedisTarget,
   aclLine: string,
 ): WebloomError | undefined {
-  const node = nodes.find(({ isMaster, error = '' }) => isMaster && NO_LOGIN.test(error))
+  const node = nodes.find(({ isMaster, error = '' }) => isMaster && isLoginReply({ message: error }))
   if (!node) return undefined
   const { username } = options
   const cure = username
@@ -168,10 +169,13 @@ function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): Clu
   ]
 }
 
-/** A user of its own must be made at each node. */
-const REFUSES = /^(?:WRONGPASS|NOAUTH|NOPERM)\b/
 const IS_LATE = /no answer for \d+ ms/
-const NO_LOGIN = /^(?:WRONGPASS|NOAUTH)\b/
+const NO_RIGHT = /^NOPERM\b/
+
+/** A user, and the rights that it has, are made at each node by itself. */
+function refuses(error: string): boolean {
+  return isLoginReply({ message: error }) || NO_RIGHT.test(error)
+}
 
 function awayTrouble(node: NodeSeen, check: string): ClusterTrouble {
   const { isNamed, isMaster, error } = node
@@ -179,7 +183,7 @@ function awayTrouble(node: NodeSeen, check: string): ClusterTrouble {
   const announced = isNamed
     ? ''
     : '. The other nodes announce that address. If this machine reaches it by another one (Docker, a tunnel, a provider), set cluster-announce-ip and cluster-announce-port of the node to what it does reach'
-  if (REFUSES.test(error!)) {
+  if (refuses(error!)) {
     const cost = isMaster ? '' : '. The crawl ends once that node takes the place of its master'
     return {
       why: `${who} does not let us in, though others do: ${error}. A user is made at each node by itself${cost}`,

@@ -1,6 +1,6 @@
 /** What a Redis says that will not have us, in words. */
 
-import { type RedisOptions, WebloomError } from '@webloom/core'
+import { isLoginReply, type RedisOptions, WebloomError } from '@webloom/core'
 import type { Refusal } from './refusal.ts'
 import { tlsRefusal } from './tls-refusal.ts'
 
@@ -177,19 +177,17 @@ export function explain(error: Error, missing: MissingRight): void {
   Object.assign(error, { message: `${why}. ${cure}: ${aclLine} (docs/deploy.md says more)`, code: REFUSED })
 }
 
-const NO_LOGIN = /^(?:NOAUTH|WRONGPASS|ERR invalid password)/
-
 /** By the reply, like `EXPLAINED`. */
 const LOGINS = new WeakMap<Error, Refusal>()
 
 /** Returns whether an error is the reply to a login, or a cluster's last of several. */
 export function isLoginRefused(error: Error & { readonly lastNodeError?: Error | null }): boolean {
-  return LOGINS.has(error) || [error, error.lastNodeError].some((one) => one && NO_LOGIN.test(one.message))
+  return LOGINS.has(error) || [error, error.lastNodeError].some((one) => one && isLoginReply(one))
 }
 
 /** Makes the reply to a login say what to do; one that says something else stays as it is. */
 export function explainLogin(error: Error, shown: string, setting: string): void {
-  const refusal = NO_LOGIN.test(error.message) ? serverRefusal(error.message, setting) : undefined
+  const refusal = isLoginReply(error) ? serverRefusal(error.message, setting) : undefined
   if (!refusal) return
   LOGINS.set(error, refusal)
   Object.assign(error, {

@@ -28,11 +28,12 @@ import {
 } from '@webloom/core'
 import type { FormFetcher } from '../page-forms/form-fetcher.ts'
 import type { Failure } from '../scraping/callback-output.ts'
-import { isLeaseLost, isOutputFailure, thrownMessage } from '../scraping/error-kinds.ts'
+import { isLeaseLost, isOutputFailure } from '../scraping/error-kinds.ts'
 import { inTime } from '../scraping/in-time.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper } from '../scraping/scraper.ts'
 import type { Spider } from '../spider.ts'
+import { CrawlFailures } from './crawl-failures.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { Feeder } from './feeder.ts'
 import { PageFlow } from './page-flow.ts'
@@ -104,16 +105,17 @@ export class Engine {
   readonly #pages: PageFlow
   readonly #feeder: Feeder
   readonly #stallWatch: StallWatch
+  readonly #failures: CrawlFailures
   #isPaused = false
   /** Pages, so far. */
   #begun = 0
   #idleSinceMs: number | undefined
   #reason: string | undefined
-  #fatal: { readonly error: unknown } | undefined
 
   constructor(options: EngineOptions) {
     const { times = PROTOCOL_TIMES } = options
     this.#options = options
+    this.#failures = new CrawlFailures(options.logger)
     this.#leaseWaitMaxMs = times.engine.leaseWaitMaxMs
     const onStop = (reason: string) => this.stop(reason)
     const onFailure = (error: unknown) => this.fail(error)
@@ -193,6 +195,21 @@ export class Engine {
     this.stop(reason)
     this.#pages.abort()
     this.#pulse.fire()
+  }
+
+  /**
+   * Ends the crawl for an error that is not a page's fault: an output that cannot be written, a broken queue.
+   *
+   * @param isTold the log says it already
+   */
+  fail(error: unknown, isTold = false): void {
+    if (isLeaseLost(error)) return
+    const { reason: before } = this.#failures
+    this.#failures.meet(error, isTold)
+    const reason = this.#failures.reason!
+    // What an output has failed for may be known only later.
+    if (this.#reason === before) this.#reason = reason
+    this.stop(reason)
   }
 
   get isPaused(): boolean {
@@ -308,7 +325,7 @@ export class Engine {
   }
 
   async #close(): Promise<string> {
-    const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
+    const { spider, scheduler, record, downloader, items, signals } = this.#options
     this.#stallWatch.close()
     this.#options.onClosing?.()
     const reason = this.#finishReason()
@@ -329,14 +346,11 @@ export class Engine {
       try {
         await inTime(`closing: ${what}`, step, timeoutMs)
       } catch (error) {
-        if (!isOutputFailure(error)) logger.error({ err: error }, `closing: ${what} failed`)
-        else if (!isOutputFailure(this.#fatal?.error))
-          logger.error(`closing: ${what} failed: ${(error as Error).message}`)
+        this.#failures.meetAtClosing(what, error)
         failures.push(error)
       }
     }
-    const failed =
-      failures.find(isOutputFailure) ?? (isOutputFailure(this.#fatal?.error) ? this.#fatal?.error : undefined)
+    const failed = failures.find(isOutputFailure) ?? this.#failures.outputFailure
     if (failed !== undefined) throw failed
     return reason
   }
@@ -345,23 +359,5 @@ export class Engine {
     const { startError } = this.#feeder
     if (startError && this.#reason === 'finished') return 'start_error'
     return this.#reason ?? 'finished'
-  }
-
-  /** Ends the crawl for an error that is not a page's fault: an output that cannot be written, a broken queue. */
-  fail(error: unknown): void {
-    if (isLeaseLost(error)) return
-    // The output itself has reported the error, and a stack would add nothing. All pages in flight meet the same full disk, or the same
-    // right that Redis has taken away, so one report is enough.
-    const { logger } = this.#options
-    const told = this.#fatal?.error
-    if (isOutputFailure(error)) {
-      if (!isOutputFailure(told)) logger.error(`the crawl ends: ${(error as Error).message}`)
-    } else {
-      const isTold = this.#fatal !== undefined && thrownMessage(told) === thrownMessage(error)
-      if (isTold) logger.debug({ err: error }, 'what ends the crawl was met once more')
-      else logger.error({ err: error }, 'the crawl cannot go on')
-    }
-    this.#fatal ??= { error }
-    this.stop(isOutputFailure(error) ? 'output_failed' : 'internal_error')
   }
 }

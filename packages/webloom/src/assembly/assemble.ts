@@ -78,7 +78,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     pause: () => engine?.pause(),
     resume: () => engine?.resume(),
     stop: (reason) => engine?.stop(reason),
-    fail: (error) => engine?.fail(error),
+    fail: (error, isTold) => engine?.fail(error, isTold),
   }
   const monitors = readMonitors(spider, settings)
   const urls = new UrlMemory()

@@ -173,7 +173,7 @@ export async function redisStore(
       },
     },
   })
-  servers.onHopeless((error, isTold) => (isTold ? controls.stop('internal_error') : controls.fail(error)))
+  servers.onHopeless((error, isTold) => controls.fail(error, isTold))
   const memory = new RedisMemory({ redis: queueRedis, key: sharded ? undefined : keys.record, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })

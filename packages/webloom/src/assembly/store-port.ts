@@ -32,8 +32,8 @@ export interface CrawlControls {
   pause(): void
   resume(): void
   stop(reason: string): void
-  /** Ends the crawl for an error that is no page's fault, and logs it once. */
-  fail(error: Error): void
+  /** Ends the crawl for an error that is no page's fault, and logs it once. @param isTold the log says it already */
+  fail(error: Error, isTold?: boolean): void
 }
 
 export interface CrawlStore {

@@ -68,6 +68,8 @@ interface Lost {
   readonly name: string
   readonly persists: boolean
   readonly words?: readonly string[]
+  /** SCHEDULER_FLUSH_ON_START of the workers that come after it. */
+  readonly flushes?: boolean
   /** No worker lives to see it. */
   readonly isKilled?: boolean
 }
@@ -77,6 +79,7 @@ const CASES: readonly Lost[] = Object.keys(PLACES).flatMap((name) =>
     { name, persists },
     { name, persists, words: ['--new'] },
     { name, persists, isKilled: true },
+    ...(persists ? [false, true].map((isKilled) => ({ name, persists, flushes: true, isKilled })) : []),
   ]),
 )
 
@@ -107,7 +110,10 @@ class LostCrawl {
   }
 }
 
-async function lostCrawl(used: InUse, { name, persists, isKilled = false }: Lost): Promise<LostCrawl> {
+async function lostCrawl(
+  used: InUse,
+  { name, persists, flushes = false, isKilled = false }: Lost,
+): Promise<LostCrawl> {
   const web = used.use(
     await startFakeWebProcess({ seed: 1, hosts: 12, pagesPerHost: 8, crossHostLinks: 0.5 }),
   )
@@ -124,31 +130,37 @@ async function lostCrawl(used: InUse, { name, persists, isKilled = false }: Lost
   const { code, stderr } = await worker.exited
   if (isKilled) await lose()
   else expect(code, stderr).toBe(1)
-  folder.configure({ DOWNLOAD_DELAY: 0 })
+  folder.configure({ DOWNLOAD_DELAY: 0, SCHEDULER_FLUSH_ON_START: flushes })
   return new LostCrawl(web, folder)
 }
 
-test.each(CASES)('$name is emptied, SCHEDULER_PERSIST=$persists, $words, killed: $isKilled', async (lost) => {
-  await using used = new InUse()
-  const crawl = await lostCrawl(used, lost)
-  try {
-    let last: ProcessResult | undefined
-    for (let n = 0; n < STARTS && last?.code !== 0; n++)
-      last = await crawl.run('worker', 'pages', ...(lost.words ?? []))
-    expect(last!.code, last!.stderr).toBe(lost.persists ? 2 : 0)
-    if (lost.persists) {
-      expect([...crawl.fetched]).toEqual([])
-      const [, clear, worker] =
-        /run webloom (clear [^,]*), then webloom (worker [^.]*?)\. To prevent/.exec(last!.stderr) ?? []
-      // A killed worker counts as present for ten seconds.
-      await expect.poll(async () => (await crawl.run(...clear!.split(' '))).code, { timeout: 30_000 }).toBe(0)
-      expect((await crawl.run(...worker!.split(' '))).code).toBe(0)
+test.each(CASES)(
+  '$name is emptied, SCHEDULER_PERSIST=$persists, $words, flushes: $flushes, killed: $isKilled',
+  async (lost) => {
+    await using used = new InUse()
+    const crawl = await lostCrawl(used, lost)
+    const isRefused = lost.persists && !lost.flushes
+    try {
+      let last: ProcessResult | undefined
+      for (let n = 0; n < STARTS && last?.code !== 0; n++)
+        last = await crawl.run('worker', 'pages', ...(lost.words ?? []))
+      expect(last!.code, last!.stderr).toBe(isRefused ? 2 : 0)
+      if (isRefused) {
+        expect([...crawl.fetched]).toEqual([])
+        const [, clear, worker] =
+          /run webloom (clear [^,]*), then webloom (worker [^.]*?)\. To prevent/.exec(last!.stderr) ?? []
+        // A killed worker counts as present for ten seconds.
+        await expect
+          .poll(async () => (await crawl.run(...clear!.split(' '))).code, { timeout: 30_000 })
+          .toBe(0)
+        expect((await crawl.run(...worker!.split(' '))).code).toBe(0)
+      }
+      expect(crawl.lacking).toEqual([])
+    } finally {
+      console.info(`${JSON.stringify(lost)}\n${crawl.told.join('\n')}`)
     }
-    expect(crawl.lacking).toEqual([])
-  } finally {
-    console.info(`${JSON.stringify(lost)}\n${crawl.told.join('\n')}`)
-  }
-})
+  },
+)
 
 test.each(
   ['the home’s master of a cluster', 'another master of a cluster', 'the queue’s Redis'].flatMap((name) =>

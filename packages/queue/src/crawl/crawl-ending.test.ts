@@ -18,6 +18,8 @@ const TIMES = scaledTimes(0.05)
 interface LostBefore {
   isKnown: boolean
   readonly isAlone: boolean
+  /** False: no worker lived to note it. Until it is found silent, it may be another that uses the filter. */
+  isNoted?: boolean
 }
 
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
@@ -52,16 +54,19 @@ function workerOf(
     },
     filter: {
       clear: () => {
-        if (lost?.isAlone) lost.isKnown = false
+        if (lost?.isAlone && lost.isNoted !== false) lost.isKnown = false
         return step('filter')()
       },
-      knowsLostCrawl: async () => lost?.isKnown ?? false,
+      knowsLostCrawl: async () => {
+        if (lost) lost.isNoted = true
+        return lost?.isKnown ?? false
+      },
       crawlEnded: step('owners'),
       joined: async (goesOn) => void steps.push(goesOn ? 'joined again' : 'joined'),
     },
     lostBefore: () => new Error('lost before'),
     times: TIMES,
-    ...{ persists: more.persists ?? false, comesBack },
+    ...{ persists: more.persists ?? false, flushes: more.flushes ?? false, comesBack },
     logger: {
       ...silentLogger,
       info: (line: unknown) => void lines.push(String(line)),
@@ -118,6 +123,15 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
     await beside.record.open()
     await beside.ending.enter()
     expect(beside.steps).toEqual(['joined again'])
+  })
+
+  test('empties it with SCHEDULER_FLUSH_ON_START, too', async () => {
+    const lost = { ...known(), isNoted: false }
+    const worker = workerOf(bench.nextKeys(), { lost, persists: true, flushes: true })
+    await worker.record.open()
+    await worker.ending.enter()
+    expect(worker.steps).toEqual([...EMPTIED, 'filter', 'joined'])
+    expect(worker.lines).toEqual([expect.stringContaining('SCHEDULER_FLUSH_ON_START is true')])
   })
 
   test('is refused without SCHEDULER_PERSIST, too, where another crawl uses the filter', async () => {

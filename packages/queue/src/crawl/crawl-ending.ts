@@ -44,6 +44,8 @@ export interface CrawlEndingOptions {
   readonly clearFormerShards?: () => Promise<void>
   /** SCHEDULER_PERSIST, and so a new crawl knows what the last one has seen. */
   readonly persists?: boolean
+  /** SCHEDULER_FLUSH_ON_START: it is to know nothing. */
+  readonly flushes?: boolean
   /** RECRAWL: pages that are known are visited again, and its visits are what keeps them. */
   readonly comesBack?: boolean
   readonly logger?: Logger
@@ -97,9 +99,9 @@ export class CrawlEnding {
 
   /** What a crawl had queued that is lost counts as seen. So the filter is emptied, or this worker refused. */
   async #leaveNothingOut(owed: () => Promise<unknown>): Promise<void> {
-    const { redis, keys, record, persists } = this.#options
+    const { redis, keys, record, persists, flushes } = this.#options
     if (!(await this.#isLeftOut())) return
-    if (!persists) {
+    if (!persists || flushes) {
       this.#logger.warn(LOST_BEFORE)
       await oweFilter({ redis, keys }, record.run.id)
       await owed()
@@ -186,7 +188,7 @@ const LEFT_UNDONE =
   'the crawl has ended early: the requests that still waited, and those that were seen, are deleted (SCHEDULER_PERSIST is false). The next crawl begins again from the start. With SCHEDULER_PERSIST=true it would go on where this one ended'
 
 const LOST_BEFORE =
-  'the dupefilter knows pages of an earlier crawl of this name, which the queue’s Redis has lost before it was finished. It is emptied, unless other crawls use it, and the crawl begins from the start (SCHEDULER_PERSIST is false)'
+  'the dupefilter knows pages of an earlier crawl of this name, which the queue’s Redis has lost before it was finished. It is emptied, unless other crawls use it, and the crawl begins from the start (SCHEDULER_PERSIST is false, or SCHEDULER_FLUSH_ON_START is true)'
 
 const MET_STAYS =
   'a new crawl begins. Requests that the last one has seen are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'

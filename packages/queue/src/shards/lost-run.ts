@@ -33,20 +33,22 @@ interface BeginningWorker {
   /** QUEUE_SHARDS. */
   readonly shards: number
   readonly persists: boolean
+  /** SCHEDULER_FLUSH_ON_START: nothing that was kept is wanted. */
+  readonly flushes: boolean
   /** Returns the error of a worker that is not to begin another run. */
   readonly refusal: () => Error
   readonly logger: Logger
 }
 
-/** Resolves to the run in whose place a worker is to begin another. With SCHEDULER_PERSIST none is begun, and this throws. */
+/** Resolves to the run in whose place a worker is to begin another. With SCHEDULER_PERSIST none is begun unless it flushes, and this throws. */
 export async function lostRunFor(worker: BeginningWorker): Promise<string | undefined> {
-  const { redis, keys, shards, persists, refusal, logger } = worker
+  const { redis, keys, shards, persists, flushes, refusal, logger } = worker
   const run = shards > 1 ? await lostRunOf(redis, keys) : undefined
   if (run === undefined) return undefined
-  if (persists) throw refusal()
+  if (persists && !flushes) throw refusal()
   logger.warn(SHARD_LOST)
   return run
 }
 
 const SHARD_LOST =
-  'a shard of the crawl has lost what was queued there, so the crawl cannot be finished. Unless workers are at work on it, what is left of it is deleted, its dupefilter is emptied, and it begins from the start (SCHEDULER_PERSIST is false)'
+  'a shard of the crawl has lost what was queued there, so the crawl cannot be finished. Unless workers are at work on it, what is left of it is deleted, its dupefilter is emptied, and it begins from the start (SCHEDULER_PERSIST is false, or SCHEDULER_FLUSH_ON_START is true)'

@@ -98,6 +98,7 @@ export async function redisStore(
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
   const persists = persistsOf(settings)
+  const flushes = settings.getBool('SCHEDULER_FLUSH_ON_START')
   const chosen = await chosenFilter({ ...crawler, run }, { folder, servers })
   const { filter } = chosen
   const typed = typedCrawl(spider, name.crawlId)
@@ -126,12 +127,13 @@ export async function redisStore(
     begins: part.begins,
     wakes: isRedisSpider(spider),
     persists,
-    flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+    flushes,
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     typed,
     mode: settings.get('QUEUE_MODE'),
     ...{ filter: ownFilter, alike: alikeSettingsOf(settings) },
-    lostRun: () => lostRunFor({ ...parts, shards, persists, logger, refusal: () => shardLost(lostCrawl) }),
+    lostRun: () =>
+      lostRunFor({ ...parts, shards, persists, flushes, logger, refusal: () => shardLost(lostCrawl) }),
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,
@@ -190,6 +192,7 @@ export async function redisStore(
     otherPlace: ownFilter.otherPlace,
     lostBefore: () => lostBefore(lostCrawl),
     persists,
+    flushes,
     comesBack: settings.get('RECRAWL') !== 'off',
     ...(sharded && { tellShards: () => sharded.tellShards() }),
     clearFormerShards: () => clearFormerShards(queueRedis, keys, shards),

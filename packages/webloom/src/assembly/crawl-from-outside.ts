@@ -119,5 +119,7 @@ export async function crawlerFromOutside(
   const options = crawlBaseOf(flags, config)
   const base = await crawlBase(Class, { ...options, ...(createLogger && { createLogger }) })
   const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
+  // Nobody waits for a command until some day it is let in again: what it has asked is rejected.
+  servers.onHopeless(() => {})
   return { ...base, redis: servers.redis, servers, close() {} }
 }

@@ -217,6 +217,8 @@ export async function openDupefilter(
 ): Promise<InspectedFilter> {
   const written = await crawlBase(Class, options)
   const servers = new RedisServers(written.settings, written.logger, { spider: written.spider.name })
+  // What a command has asked is rejected where it is not let in any more.
+  servers.onHopeless(() => {})
   try {
     const { keys, noted } = await notedOf(written, servers)
     const settings = settingsAsNoted(written.settings, noted)

@@ -49,6 +49,8 @@ export async function seed(
     whose: crawlNameOf(settings, spider.name),
     startTimeoutMs: settings.getMs('REDIS_START_TIMEOUT'),
     logger,
+    // Not let in any more, it does not wait for that.
+    onHopeless: () => () => {},
   })
   await link.open()
   try {

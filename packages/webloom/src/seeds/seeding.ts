@@ -106,7 +106,7 @@ export class Seeding {
     try {
       return await withDeadline(seconds * 1000, pushing, late)
     } catch (error) {
-      if (error instanceof WebloomError) throw error
+      if (error instanceof WebloomError && error.code !== 'WL_REDIS_REFUSED') throw error
       throw new WebloomError(
         'WL_OUTPUT_FAILED',
         `Redis at ${redis} takes no seeds: ${(error as Error).message}; ${soFar}`,

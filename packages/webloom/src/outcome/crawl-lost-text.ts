@@ -1,6 +1,6 @@
 /** What is told of a crawl that is gone from Redis while its workers are there, and by the next worker of its name. */
 
-import { SettingsError } from '@webloom/core'
+import { SettingsError, UsageError } from '@webloom/core'
 
 export interface LostCrawl {
   /** The crawl as it is typed, with the settings by which it is found. */
@@ -24,9 +24,30 @@ export function lostBefore({ crawl, redis }: LostCrawl): Error {
 /** Returns why the next worker does not go on with a crawl of several shards. */
 export function shardLost({ crawl, redis }: LostCrawl): Error {
   return new SettingsError([
-    `a shard of the crawl is gone from Redis at ${redis}: a server was emptied (FLUSHALL), came back without its data (appendonly no), or keys were deleted or evicted. The requests that were queued there are lost, and so the crawl cannot be finished. ${wayOut(crawl)}. If that server can be given its data back, do that first: then a worker goes on with the crawl`,
+    `a shard of the crawl is gone from Redis at ${redis}: ${EMPTIED}. The requests that were queued there are lost, and so the crawl cannot be finished. ${DATA_BACK}. ${wayOut(crawl)}`,
   ])
 }
+
+/**
+ * Returns why a command brings it nothing.
+ *
+ * @param persists its filter keeps what it has seen
+ */
+export function lostTarget({ crawl, redis }: LostCrawl, persists: boolean): Error {
+  const next = persists
+    ? 'its dupefilter would leave out the pages that were queued, and so no worker begins'
+    : 'the next worker begins from the start, and would empty the dupefilter, and with it the marks of what is brought now'
+  return new UsageError(
+    'WL_USAGE',
+    `what was queued of this crawl is gone from Redis at ${redis}, all of it or a shard, before it was finished: ${EMPTIED}. Nothing was queued, as ${next}. ${DATA_BACK}. Otherwise run webloom clear ${crawl}, then this command again`,
+  )
+}
+
+const EMPTIED =
+  'a server was emptied (FLUSHALL), came back without its data (appendonly no), or keys were deleted or evicted'
+
+const DATA_BACK =
+  'If that server can be given its data back, do that first: then a worker goes on with the crawl'
 
 function wayOut(crawl: string): string {
   return `To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`

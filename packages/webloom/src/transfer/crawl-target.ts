@@ -6,6 +6,7 @@ import {
   type FailureLedger,
   type Fingerprinter,
   fingerprinterOf,
+  persistsOf,
   type QueuedRequest,
   type RequestQueue,
   UsageError,
@@ -31,6 +32,7 @@ import {
 import { type ShardsOfCrawl, withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl, typedSpider } from '../loading/typed-spider.ts'
+import { lostTarget } from '../outcome/crawl-lost-text.ts'
 import { typedPlaces } from '../redis/filter-note.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 
@@ -91,6 +93,9 @@ export function withRedisTarget<T>(
   act: (target: CrawlTarget) => Promise<T>,
 ): Promise<T> {
   let runName = ''
+  const { crawler, shown } = crawl
+  const typed = `${typedCrawl(crawler.spider, crawl.name.crawlId)}${typedPlaces(crawler.settings)}`
+  const lost = { crawl: typed, redis: shown }
   return withQueueAndFilter(
     crawl,
     async (queue, filter, shards) => {
@@ -100,7 +105,8 @@ export function withRedisTarget<T>(
           const { isJoined, name } = await joinedRunOf(crawl)
           runName = name
           const isLost = (await lostRunOf(crawl.redis, crawl.keys)) !== undefined
-          if (isLost || (!isJoined && (await filter.knowsLostCrawl?.()))) throw lostTarget(crawl)
+          if (isLost || (!isJoined && (await filter.knowsLostCrawl?.())))
+            throw lostTarget(lost, persistsOf(crawler.settings))
         }
         const onAdopt = async (run: string) => {
           runName = run
@@ -175,15 +181,6 @@ function targetOnRedis(
     },
     hasForgotten: () => hasForgotten,
   }
-}
-
-/** The next worker would be refused, or would empty the filter in which what is brought leaves its marks. */
-function lostTarget({ crawler, name }: CrawlFromOutside): UsageError {
-  const typed = `${typedCrawl(crawler.spider, name.crawlId)}${typedPlaces(crawler.settings)}`
-  return new UsageError(
-    'WL_USAGE',
-    `what was queued of this crawl is gone from Redis, all of it or a shard, before it was finished, and its dupefilter would leave those pages out. Nothing was queued. To begin anew, run webloom clear ${typed}, then this command again`,
-  )
 }
 
 /**

@@ -219,6 +219,23 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       expect(await begins(key, '{a}/2 run')).toBe(false)
     })
 
+    test('is not noted in a filter that is emptied just then: what is gone stays gone', async () => {
+      const [key, redis, other] = [bench.nextKey(), bench.connect(), bench.connect()]
+      await (await joined(key, '{a}/1 run')).crawlLost()
+      const record = `{${key}}:record`
+      const read = redis.hgetall.bind(redis) as (key: string) => Promise<Record<string, string>>
+      const emptied = async (asked: string) => {
+        const notes = await read(asked)
+        await other.unlink(record)
+        return notes
+      }
+      Object.assign(redis, { hgetall: emptied })
+      const times = { ...soon, filter: { ...soon.filter, silenceMs: 0 } }
+      const next = await bench.open(make, { key, redis, crawl: () => '{a}/2 run', times })
+      await next.knowsLostCrawl()
+      expect(await other.exists(record)).toBe(0)
+    })
+
     test('is none that goes on at another queue: it still speaks', async () => {
       const key = bench.nextKey()
       await joined(key, '{a}/1 run', { times: soon })

@@ -160,9 +160,7 @@ export class FilterCrawl {
 
   /** Notes that the queue has lost this crawl. A filter that has lost it, too, knows nothing that would be left out. */
   async lost(): Promise<void> {
-    const { redis, keys } = this.#options
-    if (this.#tag === '' || (await redis.hexists(keys.record, `crawl:${this.#tag}`)) === 0) return
-    await redis.hset(keys.record, `lost:${this.#tag}`, '1')
+    if (this.#tag !== '') await this.#noteLost(this.#tag)
   }
 
   /**
@@ -185,7 +183,8 @@ export class FilterCrawl {
       for (const { tag, atMs } of earlier) if (!atFirst.has(tag)) atFirst.set(tag, atMs)
       const gone = earlier.filter(({ tag, atMs, isLost }) => isLost || atMs === atFirst.get(tag))
       if (gone.length > 0 ? gone.every(silent) : performance.now() > knownAt) {
-        await this.#noteLost(gone)
+        // No worker of theirs may have lived to note it, and what has asked lately would look like another crawl that uses the filter.
+        for (const { tag } of gone) await this.#noteLost(tag)
         return gone.length > 0
       }
       if (looks === 0) logger.info(WAITS_FOR_LOST)
@@ -193,10 +192,11 @@ export class FilterCrawl {
     }
   }
 
-  /** No worker of theirs may have lived to note it, and what has asked lately would look like another crawl that uses the filter. */
-  async #noteLost(gone: readonly CrawlNote[]): Promise<void> {
+  /** The record of a filter that was emptied meanwhile stays gone: with this alone it would be that of a filter. */
+  async #noteLost(tag: string): Promise<void> {
     const { redis, keys } = this.#options
-    for (const { tag } of gone) await redis.hset(keys.record, `lost:${tag}`, '1')
+    if ((await redis.hexists(keys.record, `crawl:${tag}`)) === 0) return
+    await redis.hset(keys.record, `lost:${tag}`, '1')
   }
 
   /** Resolves to the names of other crawls that have asked lately. An earlier run of this crawl is over, and so is one that is lost. */

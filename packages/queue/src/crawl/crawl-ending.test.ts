@@ -20,6 +20,8 @@ interface LostBefore {
   readonly isAlone: boolean
   /** False: no worker lived to note it. Until it is found silent, it may be another that uses the filter. */
   isNoted?: boolean
+  /** How often it was asked about. */
+  looks?: number
 }
 
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
@@ -58,7 +60,7 @@ function workerOf(
         return step('filter')()
       },
       knowsLostCrawl: async () => {
-        if (lost) lost.isNoted = true
+        if (lost) Object.assign(lost, { isNoted: true, looks: (lost.looks ?? 0) + 1 })
         return lost?.isKnown ?? false
       },
       crawlEnded: step('owners'),
@@ -110,6 +112,15 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
     await worker.record.open()
     await expect(worker.ending.enter()).rejects.toThrow('lost before')
     expect(worker.steps).toEqual([])
+  })
+
+  test('asks once, in a crawl of several shards, too', async () => {
+    const lost: LostBefore = { isKnown: false, isAlone: true }
+    const worker = workerOf(bench.nextKeys(), { lost, persists: true, shards: 3 })
+    await worker.record.open()
+    await worker.ending.enter()
+    expect(worker.steps).toEqual(['queue', 'joined'])
+    expect(lost.looks).toBe(1)
   })
 
   test('empties it without SCHEDULER_PERSIST, says so, and crawls', async () => {

@@ -73,15 +73,20 @@ export class CrawlEnding {
 
   async #enter(): Promise<void> {
     const { record, filter, persists, comesBack } = this.#options
+    let isWhole = false
     const act = async (todo: Todo) => {
       if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
       // What is left in other shards than the home: that may yet get its data back.
-      if (todo === 'shards' && persists && (await this.#isLeftOut())) this.#refuse()
+      if (todo === 'shards' && persists) {
+        if (await this.#isLeftOut()) this.#refuse()
+        isWhole = true
+      }
       await this.#do(todo)
     }
     const owed = () => doOwed({ ...this.#owed, act, isPatient: true })
     await owed()
-    await this.#leaveNothingOut(owed)
+    // It may take seconds to know.
+    if (!isWhole) await this.#leaveNothingOut(owed)
     await this.#refuseOtherPlace()
     await filter.joined?.(await record.isFilterJoined())
     await record.noteFilter()

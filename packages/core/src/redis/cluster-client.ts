@@ -4,6 +4,7 @@
  *
  *     error       a server is lost, or does not let us in. Commands for it wait
  *     ready       a connection to a server is made, also to one that has become the master of a slot
+ *     waits       of a cluster: a command has been refused by a node that does not let us in, and is sent again; for so many ms
  *     duplicate   takes the options of a server's connection
  *
  * What asks a server about itself (`INFO`, `CONFIG`, `SCAN`) has no key, and goes to any of them: `mastersOf` has them one by one.
@@ -65,7 +66,8 @@ export function newClusterClient(
 
 /** As ioredis's client has it; the type keeps it from us. */
 interface Handling {
-  handleError(error: Error, ...more: unknown[]): void
+  /** @param left an object of that command alone */
+  handleError(error: Error, left: object, ...more: unknown[]): void
 }
 
 /** ioredis says so of a connection that was lost, and sends again what waited for it, as soon as it knows where to. */
@@ -75,8 +77,15 @@ const CLOSED = 'Connection is closed.'
 function waitForLogin(cluster: Cluster, waits: (error: Error) => boolean): void {
   const handling = cluster as unknown as Handling
   const handle = handling.handleError.bind(cluster)
-  handling.handleError = (error, ...more) =>
-    handle(isLoginReply(error) && waits(error) ? new Error(CLOSED) : error, ...more)
+  const firstAtMs = new WeakMap<object, number>()
+  handling.handleError = (error, left, ...more) => {
+    if (!isLoginReply(error) || !waits(error)) return handle(error, left, ...more)
+    const nowMs = performance.now()
+    const sinceMs = firstAtMs.get(left) ?? nowMs
+    firstAtMs.set(left, sinceMs)
+    cluster.emit('waits', nowMs - sinceMs)
+    handle(new Error(CLOSED), left, ...more)
+  }
 }
 
 function clusterOf(redis: RedisClient): Cluster | undefined {

@@ -16,7 +16,7 @@ import {
 } from '@webloom/core'
 import type { LockedLook } from './lasting-trouble.ts'
 import { explainLogin, outageInWords, refusalOf } from './redis-refusal.ts'
-import { IsRefused, type Refusal } from './refusal.ts'
+import { IsLockedAtMaster } from './refusal.ts'
 
 const SLOTS = 16_384
 
@@ -126,17 +126,6 @@ function refusedLogin(why: string, shown: string, setting: string): WebloomError
   const error = new Error(why)
   explainLogin(error, shown, setting)
   return refusalOf(error)
-}
-
-/** Of one node alone. */
-class IsLockedAtMaster extends IsRefused {
-  /** `host:port` */
-  readonly node: string
-
-  constructor(shown: string, node: string, refusal: Refusal) {
-    super(shown, refusal)
-    this.node = node
-  }
 }
 
 /** Returns the refusal of a master that does not know our user, though others do: it was added later, or was a replica. */

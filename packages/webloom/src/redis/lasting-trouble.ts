@@ -16,12 +16,19 @@ import type { Logger, RedisOptions, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { IsNotReady } from './redis-readiness.ts'
 import { IsReplica, masterOfReplica } from './redis-refusal.ts'
+import { IsLockedAtMaster } from './refusal.ts'
 
 /** How often a replica is asked whether it is the master again. */
 const ASKED_MS = 500
 
 /** How often the nodes of a cluster are asked whether they let us in. */
 const NODES_ASKED_MS = 1000
+/** And later, when nothing has waited for the one that does not. */
+const NODES_ASKED_AGAIN_MS = 10_000
+/** A command without key goes to any node, and so to another one soon; one that waits for so long has a key of that node. */
+const WAITS_MS = 5000
+/** Whatever waits is sent again within that time. */
+const SENT_AGAIN_MS = 3000
 /** What was sent again just when it was given up comes back until then. */
 const FLUSHED_AGAIN_MS = 1000
 
@@ -88,6 +95,8 @@ export class LastingTrouble {
   #flushing: NodeJS.Timeout | undefined
   /** The connection, and those that are made of it; of a cluster without those to its nodes. */
   readonly #clients = new Set<Redis>()
+  /** When a command was last refused that can go to no other node. */
+  #waitedAtMs = Number.NEGATIVE_INFINITY
   #isLooking = false
   #isHopeless = false
   #isClosed = false
@@ -165,12 +174,18 @@ export class LastingTrouble {
       if (seen !== 'unknown') {
         error = seen
         if (lockedMsMax > 0) this.#tell('locked', error)
-        if (isLast) return this.#endAll(error)
+        if (isLast && this.#mattersToUs(error)) return this.#endAll(error)
       }
       // Nobody refuses any more, but nobody lets us in: an outage, which is waited for.
       else if (isLast && !error) return
-      await sleep(Math.min(NODES_ASKED_MS, lockedMsMax), undefined, { ref: false })
+      const askedMs = isLast ? NODES_ASKED_AGAIN_MS : NODES_ASKED_MS
+      await sleep(Math.min(askedMs, lockedMsMax), undefined, { ref: false })
     }
+  }
+
+  /** A crawl may keep nothing on a master: without shards it has one slot. */
+  #mattersToUs(error: WebloomError): boolean {
+    return !(error instanceof IsLockedAtMaster) || performance.now() - this.#waitedAtMs < SENT_AGAIN_MS
   }
 
   /** @param isNode of a cluster, and ended by that */
@@ -187,6 +202,9 @@ export class LastingTrouble {
     })
     client.on('end', () => this.#onTaken(client))
     // Of a cluster.
+    client.on('waits', (ms: number) => {
+      if (ms >= Math.min(WAITS_MS, this.#options.lockedMsMax / 2)) this.#waitedAtMs = performance.now()
+    })
     client.on('+node', (node: Redis) => this.#watch(node, true))
     const duplicate = client.duplicate.bind(client)
     client.duplicate = (...given) => {
@@ -213,11 +231,14 @@ export class LastingTrouble {
     this.#tellOver('crowded', 'Redis takes the connections now; the crawl goes on')
   }
 
-  #tell(what: Trouble, { message }: Error): void {
+  #tell(what: Trouble, error: Error): void {
     const { shown, logger, told, msMax } = this.#options
     if (told.has(`${what} ${shown}`)) return
     told.add(`${what} ${shown}`)
-    logger.warn(`${message}. The crawl waits for up to ${Math.ceil(msMax / 1000)} s, and then ends`)
+    const where = error instanceof IsLockedAtMaster ? ' if it keeps anything there' : ''
+    logger.warn(
+      `${error.message}. The crawl waits for up to ${Math.ceil(msMax / 1000)} s, and then ends${where}`,
+    )
   }
 
   /** Returns whether the log says that the server was waited for. */

@@ -19,15 +19,16 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
-const settingsOf = (url: string) =>
-  Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 2 } })
-const serversAt = (url: string) => {
-  const servers = new RedisServers(settingsOf(url), silentLogger)
+const settingsOf = (url: string, startTimeoutS = 2) =>
+  Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: startTimeoutS } })
+const serversAt = (url: string, startTimeoutS = 2) => {
+  const servers = new RedisServers(settingsOf(url, startTimeoutS), silentLogger)
   servers.connection('queue')
   return servers
 }
 const refusalOf = async (url: string, forWriting = false) => {
-  const servers = serversAt(url)
+  // For all of that time it is tried again.
+  const servers = serversAt(url, 1)
   const error = await servers.open({ forWriting }).catch((refused: Error) => refused)
   servers.close()
   return error
@@ -129,7 +130,7 @@ test.each([
   servers.close()
 })
 
-test('and so is one with a node that is silent: it cannot say that it lets us in', async () => {
+test('a cluster that lets nobody in, but for a node that is silent, is given up, too', async () => {
   await using silent = await startTcpProxy({ target: cluster.nodes[0]!.url })
   silent.hang()
   const [target] = redisTargets(
@@ -147,6 +148,34 @@ test('and so is one with a node that is silent: it cannot say that it lets us in
   const refused = setInterval(() => trouble.onLoginRefused(), 20)
   expect((await ended.promise).message).toMatch(/does not let this process in any more.*WRONGPASS/)
   clearInterval(refused)
+  trouble.close()
+})
+
+test('a node that nothing waits for ends no crawl, until something does', async () => {
+  await Promise.all(
+    cluster.nodes.slice(1).map((node) => node.command('ACL', 'SETUSER', 'apart', 'on', '>pw', '+@all')),
+  )
+  const [target] = redisTargets(settingsOf(cluster.url.replace(/\/\/:[^@]+@/, '//apart:pw@')), 'queue')
+  const client = new Redis({ lazyConnect: true })
+  const ended = Promise.withResolvers<Error>()
+  const thrice = Promise.withResolvers<void>()
+  let lookCount = 0
+  const trouble = new LastingTrouble({
+    ...{ client, told: new Set<string>(), logger: silentLogger },
+    ...{ shown: target!.shown, setting: target!.setting, msMax: 60_000, lockedMsMax: 100 },
+    lockedOut: (look) => {
+      lookCount++
+      if (lookCount === 4) thrice.resolve()
+      return lockedOutOf(target!, '', 10_000, look)
+    },
+    onHopeless: () => ended.resolve,
+  })
+  trouble.onLoginRefused()
+  await Promise.race([thrice.promise, ended.promise])
+  expect(trouble.isHopeless).toBe(false)
+  // As a cluster says it of a command that has a key there.
+  client.emit('waits', 100)
+  expect((await ended.promise).message).toContain('does not let this process in, though others do')
   trouble.close()
 })
 

@@ -23,6 +23,17 @@ export class IsRefused extends WebloomError {
   }
 }
 
+/** A master of a cluster does not let us in, though others do. */
+export class IsLockedAtMaster extends IsRefused {
+  /** `host:port` */
+  readonly node: string
+
+  constructor(shown: string, node: string, refusal: Refusal) {
+    super(shown, refusal)
+    this.node = node
+  }
+}
+
 /** A server of another kind than its URL says. */
 export class IsOtherwise extends SettingsError {
   readonly kind: 'cluster' | 'sentinel'

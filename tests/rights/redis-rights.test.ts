@@ -3,12 +3,14 @@
 import { globSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { requestToJson } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { crawl, Request, type SettingsInput } from 'webloom'
 import { aclLine } from '../../packages/webloom/src/redis/redis-rights.ts'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+import { listeningLogger } from '../crawls/crawl-web.ts'
 import { keepingLogger, SEEDED_PAGES_FILE, SeededPages } from '../seeds/seeded-pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -156,18 +158,19 @@ test('a right that is taken away in mid-crawl is named, with the line that gives
   await servers.queue.command('ACL', 'SETUSER', 'loom', '+hset')
 })
 
-test('a user who is gone in mid-crawl is told in words, and no line has the password', async () => {
+test('a user who is gone in mid-crawl is told once, in words, where items go to that Redis, too; and no line has the password', async () => {
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 60, latencyMs: 20 })
   await using redis = await startRedis()
   await redis.command('ACL', 'SETUSER', 'leaver', 'on', '>s3cr3t-pw', '~*', '&*', '+@all')
   await redis.command('RPUSH', 'pages:start_urls', ...web.seeds)
-  const lines: string[] = []
+  const { logger, lines } = listeningLogger()
   const crawling = crawl(SeededPages, {
     settings: {
       REDIS_URL: redis.url.replace('://', '://leaver:s3cr3t-pw@'),
       PRIVATE_ADDRESSES_ALLOWED: ['*'],
+      ITEM_PIPELINES: [['redis', 300]],
     },
-    logger: keepingLogger(lines),
+    logger,
   }).then(
     ({ finishReason }) => finishReason,
     (error: Error) => error.message,
@@ -175,11 +178,16 @@ test('a user who is gone in mid-crawl is told in words, and no line has the pass
   await web.waitForHits(10, 20_000)
   await redis.command('ACL', 'DELUSER', 'leaver')
   const end = await crawling
-  const told = [...lines, end].join('\n')
-  expect(told).toMatch(
-    /does not let this process in any more: it does not know the user and password that REDIS_URL gives/,
+  expect(end).toBe('internal_error')
+  const shown = lines.map(
+    ({ level, message, fields }) => `${level} ${message} ${inspect(fields, { depth: 8 })}`,
   )
-  expect(told).not.toContain('s3cr3t-pw')
+  expect(shown.filter((line) => line.startsWith('error the crawl'))).toEqual([
+    expect.stringMatching(
+      /does not let this process in any more: it does not know the user and password that REDIS_URL gives/,
+    ),
+  ])
+  expect(shown.join('\n')).not.toContain('s3cr3t-pw')
 })
 
 // What nobody misses where it is refused: CONFIG GET save (are there snapshots?), and how a client introduces itself.

@@ -35,7 +35,7 @@ export class CrawlFailures {
     this.#fatal ??= { error }
   }
 
-  /** Reports what a component that was closed has failed of. */
+  /** Tells what a component was closed with. */
   meetAtClosing(what: string, error: unknown): void {
     const text = `closing: ${what} failed`
     if (isOutputFailure(error)) this.#meetOutput(error as Error, text)

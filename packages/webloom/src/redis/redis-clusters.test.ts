@@ -223,7 +223,10 @@ test('what is sent to one node that lacks the user waits until it is given that,
   const key = 'webloom:{pages}:record'
   const node = (await cluster.masterOf(key))!
   await users(['DELUSER', 'late'], [node])
-  const waiting = Promise.all(['1', '2'].map((value) => redis.rpush(key, value)))
+  // Also where only a connection that was made of the first meets it.
+  const made = redis.duplicate()
+  made.on('error', () => {})
+  const waiting = Promise.all(['1', '2'].map((value) => made.rpush(key, value)))
   const line = await told.promise
   expect(line).toContain(`its node 127.0.0.1:${node.port} does not let this process in, though others do`)
   expect(line).toMatch(/The crawl waits for up to 60 s/)
@@ -237,6 +240,7 @@ test('what is sent to one node that lacks the user waits until it is given that,
   await users(typed!.replace('<password>', 'pw').split(' '), [node])
   expect((await waiting).sort()).toEqual([1, 2])
   await over.promise
+  made.disconnect()
   servers.close()
   await users(['DELUSER', 'late'])
 })

@@ -317,10 +317,13 @@ export class RedisLink {
     else if (this.#isOpen) explainLogin(error, shown, setting)
   }
 
-  /** Nodes of a cluster may be given the user: what is sent there waits meanwhile. */
+  /** Nodes of a cluster may be given the user: what is sent there waits meanwhile, and they are looked at. */
   #waitsForLogin(error: ReplyError): boolean {
     const { nodes } = this.#target.options
-    return this.#isOpen && nodes !== undefined && this.#trouble.waitsForLogin && isLoginRefused(error)
+    const { waitsForLogin } = this.#trouble
+    const waits = this.#isOpen && nodes !== undefined && waitsForLogin && isLoginRefused(error)
+    if (waits) this.#trouble.onLoginRefused()
+    return waits
   }
 
   #onError(error: ReplyError): void {
@@ -330,10 +333,7 @@ export class RedisLink {
       this.#refused.reject(this.#noDatabase(error))
     }
     if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
-    if (this.#waitsForLogin(error)) {
-      this.#trouble.onLoginRefused()
-      return
-    }
+    if (this.#waitsForLogin(error)) return
     if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)

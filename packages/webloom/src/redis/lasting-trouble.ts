@@ -116,7 +116,7 @@ export class LastingTrouble {
     return this.#refused.size > 0 ? crowded(this.#options.shown) : undefined
   }
 
-  /** False where no crawl runs: whoever asks there hears at once that he is not let in, and goes on once he is. */
+  /** False where no crawl runs: whoever asks there is refused, or waits, until he is let in. */
   get waitsForLogin(): boolean {
     return !this.#isHopeless && this.#options.onHopeless() !== undefined
   }

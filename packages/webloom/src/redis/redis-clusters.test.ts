@@ -248,25 +248,34 @@ test('what is sent to one node that lacks the user waits until it is given that,
 test.each([
   { who: 'a cluster', nodeCount: 3 },
   { who: 'one node of it', nodeCount: 1 },
-])(
-  'whoever runs no crawl hears at once that $who does not let it in, and is let in again',
-  async ({ nodeCount }) => {
-    const users = (words: readonly string[], nodes = cluster.nodes) =>
-      Promise.all(nodes.map((node) => node.command('ACL', ...words)))
-    const user = ['SETUSER', 'viewer', 'on', '>pw', '~*', '&*', '+@all']
-    await users(user)
-    const servers = serversAt(cluster.url.replace(/\/\/:[^@]+@/, '//viewer:pw@'))
-    const redis = servers.connection('queue')!
-    await servers.open()
-    const master = (await cluster.masterOf('{a}'))!
-    const locked = nodeCount === 1 ? [master] : cluster.nodes
-    await users(['DELUSER', 'viewer'], locked)
-    await expect(redis.get('{a}')).rejects.toThrow(/WRONGPASS|NOAUTH/)
-    await users(user, locked)
-    await vi.waitFor(async () => expect(await redis.get('{a}')).not.toBe(undefined))
-    servers.close()
-  },
-)
+])('whoever runs no crawl goes on once $who lets it in again', async ({ nodeCount }) => {
+  const users = (words: readonly string[], nodes = cluster.nodes) =>
+    Promise.all(nodes.map((node) => node.command('ACL', ...words)))
+  const user = ['SETUSER', 'viewer', 'on', '>pw', '~*', '&*', '+@all']
+  await users(user)
+  const url = cluster.url.replace(/\/\/:[^@]+@/, '//viewer:pw@')
+  const settings = Settings.fromLayers({ command: { REDIS_URL: url, REDIS_START_TIMEOUT: 1 } })
+  const times = { ...PROTOCOL_TIMES, redis: { ...PROTOCOL_TIMES.redis, troubleMsMax: 0 } }
+  const servers = new RedisServers(settings, silentLogger, { times })
+  const redis = servers.connection('queue')!
+  await servers.open()
+  const master = (await cluster.masterOf('{a}'))!
+  const locked = nodeCount === 1 ? [master] : cluster.nodes
+  await users(['LOG', 'RESET'], locked)
+  await users(['DELUSER', 'viewer'], locked)
+  // What is sent before the connections are seen to be cut is refused; what is sent then waits.
+  const sent = redis.get('{a}').then(
+    () => 'waited',
+    (error: Error) => error.message,
+  )
+  await vi.waitFor(async () => expect((await users(['LOG'], locked)).flat()).not.toEqual([]))
+  // Waits: a crawl is ended after a second here.
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await users(user, locked)
+  expect(await sent).toMatch(/waited|WRONGPASS|NOAUTH/)
+  await vi.waitFor(async () => expect(await redis.get('{a}')).not.toBe(undefined))
+  servers.close()
+})
 
 test('doctor names both nodes of a slot that is half moved', async () => {
   const [from, to] = cluster.nodes

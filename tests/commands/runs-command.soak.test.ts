@@ -25,7 +25,7 @@ test('two crawls, the second after the shop has changed: runs tells which field 
   const lines = stdout.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toMatch(
-    new RegExp(`^\\S+ \\S+ {3}finished {3}.* s +pages ${pages} \\(±0 %\\) .*errors 0 +given up 0$`),
+    new RegExp(`^\\S+ \\S+ UTC {3}finished {3}.* s +pages ${pages} \\(±0 %\\) .*errors 0 +given up 0$`),
   )
   const compared = (await folder.run('runs', 'pages', '--compare')).stdout
   expect(compared).toMatch(/^field price +100\.0 % +0\.0 %$/m)

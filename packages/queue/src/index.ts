@@ -70,21 +70,20 @@ export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/hos
 // A crawl of many workers
 
 export { RedisBudgetBook, type RedisBudgetBookOptions } from './budgets/redis-budget-book.ts'
+export { type AlikeSetting, type AlikeSettings, notedAlikeOf } from './crawl/alike-settings.ts'
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export {
-  type AlikeSetting,
-  type AlikeSettings,
   CRAWL_FORMAT,
   type CrawlsFilter,
   type FilterNoted,
   keysAsStored,
-  notedAlikeOf,
   notedFilterOf,
   notedModeOf,
   type QueueMode,
   refuseOtherFormat,
 } from './crawl/crawl-format.ts'
 export { CRAWL_LOST, type CrawlLeft, REQUESTS_LEFT } from './crawl/crawl-leaving.ts'
+export { joinedRunOf } from './crawl/crawl-run.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {
   RedisCrawlRecord,
@@ -92,7 +91,6 @@ export {
 } from './crawl/redis-crawl-record.ts'
 export { RedisPageForms } from './crawl/redis-page-forms.ts'
 export { RedisStartHosts } from './crawl/redis-start-hosts.ts'
-export { joinedRunOf } from './crawl/run-name.ts'
 export { openLoadMeter, type WorkerLoadMeter } from './crawl/worker-load.ts'
 export {
   CrawlChannel,

@@ -5,7 +5,7 @@
 
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import type { ProtocolTimes } from '@webloom/core'
-import { RunOver } from '../crawl/run-over.ts'
+import { RunOver } from '../crawl/crawl-run.ts'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { Message } from '../frontier/frontier-message.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'

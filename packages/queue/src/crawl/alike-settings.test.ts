@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import type { AlikeSettings } from './crawl-format.ts'
+import type { AlikeSettings } from './alike-settings.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())

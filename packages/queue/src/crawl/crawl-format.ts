@@ -5,9 +5,10 @@
 
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { type Logger, WebloomError } from '@webloom/core'
+import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
+import { type AlikeSettings, alikeAsked, otherSetting } from './alike-settings.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
@@ -91,11 +92,6 @@ export async function notedModeOf({ redis, keys }: CrawlOnRedis): Promise<QueueM
   return ((await redis.hget(keys.record, 'mode')) as QueueMode | null) ?? undefined
 }
 
-/** Resolves to settings in which the workers of a crawl are alike, by name, as text. */
-export async function notedAlikeOf({ redis, keys }: CrawlOnRedis): Promise<Readonly<Record<string, string>>> {
-  return JSON.parse((await redis.hget(keys.record, 'alike')) ?? '{}')
-}
-
 /** What a worker has that a crawl fixes when it begins. */
 export interface FixedWhenBegun {
   /** QUEUE_SHARDS. Default: 1. */
@@ -143,72 +139,6 @@ function otherShards(keys: CrawlRedisKeys, begunWith: number, asked: number, typ
   return new WebloomError(
     'WL_USAGE',
     `QUEUE_SHARDS is ${asked}, and ${crawlShown(keys)} was begun with ${begunWith}: its requests lie where that number says. Go on with -s QUEUE_SHARDS=${begunWith}, or begin it anew: webloom clear ${typed} -s QUEUE_SHARDS=${begunWith}`,
-  )
-}
-
-/*
- * Settings in which the workers of a crawl are to be alike, and what becomes of one that is not. The record notes them when the crawl begins, and again
- * when a worker comes and no other is at work. What an earlier release has begun notes none, and goes on.
- */
-
-export interface AlikeSetting {
-  readonly name: string
-  /** As text. */
-  readonly value: string
-  /** What happens otherwise, behind a colon. */
-  readonly why: string
-}
-
-export interface AlikeSettings {
-  /** Refused as long as anything waits: what is queued lies as they say. */
-  readonly fixed: readonly AlikeSetting[]
-  /** Refused while workers are at work that have another one. */
-  readonly together: readonly AlikeSetting[]
-  /** A WARNING while workers are at work that have another one. */
-  readonly told: readonly AlikeSetting[]
-  /** Returns it as it stands on a command line. */
-  readonly typed: (name: string, value: string) => string
-}
-
-/** Returns what the record is asked with, as members/alike.lua has it. */
-function alikeAsked({ fixed, together, told }: AlikeSettings) {
-  const pairs = (settings: readonly AlikeSetting[]) => settings.map(({ name, value }) => [name, value])
-  return { fixed: pairs(fixed), together: pairs(together), told: pairs(told) }
-}
-
-/** Returns the error of a worker with another setting than the record notes. `typed`: the crawl as it is typed. */
-function otherSetting(
-  keys: CrawlRedisKeys,
-  { fixed, together, typed: typedSetting }: AlikeSettings,
-  [name, noted]: readonly [string, string],
-  typed: string,
-): WebloomError {
-  const isFixed = fixed.some((one) => one.name === name)
-  const { value, why } = [...fixed, ...together].find((one) => one.name === name)!
-  return new WebloomError(
-    'WL_USAGE',
-    isFixed
-      ? `${name} is ${value}, and ${crawlShown(keys)} was begun with ${noted}: ${why}. Go on with ${typedSetting(name, noted)} until nothing waits there, or begin it anew: webloom clear ${typed}`
-      : `${name} is ${value}, and the workers at work on ${crawlShown(keys)} have ${noted}: ${why}. Give this worker ${typedSetting(name, noted)}, or end the others first: webloom stop ${typed} (one that was killed counts for ten seconds)`,
-  )
-}
-
-/** Tells once of all settings that the workers at work have otherwise. `noted`: the record's field, '' where none is at work. */
-export function tellOfOthers(
-  logger: Logger,
-  keys: CrawlRedisKeys,
-  { told, typed }: AlikeSettings,
-  noted: string,
-): void {
-  const values = new Map(Object.entries(JSON.parse(noted || '{}') as Record<string, string>))
-  const others = told.filter(({ name, value }) => (values.get(name) ?? value) !== value)
-  if (others.length === 0) return
-  const words = others.map(
-    ({ name, value, why }) => `${name} is ${value} here and ${values.get(name)} there: ${why}`,
-  )
-  const line = others.map(({ name }) => typed(name, values.get(name)!)).join(' ')
-  logger.warn(
-    `the workers at work on ${crawlShown(keys)} have other settings than this one. ${words.join('; ')}. To have theirs: ${line}`,
   )
 }
 

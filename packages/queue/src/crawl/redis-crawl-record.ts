@@ -71,13 +71,13 @@ import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-k
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
+import { tellOfOthers } from './alike-settings.ts'
 import {
   AS_WRITTEN_NOW,
   askedOf,
   type FixedWhenBegun,
   refuseOther,
   refuseOtherFormat,
-  tellOfOthers,
 } from './crawl-format.ts'
 import {
   type CrawlLeft,
@@ -87,9 +87,9 @@ import {
   NOTHING_LEFT,
   REQUESTS_LEFT,
 } from './crawl-leaving.ts'
+import { type CrawlRun, newRunId, runNameOf } from './crawl-run.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
-import { type CrawlRun, newRunId, runNameOf } from './run-name.ts'
 
 export interface RedisCrawlRecordOptions extends FixedWhenBegun {
   /** The queue's Redis; opened and closed by whoever gives it. */

@@ -15,7 +15,7 @@
 
 import { type ProtocolTimes, type QueueCounts, type QueueOrder, withRedisCodes } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { RunOver } from '../crawl/run-over.ts'
+import { RunOver } from '../crawl/crawl-run.ts'
 import { startGap } from '../crawl/start-gap.ts'
 import type { StartSpan } from '../crawl/start-span.ts'
 import { idsOf } from '../leasing/doubts.ts'

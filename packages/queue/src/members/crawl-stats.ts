@@ -23,7 +23,7 @@
 
 import type { StatsCollector, StatValue } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import type { CrawlRun } from '../crawl/run-name.ts'
+import type { CrawlRun } from '../crawl/crawl-run.ts'
 import { luaScript } from '../redis/lua.ts'
 import { mergingOf } from './stats-merging.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Redis } from 'ioredis'
 import { AS_WRITTEN_NOW, askedOf, type QueueMode, refuseOtherFormat } from '../crawl/crawl-format.ts'
-import { newRunId } from '../crawl/run-name.ts'
+import { newRunId } from '../crawl/crawl-run.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import type { FireOutcome, ScheduledFlags } from './schedule-queue.ts'

@@ -2,7 +2,7 @@
 
 import { PROTOCOL_TIMES, type ProtocolTimes, type QueueCounts, type QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { RunOver } from '../../crawl/run-over.ts'
+import { RunOver } from '../../crawl/crawl-run.ts'
 import { startGap } from '../../crawl/start-gap.ts'
 import {
   type BegunTurn,

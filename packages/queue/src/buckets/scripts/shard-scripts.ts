@@ -2,7 +2,7 @@
 
 import type { QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { RunOver } from '../../crawl/run-over.ts'
+import { RunOver } from '../../crawl/crawl-run.ts'
 import type { ShardChanges } from '../../frontier/turn-protocol.ts'
 import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
 import { luaScript } from '../../redis/lua.ts'

@@ -1,6 +1,7 @@
-/** The names of runs: as the record knows one, and as others may read it who share something with the crawl. */
+/** Runs of a crawl: their names, as the record knows one, and as others may read it who share something with the crawl; and that one is over. */
 
 import { randomUUID } from 'node:crypto'
+import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -50,4 +51,14 @@ export interface CrawlRun {
   readonly begunAt: number
   /** When it began, or was resumed, whichever was later. */
   readonly runningSince: number
+}
+
+/** The crawl has finished or was cleared, or another run of it has begun: this worker may write nothing more for its run. */
+export class RunOver extends WebloomError {
+  constructor() {
+    super(
+      'WL_LEASE_LOST',
+      'the crawl has ended or was cleared, or another run of it has begun: nothing of this worker’s is queued or fetched any more',
+    )
+  }
 }

@@ -1,0 +1,80 @@
+/**
+ * Settings in which the workers of a crawl are to be alike, and what becomes of one that is not. The record notes them when the crawl begins, and again
+ * when a worker comes and no other is at work. What an earlier release has begun notes none, and goes on.
+ */
+
+import { type Logger, WebloomError } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
+
+export interface AlikeSetting {
+  readonly name: string
+  /** As text. */
+  readonly value: string
+  /** What happens otherwise, behind a colon. */
+  readonly why: string
+}
+
+export interface AlikeSettings {
+  /** Refused as long as anything waits: what is queued lies as they say. */
+  readonly fixed: readonly AlikeSetting[]
+  /** Refused while workers are at work that have another one. */
+  readonly together: readonly AlikeSetting[]
+  /** A WARNING while workers are at work that have another one. */
+  readonly told: readonly AlikeSetting[]
+  /** Returns it as it stands on a command line. */
+  readonly typed: (name: string, value: string) => string
+}
+
+/** Returns what the record is asked with, as members/alike.lua has it. */
+export function alikeAsked({ fixed, together, told }: AlikeSettings) {
+  const pairs = (settings: readonly AlikeSetting[]) => settings.map(({ name, value }) => [name, value])
+  return { fixed: pairs(fixed), together: pairs(together), told: pairs(told) }
+}
+
+/** Returns the error of a worker with another setting than the record notes. `typed`: the crawl as it is typed. */
+export function otherSetting(
+  keys: CrawlRedisKeys,
+  { fixed, together, typed: typedSetting }: AlikeSettings,
+  [name, noted]: readonly [string, string],
+  typed: string,
+): WebloomError {
+  const isFixed = fixed.some((one) => one.name === name)
+  const { value, why } = [...fixed, ...together].find((one) => one.name === name)!
+  return new WebloomError(
+    'WL_USAGE',
+    isFixed
+      ? `${name} is ${value}, and ${crawlShown(keys)} was begun with ${noted}: ${why}. Go on with ${typedSetting(name, noted)} until nothing waits there, or begin it anew: webloom clear ${typed}`
+      : `${name} is ${value}, and the workers at work on ${crawlShown(keys)} have ${noted}: ${why}. Give this worker ${typedSetting(name, noted)}, or end the others first: webloom stop ${typed} (one that was killed counts for ten seconds)`,
+  )
+}
+
+/** Tells once of all settings that the workers at work have otherwise. `noted`: the record's field, '' where none is at work. */
+export function tellOfOthers(
+  logger: Logger,
+  keys: CrawlRedisKeys,
+  { told, typed }: AlikeSettings,
+  noted: string,
+): void {
+  const values = new Map(Object.entries(JSON.parse(noted || '{}') as Record<string, string>))
+  const others = told.filter(({ name, value }) => (values.get(name) ?? value) !== value)
+  if (others.length === 0) return
+  const words = others.map(
+    ({ name, value, why }) => `${name} is ${value} here and ${values.get(name)} there: ${why}`,
+  )
+  const line = others.map(({ name }) => typed(name, values.get(name)!)).join(' ')
+  logger.warn(
+    `the workers at work on ${crawlShown(keys)} have other settings than this one. ${words.join('; ')}. To have theirs: ${line}`,
+  )
+}
+
+/** Resolves to settings in which the workers of a crawl are alike, by name, as text. */
+export async function notedAlikeOf({
+  redis,
+  keys,
+}: {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+}): Promise<Readonly<Record<string, string>>> {
+  return JSON.parse((await redis.hget(keys.record, 'alike')) ?? '{}')
+}

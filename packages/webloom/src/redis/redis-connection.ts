@@ -141,9 +141,8 @@ export class RedisLink {
       maxLoadingRetryTime: times.redis.reconnectMsMax,
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: ReplyError) => {
-        if (this.#waitsForLogin(error)) return 2
+        if (this.#metRefusedLogin(error)) return 2
         this.#explain(error)
-        if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
         if (!READ_ONLY.test(error.message)) return false
         if (this.#isOpen && isAlone) this.#trouble.onReadOnly()
@@ -317,13 +316,11 @@ export class RedisLink {
     else if (this.#isOpen) explainLogin(error, shown, setting)
   }
 
-  /** Nodes of a cluster may be given the user: what is sent there waits meanwhile, and they are looked at. */
-  #waitsForLogin(error: ReplyError): boolean {
-    const { nodes } = this.#target.options
-    const { waitsForLogin } = this.#trouble
-    const waits = this.#isOpen && nodes !== undefined && waitsForLogin && isLoginRefused(error)
-    if (waits) this.#trouble.onLoginRefused()
-    return waits
+  /** Has a server that does not let us in looked at. Returns whether what was sent there waits: nodes of a cluster may be given the user. */
+  #metRefusedLogin(error: ReplyError): boolean {
+    if (!this.#isOpen || !isLoginRefused(error)) return false
+    this.#trouble.onLoginRefused()
+    return this.#target.options.nodes !== undefined && this.#trouble.waitsForLogin
   }
 
   #onError(error: ReplyError): void {
@@ -333,8 +330,7 @@ export class RedisLink {
       this.#refused.reject(this.#noDatabase(error))
     }
     if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
-    if (this.#waitsForLogin(error)) return
-    if (this.#isOpen && isLoginRefused(error)) this.#trouble.onLoginRefused()
+    if (this.#metRefusedLogin(error)) return
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)
     if (this.#isOpen && !this.#toldAway.has(reason)) {

@@ -11,6 +11,7 @@ import {
   seededSpider,
   settingsOf,
 } from '../cluster/cluster-crawl.ts'
+import { expectWoken } from './expect-woken.ts'
 
 export type Mode = 'turns' | 'job'
 
@@ -105,18 +106,11 @@ export async function wokenBySeeds(
   const key = freshCrawlId('woken:start_urls')
   const spider = seededSpider([], `redisKey = '${key}'`).replace('maxIdleTime = 2.5', 'maxIdleTime = 1')
   await using folder = await ClusterFolder.of(web, settings, spider)
-  const [one, two] = web.seeds as [string, string]
   const fetched = async (...seeds: string[]) => {
     await redis.command('RPUSH', key, ...seeds)
     return fetchedBy(web, () => folder.run(command, 'pages'))
   }
-  const first = await fetched(one)
-  expect(first).toContain(one)
-  const second = await fetched(two)
-  expect(second).toContain(two)
-  expect(new Set([...first, ...second])).toEqual(web.linked())
-  expect([...second].filter((url) => first.has(url))).toEqual([])
-  expect(await fetched(one)).toEqual(new Set([one]))
+  await expectWoken(web, fetched)
 }
 
 /** What that run fetched. */

@@ -7,6 +7,7 @@ import { type RedisServer, startFakeWeb, startRedis, startTcpProxy } from '@webl
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedisSpider, type Response } from 'webloom'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
+import { expectWoken } from './expect-woken.ts'
 
 /** Shorter than a leaving worker waits for its answer, and much longer than waking a crawl takes. */
 const HELD_MS = 3000
@@ -116,12 +117,5 @@ test('seeds wake a finished crawl on Redis, and what was seen is seen', async ()
     expect(await crawl.run()).toMatchObject({ finishReason: 'finished' })
     return new Set(web.hits.map(({ url }) => url))
   }
-  const [one, two] = web.seeds as [string, string]
-  const first = await fetched(one)
-  expect(first).toContain(one)
-  const second = await fetched(two)
-  expect(second).toContain(two)
-  expect(new Set([...first, ...second])).toEqual(web.linked())
-  expect([...second].filter((url) => first.has(url))).toEqual([])
-  expect(await fetched(one)).toEqual(new Set([one]))
+  await expectWoken(web, fetched)
 })

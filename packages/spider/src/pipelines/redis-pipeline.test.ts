@@ -158,12 +158,16 @@ test('what no waiting can cure fails the output', async () => {
   await expect(page('a', { n: 1 })).rejects.toMatchObject({ code: 'WL_OUTPUT_FAILED' })
 })
 
-test('closed while it waits, it tells nobody that an item is written or lost: the page is to run again', async () => {
-  const { pipeline, page, key, warn } = pipelineTo({ itemsMax: 1 })
+test('closed while it waits, it tells no page that an item is written or lost, as the page is to run again, and the log how many wait', async () => {
+  const { pipeline, page, key, warn, stats } = pipelineTo({ itemsMax: 1 })
   const settled = vi.fn()
   page('a', 1, 2).then(settled, settled)
   await eventually(() => expect(warn).toHaveBeenCalledOnce())
   pipeline.closeSpider()
+  expect(warn.mock.lastCall![1]).toMatch(
+    `items that were not written: 1, as the list ${key} holds 1 items (REDIS_ITEMS_MAX) and nobody takes them. The pages that brought them do not count as done`,
+  )
+  expect(stats.get('redis_items/unwritten_count')).toBe(1)
   await server.command('DEL', key)
   // Longer than it waits before it looks again.
   const later = performance.now() + 600

@@ -9,7 +9,8 @@
  * Items of a page come together: those of one turn of the event loop go in one round trip.
  *
  * A list that has reached its bound, or a full Redis, holds up the pages whose items wait here, and with them the crawl.
- * Only what cannot pass is an error: a key that holds another type, a login that may not write.
+ * Only what cannot pass is an error: a key that holds another type, a login that may not write, a Redis that was waited for
+ * in vain. Whatever was not written when the crawl closes is told then, with its number.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -77,6 +78,10 @@ export class RedisPipeline implements ItemPipeline {
   readonly #closing = new AbortController()
   #waiting: WaitingItem[] = []
   #isWriting = false
+  /** Items that were refused. */
+  #refusedCount = 0
+  /** Why what was tried last was not written; undefined when it was. */
+  #whyNot: string | undefined
 
   constructor(options: RedisPipelineOptions) {
     this.#options = options
@@ -125,7 +130,21 @@ export class RedisPipeline implements ItemPipeline {
    * must run again.
    */
   closeSpider(): void {
+    if (this.#closing.signal.aborted) return
     this.#closing.abort()
+    this.#tellUnwritten()
+  }
+
+  #tellUnwritten(): void {
+    const { logger, stats, key } = this.#options
+    const items = this.#refusedCount + this.#waiting.length
+    if (items === 0) return
+    stats.inc('redis_items/unwritten_count', items)
+    const why = this.#whyNot ?? `the items’ Redis has not answered yet what was sent for ${key}`
+    logger.warn(
+      { key, items },
+      `items that were not written: ${items}, as ${why}. The pages that brought them do not count as done: the next run of the crawl fetches these again, and writes what they bring then`,
+    )
   }
 
   #jsonOf(item: unknown, id: string): string {
@@ -140,42 +159,47 @@ export class RedisPipeline implements ItemPipeline {
       try {
         await this.#write(this.#waiting.slice(0, MAX_ITEMS_PER_SCRIPT))
       } catch (error) {
-        for (const { written } of this.#waiting.splice(0)) written.reject(error)
+        const refused = this.#waiting.splice(0)
+        this.#refusedCount += refused.length
+        this.#whyNot = (error as Error).message
+        for (const { written } of refused) written.reject(error)
       }
     }
     this.#isWriting = false
   }
 
   async #write(batch: readonly WaitingItem[]): Promise<void> {
-    let whyNot = await this.#add(batch)
-    if (whyNot === undefined || this.#closing.signal.aborted) return
+    await this.#add(batch)
+    if (this.#whyNot === undefined || this.#closing.signal.aborted) return
     const { logger, stats, key } = this.#options
     const since = performance.now()
     stats.inc('redis_items/wait_count')
-    logger.warn({ key }, `${whyNot}; the crawl waits`)
-    while (whyNot !== undefined && !this.#closing.signal.aborted) {
+    logger.warn({ key }, `${this.#whyNot}; the crawl waits`)
+    while (this.#whyNot !== undefined && !this.#closing.signal.aborted) {
       await sleep(FULL_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
-      whyNot = await this.#add(this.#waiting.slice(0, MAX_ITEMS_PER_SCRIPT))
+      await this.#add(this.#waiting.slice(0, MAX_ITEMS_PER_SCRIPT))
     }
     const seconds = Math.round((performance.now() - since) / 100) / 10
-    if (whyNot === undefined) logger.info({ key, seconds }, 'items are written again')
+    if (this.#whyNot === undefined) logger.info({ key, seconds }, 'items are written again')
   }
 
-  /** Writes as many items as there is room for. Resolves to why the rest found none; to undefined when all were written. */
-  async #add(batch: readonly WaitingItem[]): Promise<string | undefined> {
+  /** Writes as many items as there is room for, and notes why the rest found none. */
+  async #add(batch: readonly WaitingItem[]): Promise<void> {
     const { redis, key, as, itemsMax, stats } = this.#options
     const entries = batch.flatMap(({ id, json }) => (as === 'stream' ? [id, json] : [json]))
     let count: number
     try {
       count = Number(await this.#script.run(redis, [key], [itemsMax, ...entries]))
     } catch (error) {
-      return whyLater(error, key)
+      this.#whyNot = whyLater(error, key)
+      return
     }
     for (const { written } of this.#waiting.splice(0, count)) written.resolve()
     if (count > 0) stats.inc('redis_items/written_count', count)
-    return count < batch.length
-      ? `the list ${key} holds ${itemsMax} items (REDIS_ITEMS_MAX) and nobody takes them`
-      : undefined
+    this.#whyNot =
+      count < batch.length
+        ? `the list ${key} holds ${itemsMax} items (REDIS_ITEMS_MAX) and nobody takes them`
+        : undefined
   }
 }
 

@@ -86,6 +86,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const times = options.times && { times: options.times }
   const { folder, project, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger, { spider: spider.name, times: options.times })
+  servers.onHopeless(controls.fail)
   toClose.add(() => servers.close())
   const addresses = HostAddresses.fromCrawler({ settings })
   const hostLists = new HostListSources()

@@ -175,7 +175,6 @@ export async function redisStore(
       },
     },
   })
-  servers.onHopeless((error, isTold) => controls.fail(error, isTold))
   const memory = new RedisMemory({ redis: queueRedis, key: sharded ? undefined : keys.record, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })

@@ -12,7 +12,7 @@
 
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger, RedisOptions, WebloomError } from '@webloom/core'
+import { type Logger, type RedisOptions, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { IsNotReady } from './redis-readiness.ts'
 import { IsReplica, masterOfReplica } from './redis-refusal.ts'
@@ -92,13 +92,13 @@ export class LastingTrouble {
   readonly #options: LastingTroubleOptions
   readonly #refused = new Set<Redis>()
   #crowdedTooLong: NodeJS.Timeout | undefined
-  #flushing: NodeJS.Timeout | undefined
+  readonly #flushing = new Set<NodeJS.Timeout>()
   /** The connection, and those that are made of it; of a cluster without those to its nodes. */
   readonly #clients = new Set<Redis>()
   /** When a command was last refused that can go to no other node. */
   #waitedAtMs = Number.NEGATIVE_INFINITY
   #isLooking = false
-  #isHopeless = false
+  #refusal: WebloomError | undefined
   #isClosed = false
 
   constructor(options: LastingTroubleOptions) {
@@ -106,9 +106,9 @@ export class LastingTrouble {
     this.#watch(options.client)
   }
 
-  /** True: what fails is not to be tried again. */
-  get isHopeless(): boolean {
-    return this.#isHopeless
+  /** Why the server was waited for in vain, as an error of what is not to be tried again; undefined while there is hope. */
+  get refusal(): WebloomError | undefined {
+    return this.#refusal
   }
 
   /** Why a connection was refused; undefined while none is. */
@@ -118,13 +118,13 @@ export class LastingTrouble {
 
   /** False where no crawl runs: whoever asks there is refused, or waits, until he is let in. */
   get waitsForLogin(): boolean {
-    return !this.#isHopeless && this.#options.onHopeless() !== undefined
+    return !this.#refusal && this.#options.onHopeless() !== undefined
   }
 
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#crowdedTooLong)
-    clearTimeout(this.#flushing)
+    for (const timer of this.#flushing) clearTimeout(timer)
   }
 
   /** A server that was a master has refused a command that writes. */
@@ -138,7 +138,7 @@ export class LastingTrouble {
   }
 
   #look(look: () => Promise<void>): void {
-    if (this.#isLooking || this.#isHopeless || this.#isClosed) return
+    if (this.#isLooking || this.#refusal || this.#isClosed) return
     this.#isLooking = true
     look()
       .catch(() => {})
@@ -174,7 +174,7 @@ export class LastingTrouble {
       if (seen !== 'unknown') {
         error = seen
         if (lockedMsMax > 0) this.#tell('locked', error)
-        if (isLast && this.#mattersToUs(error)) return this.#endAll(error)
+        if (isLast && this.#mattersToUs(error)) return this.#giveUp('locked', error)
       }
       // Nobody refuses any more, but nobody lets us in: an outage, which is waited for.
       else if (isLast && !error) return
@@ -215,7 +215,12 @@ export class LastingTrouble {
   }
 
   #onRefused(client: Redis): void {
-    if (this.#isClosed || this.#isHopeless) return
+    if (this.#isClosed) return
+    // One that was made since.
+    if (this.#refusal) {
+      this.#end([client], this.#refusal)
+      return
+    }
     if (this.#refused.size === 0) {
       const { shown, msMax } = this.#options
       const error = crowded(shown)
@@ -246,21 +251,31 @@ export class LastingTrouble {
     const { shown, logger, told } = this.#options
     if (!told.has(`${what} ${shown}`)) return false
     if (!told.has(`hopeless ${shown}`))
-      logger.error(`${message}. It was waited for in vain, and the crawl ends; nothing of it is lost`)
+      logger.error(
+        `${message}. It was waited for in vain, and the crawl ends. Started again it goes on where it was, unless it keeps its requests in memory`,
+      )
     told.add(`hopeless ${shown}`)
     return true
   }
 
   #tellOver(what: Trouble, text: string): void {
     const { shown, logger, told } = this.#options
-    if (this.#isHopeless || this.#isClosed) return
+    if (this.#refusal || this.#isClosed) return
     if (told.delete(`${what} ${shown}`)) logger.info({ redis: shown }, text)
   }
 
+  /** Of a master that has become a replica, connections that answer what only reads go on. */
+  #giveUp(what: Trouble, error: WebloomError): void {
+    const refusal = asRefusal(error)
+    this.#refusal = refusal
+    this.#options.onHopeless()?.(error, this.#tellHopeless(what, error))
+    if (what === 'locked') this.#end([...this.#clients], refusal)
+    if (what === 'crowded') this.#end([...this.#refused], refusal)
+  }
+
   /** ioredis keeps what is sent to a server that it cannot reach, and of a cluster again when it is told to disconnect. */
-  #endAll(error: WebloomError): void {
-    this.#giveUp('locked', error)
-    const clients = [...this.#clients] as unknown as Ending[]
+  #end(ended: readonly Redis[], error: WebloomError): void {
+    const clients = ended as unknown as readonly Ending[]
     const flush = () => {
       for (const client of clients) {
         for (let sent = client.prevCommandQueue?.shift(); sent; sent = client.prevCommandQueue?.shift())
@@ -278,22 +293,24 @@ export class LastingTrouble {
       // What is under way would be sent again, and hear only that the client was ended.
       if (client.handleError)
         client.handleError = (_lost, _left, { maxRedirections }) => maxRedirections(error)
+      // Who waits hears why; told to disconnect, ioredis says that the connection is closed.
+      client.flushQueue(error)
       client.disconnect()
     }
     flush()
-    this.#flushing = setTimeout(flush, FLUSHED_AGAIN_MS)
+    const timer = setTimeout(() => {
+      this.#flushing.delete(timer)
+      flush()
+    }, FLUSHED_AGAIN_MS)
+    this.#flushing.add(timer)
   }
+}
 
-  #giveUp(what: Trouble, error: WebloomError): void {
-    this.#isHopeless = true
-    this.#options.onHopeless()?.(error, this.#tellHopeless(what, error))
-    for (const client of [...this.#refused]) {
-      // Whoever waits for an answer gets the reason.
-      const waiting = client as unknown as { flushQueue?: (error: Error) => void }
-      waiting.flushQueue?.(error)
-      client.disconnect()
-    }
-  }
+/** A command that was waited for in vain has the code of one that was refused: nobody sends it again. */
+function asRefusal(error: WebloomError): WebloomError {
+  return error.code === 'WL_REDIS_REFUSED'
+    ? error
+    : new WebloomError('WL_REDIS_REFUSED', error.message, { cause: error })
 }
 
 function isCrowded(first: Buffer): boolean {

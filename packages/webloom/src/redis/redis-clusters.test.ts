@@ -172,7 +172,7 @@ test('a node that nothing waits for ends no crawl, until something does', async 
   })
   trouble.onLoginRefused()
   await Promise.race([thrice.promise, ended.promise])
-  expect(trouble.isHopeless).toBe(false)
+  expect(trouble.refusal).toBe(undefined)
   // As a cluster says it of a command that has a key there.
   client.emit('waits', 100)
   expect((await ended.promise).message).toContain('does not let this process in, though others do')

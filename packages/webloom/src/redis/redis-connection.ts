@@ -146,7 +146,10 @@ export class RedisLink {
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
         if (!READ_ONLY.test(error.message)) return false
         if (this.#isOpen && isAlone) this.#trouble.onReadOnly()
-        return this.#trouble.isHopeless ? false : 2
+        const { refusal } = this.#trouble
+        // Whoever has sent it hears why, and does not send it again.
+        if (refusal) Object.assign(error, { message: refusal.message, code: refusal.code })
+        return refusal ? false : 2
       },
     })
     this.#trouble = new LastingTrouble({

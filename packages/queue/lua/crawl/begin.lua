@@ -7,11 +7,11 @@
 --
 -- Input    todoOf, owe, dropFailures; foundOf(record); begin(record, failures, asked, found), see crawl/open.lua: failures is the key of
 --          the ledger, see failures/ledger.lua
--- Output   what the record says of the run before
+-- Output   what the record says of the run before; `lost` is its id where the caller found that one lost
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'alike', 'filter', 'filterSettings', 'fires', 'scheduled' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'alike', 'filter', 'filterSettings', 'fires', 'scheduled', 'lostRuns' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -50,10 +50,15 @@ local function begin(record, failures, asked, found)
   redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'format', asked.format, 'release', asked.release, 'begunAt', nowText, 'runningSince', nowText,
     'done', 0)
   redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
-  -- What has begun a run once begins none again. A run in the place of one that was stopped and emptied is still the schedule's.
+  -- What has begun a run once begins none again. A run in the place of one that was stopped and emptied, or is lost, is still the schedule's.
   redis.call('HSET', record, 'fires', found.fires or '')
-  if found.scheduled and found.emptied then
+  if found.scheduled and (found.emptied or found.lost) then
     redis.call('HSET', record, 'scheduled', found.scheduled)
+    -- Not among those before: a worker that slept through it is to learn that it was lost.
+    local lostRuns = (found.lost and found.lost .. ' ' or '') .. (found.lostRuns or '')
+    if lostRuns ~= '' then
+      redis.call('HSET', record, 'lostRuns', string.sub(lostRuns, 1, RUNS_BEFORE_CHARS))
+    end
   end
   if found.todo or found.state or asked.flushes then
     owe(record, keepsMet(asked, found) and 'queue' or 'all', found.untilMs or '', found.holder or '')

@@ -22,7 +22,7 @@ local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (stat
 local mode = found.mode or redis.call('EXISTS', KEYS[6]) == 1 and 'turns'
 if isLost then
   -- The filter is to know it for an earlier crawl, which was not finished.
-  found.firstRun, found.run = asked.run, nil
+  found.firstRun, found.run, found.lost = asked.run, nil, asked.lostRun
 end
 local alike = asked.alike or { fixed = {}, together = {}, told = {} }
 

@@ -196,15 +196,15 @@ export class CrawlSchedules {
   }
 }
 
-/** Resolves to the run that has begun in the place of this one, which a signal had stopped and which could not go on. It is still the schedule's. */
+/** Resolves to the run that has begun in the place of this one, which could not go on: a signal had stopped it, or a shard was lost. It is still the schedule's. */
 async function runInPlaceOf(
   redis: Redis,
   { record }: CrawlRedisKeys,
   schedule: string,
   run: string,
 ): Promise<string | undefined> {
-  const [now, before, scheduled] = await redis.hmget(record, 'run', 'runsBefore', 'scheduled')
+  const [now, scheduled, ...before] = await redis.hmget(record, 'run', 'scheduled', 'runsBefore', 'lostRuns')
   if (now == null || scheduled == null || (JSON.parse(scheduled) as Scheduled).schedule !== schedule)
     return undefined
-  return before?.split(' ').includes(run) ? now : undefined
+  return before.some((runs) => runs?.split(' ').includes(run)) ? now : undefined
 }

@@ -361,30 +361,3 @@ test('a spider has so many schedules at the most: one more would never begin, an
   )
   expect((await schedules.set({ ...schedule, cron: '0 7 * * *' })).replaced).toBe(true)
 })
-
-test('of a run that began anew, as a signal had stopped it and its queue was emptied, the list tells how the new one stands', async () => {
-  const { schedule, schedules, keys, waiting, begin } = ofOneSpider()
-  await schedules.set(schedule)
-  await schedules.runNow(schedule.name)
-  const process = await waiting()
-  const due = await taken(process)
-  await begin(due.fire)
-  const run = (await bench.redis.hget(keys.record, 'run'))!
-  await due.settled('begun', { run })
-  const lastRun = async () => (await schedules.all()).find(({ name }) => name === schedule.name)?.lastRun
-  expect(await lastRun()).toMatchObject({ run, state: 'running' })
-  const worker = bench.record(keys, { persists: false })
-  await worker.open()
-  await worker.ended('shutdown')
-  await worker.leave()
-  const history = { redis: bench.redis, keys, statsKey: bench.statsKey(keys), hours: 0, logger: silentLogger }
-  await new CrawlHistory(history).ended()
-  expect(await lastRun()).toMatchObject({ run, state: 'stopped' })
-  const next = bench.record(keys, { persists: false })
-  await next.open()
-  const now = await bench.redis.hget(keys.record, 'run')
-  expect(now).not.toBe(run)
-  expect(await lastRun()).toMatchObject({ run: now, state: 'running' })
-  await next.leave()
-  await process.close()
-})

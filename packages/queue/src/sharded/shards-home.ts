@@ -109,11 +109,17 @@ export class ShardsHome {
     this.#queued.listen(listener)
   }
 
+  /** Resolves to true while this worker's run goes on and all shards have been told of it. */
+  async owesNothing(): Promise<boolean> {
+    const { redis, shards } = this.#options
+    const [run, state, todo] = await redis.hmget(shards.home.record, 'run', 'state', 'todo')
+    return run === this.run && state === 'running' && !todo
+  }
+
   /** Ends the crawl for all workers, as these shards have lost all that they had: unless the run is over, which empties them, too. */
   async endLost(lost: readonly string[]): Promise<void> {
     const { redis, shards, logger } = this.#options
-    const [run, state, todo] = await redis.hmget(shards.home.record, 'run', 'state', 'todo')
-    if (run !== this.run || state !== 'running' || todo) return
+    if (!(await this.owesNothing())) return
     logger.error({ shards: lost }, SHARDS_LOST)
     await stopCrawl({ redis, keys: shards.home }, CRAWL_LOST)
   }

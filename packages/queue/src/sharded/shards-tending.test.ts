@@ -18,10 +18,12 @@ function endingCrawl() {
     mayFinish: true,
     ...{ waiting: 0, delayed: 0, leased: 0, sent: new Map(), applied: new Map() },
   })
-  const crawl = { waiting: 0, runOf01: 'run', quietIn: 'run' }
+  const crawl = { waiting: 0, runOf01: 'run', quietIn: 'run', owesNothing: true }
   const names = ['00', '01', HOME]
   const worker = (name: string, times = TIMES) => {
     let looks = 0
+    let tended = 0
+    const lost = Promise.withResolvers<{ readonly shards: readonly string[]; readonly tended: number }>()
     const looked: string[] = []
     const rests = new Map(names.map((shard) => [shard, new ShardRest()]))
     const script = (shard: string) => ({
@@ -36,6 +38,7 @@ function endingCrawl() {
     })
     const takes = async (task: OneWorkersTask) => {
       if (!tasks.has(task)) tasks.set(task, name)
+      if (task === 'tender') tended++
       return tasks.get(task) === name
     }
     const isOfAnother = async (task: OneWorkersTask) => tasks.has(task) && tasks.get(task) !== name
@@ -45,7 +48,8 @@ function endingCrawl() {
       rests,
       home: {
         ...{ run: 'run', takes, isOfAnother, letsGo, look: async () => {}, keep: async () => {} },
-        endLost: async () => {},
+        owesNothing: async () => crawl.owesNothing,
+        endLost: async (shards) => lost.resolve({ shards, tended }),
       },
       delivery: new OutboxDelivery({
         logger: silentLogger,
@@ -57,7 +61,7 @@ function endingCrawl() {
       times,
       logger: silentLogger,
     })
-    return { tending, looks: () => looks, looked, rests }
+    return { tending, looks: () => looks, looked, rests, tended: () => tended, lost: lost.promise }
   }
   return { crawl, worker }
 }
@@ -116,6 +120,39 @@ test('shards that have nothing are left alone until they have something, or are 
   expect(looked).not.toContain('00')
   crawl.quietIn = ''
   await vi.waitUntil(() => looked.includes('00'), { interval: 5 })
+  tending.close()
+})
+
+test.each(['nothing at all', 'nothing for others', 'something for others'])(
+  'a shard that had %s and has lost all is found by the next look at it',
+  async (what) => {
+    const { crawl, worker } = endingCrawl()
+    const { tending, rests, tended, lost } = worker('one', scaledTimes(0.05))
+    rest(rests)
+    if (what !== 'nothing at all') rests.get('01')!.stirred()
+    if (what === 'something for others') rests.get('01')!.sends()
+    tending.open()
+    await vi.waitUntil(() => tended() > 0, { interval: 1 })
+    const before = tended()
+    Object.assign(crawl, { runOf01: '', quietIn: '' })
+    expect(await lost).toEqual({ shards: ['01'], tended: before + 1 })
+    tending.close()
+  },
+)
+
+test('a shard that does not know of the run while that is still to be told is not lost', async () => {
+  const { crawl, worker } = endingCrawl()
+  const { tending, rests, looked, lost } = worker('one', scaledTimes(0.01))
+  Object.assign(crawl, { runOf01: '', owesNothing: false })
+  rest(rests)
+  rests.get('01')!.stirred()
+  tending.open()
+  const found = vi.fn()
+  void lost.then(found)
+  await vi.waitUntil(() => looked.filter((name) => name === '01').length > 3, { interval: 1 })
+  expect(found).not.toHaveBeenCalled()
+  crawl.owesNothing = true
+  expect(await lost).toMatchObject({ shards: ['01'] })
   tending.close()
 })
 

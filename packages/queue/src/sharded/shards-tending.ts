@@ -41,7 +41,10 @@ export interface ShardsTendingOptions {
   readonly scripts: ReadonlyMap<string, Pick<ShardScripts, 'quietIn' | 'shardState' | 'read' | 'trim'>>
   /** The same, whether there is anything in them. */
   readonly rests: ReadonlyMap<string, ShardRest>
-  readonly home: Pick<ShardsHome, 'run' | 'look' | 'takes' | 'isOfAnother' | 'letsGo' | 'endLost' | 'keep'>
+  readonly home: Pick<
+    ShardsHome,
+    'run' | 'look' | 'takes' | 'isOfAnother' | 'letsGo' | 'owesNothing' | 'endLost' | 'keep'
+  >
   readonly delivery: OutboxDelivery
   /** Called with a shard that may have something, which nobody has told. */
   readonly onMissed: (shard: string) => void
@@ -54,7 +57,7 @@ export class ShardsTending {
   readonly #looks: ShardLooks
   readonly #tender: OutboxTender
   readonly #closing = new AbortController()
-  /** Shards that knew nothing of the run at the last look. */
+  /** Shards that knew nothing of the run at the last look: they are looked at again, whatever they have. */
   #strange: readonly string[] = []
   /** Those that have not got all that others had for them at the last look. */
   #receivers: readonly string[] = []
@@ -141,19 +144,18 @@ export class ShardsTending {
 
   async #lookAfter(): Promise<void> {
     const { home, times } = this.#options
-    const names = this.#due()
     const isQuietsTurn = this.#lookNumber++ % QUIET_LOOKS === 0
-    if (names.length === 0 && !isQuietsTurn) return
+    if (!isQuietsTurn && this.#due(isQuietsTurn).length === 0) return
     await home.look()
     if (!(await home.takes('tender', TENDER_LOOKS * times.shards.lookEveryMs))) return
     if (isQuietsTurn) await Promise.all([this.#lookAtQuiet(), home.keep()])
+    const names = this.#due(isQuietsTurn)
     if (names.length > 0) await this.#tend(names)
   }
 
   /** Those that are to be looked at now. */
-  #due(): string[] {
-    const isDue = ({ isQuiet, isStill }: ShardRest) =>
-      !isQuiet && (!isStill || this.#lookNumber % QUIET_LOOKS === 0)
+  #due(isQuietsTurn: boolean): string[] {
+    const isDue = ({ isQuiet, isStill }: ShardRest) => !isQuiet && (!isStill || isQuietsTurn)
     const due = [...this.#options.rests].filter(([, rest]) => isDue(rest)).map(([name]) => name)
     return [...new Set([...due, ...this.#receivers, ...this.#strange])]
   }
@@ -181,15 +183,22 @@ export class ShardsTending {
     return [...this.#options.rests].every(([name, rest]) => (name === HOME ? rest.isStill : rest.isQuiet))
   }
 
-  /** A shard whose server has lost everything knows of no run, and would refuse all that is brought to it for ever. */
+  /**
+   * A shard whose server has lost everything knows of no run, and would refuse all that is brought to it for ever. One that does not know of the run yet,
+   * as that has just begun, is told of it before the home owes nothing: what a look that begins after that finds strange is lost.
+   */
   async #endLost(round: Round): Promise<void> {
-    const { home } = this.#options
-    const strange = [...round]
-      .filter(([name, { run }]) => name !== HOME && run !== home.run)
-      .map(([name]) => name)
-    const lost = strange.filter((name) => this.#strange.includes(name))
-    this.#strange = strange
+    const { home, times } = this.#options
+    this.#strange = this.#strangeIn(round)
+    if (this.#strange.length === 0 || !(await home.owesNothing())) return
+    await sleep(times.shards.endLookMs)
+    const lost = this.#strangeIn(await this.#looks.answering(this.#strange))
     if (lost.length > 0) await home.endLost(lost)
+  }
+
+  #strangeIn(round: Round): string[] {
+    const { home } = this.#options
+    return [...round].filter(([name, { run }]) => name !== HOME && run !== home.run).map(([name]) => name)
   }
 
   /** What does not fit into the time is sent after the next look. */

@@ -57,7 +57,8 @@ function endingCrawl() {
         apply: () => Promise.reject(new Error('nothing is to be delivered')),
         onChanges: () => {},
       }),
-      onMissed: (shard) => rests.get(shard)!.stirred(),
+      // By a message.
+      onMissed: (shard) => void setImmediate(() => rests.get(shard)!.stirred()),
       times,
       logger: silentLogger,
     })

@@ -148,9 +148,9 @@ export class ShardsTending {
     if (!isQuietsTurn && this.#due(isQuietsTurn).length === 0) return
     await home.look()
     if (!(await home.takes('tender', TENDER_LOOKS * times.shards.lookEveryMs))) return
-    if (isQuietsTurn) await Promise.all([this.#lookAtQuiet(), home.keep()])
-    const names = this.#due(isQuietsTurn)
-    if (names.length > 0) await this.#tend(names)
+    const [missed] = isQuietsTurn ? await Promise.all([this.#lookAtQuiet(), home.keep()]) : [[]]
+    const names = new Set([...this.#due(isQuietsTurn), ...missed])
+    if (names.size > 0) await this.#tend(names)
   }
 
   /** Those that are to be looked at now. */
@@ -160,15 +160,19 @@ export class ShardsTending {
     return [...new Set([...due, ...this.#receivers, ...this.#strange])]
   }
 
-  /** One that is noted as quiet no more has gone back, or has lost all, or the message that said so was lost. */
-  async #lookAtQuiet(): Promise<void> {
+  /** Resolves to those that are noted as quiet no more: they have gone back, or have lost all, or the message that said so was lost. */
+  async #lookAtQuiet(): Promise<string[]> {
     const { rests, home, onMissed } = this.#options
     const names = [...rests].filter(([, { isQuiet }]) => isQuiet).map(([name]) => name)
-    for (const [name, run] of await this.#looks.quietIn(names)) if (run !== home.run) onMissed(name)
+    const missed = [...(await this.#looks.quietIn(names))]
+      .filter(([, run]) => run !== home.run)
+      .map(([name]) => name)
+    missed.forEach(onMissed)
+    return missed
   }
 
   /** Where a shard is away, the outboxes of the others go on: else they would fill up as its own does. */
-  async #tend(names: readonly string[]): Promise<void> {
+  async #tend(names: Iterable<string>): Promise<void> {
     const { rests } = this.#options
     const round = await this.#looks.answering(names, (name) => !rests.get(name)!.isStill)
     await this.#endLost(round)

@@ -1,5 +1,5 @@
-import { silentLogger } from '@webloom/core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { scaledTimes, silentLogger } from '@webloom/core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import { lostRunFor } from './lost-run.ts'
 
@@ -23,3 +23,56 @@ test.each([
     else await expect(run).rejects.toThrow('a shard is gone')
   },
 )
+
+const times = scaledTimes(0.1)
+
+async function waiting() {
+  const keys = bench.nextKeys()
+  await bench.redis.hset(keys.record, { run: 'r', state: 'running', shards: '2' })
+  const beats = async () => {
+    const at = await bench.redis.time()
+    await bench.redis.hset(
+      keys.workers,
+      'killed',
+      `{"at":${at[0]}${String(at[1]).padStart(6, '0').slice(0, 3)}}`,
+    )
+  }
+  await beats()
+  const told = Promise.withResolvers<void>()
+  const found = vi.fn()
+  const run = lostRunFor({
+    ...{ redis: bench.redis, keys, shards: 2, persists: false, flushes: false, times },
+    refusal: () => new Error('a shard is gone'),
+    logger: { ...silentLogger, info: () => told.resolve() },
+  })
+  void run.then(found)
+  await told.promise
+  return { keys, beats, run, found }
+}
+
+test('a worker of that crawl that was killed looks present: it is waited for until it counts as lost', async () => {
+  const { run, found } = await waiting()
+  expect(found).not.toHaveBeenCalled()
+  const since = performance.now()
+  expect(await run).toBe('r')
+  expect(performance.now() - since).toBeLessThan(times.members.lostAfterMs + times.members.beatEveryMs)
+})
+
+test('one that ends is not waited for any longer; who finds that another run has begun joins that', async () => {
+  const [ended, begun] = [await waiting(), await waiting()]
+  await bench.redis.del(ended.keys.workers)
+  expect(await ended.run).toBe('r')
+  await bench.redis.hset(begun.keys.record, { run: 'next', todo: 'all' })
+  await begun.beats()
+  expect(await begun.run).toBeUndefined()
+})
+
+test('one that neither ends nor is lost is joined in the end: it knows better', async () => {
+  const { run, found, beats } = await waiting()
+  while (found.mock.calls.length === 0) {
+    await beats()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  // The record then does not begin another run, as that worker is there.
+  expect(await run).toBe('r')
+})

@@ -4,8 +4,9 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@webloom/core'
+import { type Logger, PROTOCOL_TIMES, type ProtocolTimes, redisNowMs } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { readWorkerEntry } from '../crawl/crawl-worker.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlShards, shardCount } from './crawl-shards.ts'
 
@@ -38,17 +39,40 @@ interface BeginningWorker {
   /** Returns the error of a worker that is not to begin another run. */
   readonly refusal: () => Error
   readonly logger: Logger
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
 
-/** Resolves to the run in whose place a worker is to begin another. With SCHEDULER_PERSIST none is begun unless it flushes, and this throws. */
+/**
+ * Resolves to the run in whose place a worker is to begin another. With SCHEDULER_PERSIST none is begun unless it flushes, and this throws.
+ *
+ * A killed worker looks present for a while, and those that live end the crawl within seconds. Who joined them would end with it, and have fetched nothing.
+ */
 export async function lostRunFor(worker: BeginningWorker): Promise<string | undefined> {
-  const { redis, keys, shards, persists, flushes, refusal, logger } = worker
-  const run = shards > 1 ? await lostRunOf(redis, keys) : undefined
+  const { shards, persists, flushes, refusal, logger, times = PROTOCOL_TIMES } = worker
+  let run = shards > 1 ? await lostRunOf(worker.redis, worker.keys) : undefined
   if (run === undefined) return undefined
   if (persists && !flushes) throw refusal()
   logger.warn(SHARD_LOST)
+  const { lostAfterMs, beatEveryMs } = times.members
+  const untilMs = performance.now() + lostAfterMs + beatEveryMs
+  for (let looks = 0; performance.now() < untilMs && (await isAnyPresent(worker, lostAfterMs)); looks++) {
+    if (looks === 0) logger.info(WAITS)
+    await sleep(times.record.todoPollMs)
+    // Another may have begun one meanwhile.
+    run = await lostRunOf(worker.redis, worker.keys)
+    if (run === undefined) return undefined
+  }
   return run
+}
+
+async function isAnyPresent({ redis, keys }: BeginningWorker, lostAfterMs: number): Promise<boolean> {
+  const [nowMs, entries] = await Promise.all([redisNowMs(redis), redis.hvals(keys.workers)])
+  return entries.some((text) => readWorkerEntry(text, nowMs, lostAfterMs)?.lost === false)
 }
 
 const SHARD_LOST =
   'a shard of the crawl has lost what was queued there, so the crawl cannot be finished. Unless workers are at work on it, what is left of it is deleted, its dupefilter is emptied, and it begins from the start (SCHEDULER_PERSIST is false, or SCHEDULER_FLUSH_ON_START is true)'
+
+const WAITS =
+  'a worker of that crawl has not signed off: waiting until it has ended, or counts as lost, for some seconds'

@@ -133,7 +133,10 @@ export async function redisStore(
     mode: settings.get('QUEUE_MODE'),
     ...{ filter: ownFilter, alike: alikeSettingsOf(settings) },
     lostRun: () =>
-      lostRunFor({ ...parts, shards, persists, flushes, logger, refusal: () => shardLost(lostCrawl) }),
+      lostRunFor({
+        ...{ ...parts, shards, persists, flushes, logger, ...times },
+        refusal: () => shardLost(lostCrawl),
+      }),
     requestsElsewhere: () => leftovers.count(),
     mayStart: () => heartbeat.mayStart,
     logger,

@@ -35,6 +35,28 @@ function rejectsWithoutArgs(command: Rejected, onRefused: (error: Error) => void
   }
 }
 
+/** As ioredis's client has it; the type keeps it from us. */
+interface Recovering {
+  recoverFromFatalError(told: Error, error: Error, flushed?: Flushed): void
+}
+
+interface Flushed {
+  readonly offlineQueue?: boolean
+}
+
+/**
+ * Has commands wait while a server does not let us in, as while it is away. Of itself ioredis rejects at each refused login what has been sent
+ * since the connection was lost.
+ *
+ * @param waits for that refusal
+ */
+export function waitForLogin(client: Redis, waits: (error: Error) => boolean): void {
+  const recovering = client as unknown as Recovering
+  const recover = recovering.recoverFromFatalError.bind(client)
+  recovering.recoverFromFatalError = (told, error, flushed = {}) =>
+    recover(told, error, isLoginReply(error) && waits(error) ? { ...flushed, offlineQueue: false } : flushed)
+}
+
 /** Returns whether an error is the reply to a login that was refused, or to a command without one. */
 export function isLoginReply({ message }: { readonly message: string }): boolean {
   return /^(?:NOAUTH|WRONGPASS|ERR invalid password)/.test(message)

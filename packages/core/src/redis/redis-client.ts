@@ -2,7 +2,7 @@
 
 import { newClusterClient } from './cluster-client.ts'
 import { endEachOnce } from './one-end.ts'
-import { quietLogin } from './quiet-login.ts'
+import { quietLogin, waitForLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import type { RedisTls } from './redis-params.ts'
@@ -38,6 +38,7 @@ export function newRedisClient(
   quietReadyCheck(client)
   // ioredis does not ask it of what it sets a connection up with.
   quietLogin(client, (error) => void behaviour.reconnectOnError?.(error))
+  waitForLogin(client, (error) => behaviour.reconnectOnError?.(error) === 2)
   if (sentinels) dropWhenUnanswered(client, options.connectTimeout)
   const duplicate = (more: ClientBehaviour = {}) =>
     newRedisClient({ Redis, Cluster }, options, { ...behaviour, ...more })

@@ -1,9 +1,11 @@
 /**
  * What is wrong with a Redis Cluster, by asking its nodes one by one. A client of the whole is told only that it did not work: which node is away, which
- * address the nodes give one another, and whether slots have no master is known to the nodes alone.
+ * address the nodes give one another, and whether slots have no master is known to the nodes alone. So it is with who does not let us in, of the servers
+ * that Sentinels know, too.
  */
 
 import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
 import {
   isLoginReply,
   newRedisClient,
@@ -16,7 +18,7 @@ import {
 } from '@webloom/core'
 import type { LockedLook } from './lasting-trouble.ts'
 import { explainLogin, outageInWords, refusalOf } from './redis-refusal.ts'
-import { IsLockedAtMaster } from './refusal.ts'
+import { IsLockedAtMaster, IsRefused } from './refusal.ts'
 
 const SLOTS = 16_384
 
@@ -92,7 +94,8 @@ export async function lookAtCluster(options: RedisOptions, timeoutMs: number): P
 
 /**
  * Resolves to the refusal of a server that does not let us in, of a cluster none of whose nodes does, or of a master of it that does not though
- * others do; to undefined where none refuses. Rejects where a node of a cluster that does not answer may let us in, or is the one that did not before.
+ * others do; to undefined where none refuses. Rejects where a node of a cluster that does not answer may let us in, or is the one that did not before;
+ * and where the master that Sentinels name does not answer.
  *
  * @param aclLine gives a user all rights that are needed
  */
@@ -100,12 +103,16 @@ export async function lockedOutOf(
   target: RedisTarget,
   aclLine: string,
   timeoutMs: number,
-  { before, isLast }: LockedLook,
+  { before, isLast, letInAt }: LockedLook,
 ): Promise<WebloomError | undefined> {
   const { options, shown, setting } = target
   if (!options.nodes) {
-    const { error = '' } = await connected<{ error?: string }>(options, timeoutMs, async () => ({}))
-    return isLoginReply({ message: error }) ? refusedLogin(error, shown, setting) : undefined
+    const { error, place } = await connected<Unmet>(options, timeoutMs, async () => ({}))
+    const isRefused = error !== undefined && isLoginReply({ message: error })
+    if (options.sentinels && error !== undefined && !isRefused) throw new Error(error)
+    if (!isRefused) return undefined
+    const isPromoted = options.sentinels && place && letInAt && shownOf(place) !== shownOf(letInAt)
+    return isPromoted ? lockedAtPromoted(place, error, target, aclLine) : refusedLogin(error, shown, setting)
   }
   const { nodes, answers } = await lookAtCluster(options, timeoutMs)
   if (answers) {
@@ -136,13 +143,28 @@ export function lockedAtMaster(
 ): WebloomError | undefined {
   const node = nodes.find(({ isMaster, error = '' }) => isMaster && isLoginReply({ message: error }))
   if (!node) return undefined
-  const { username } = options
-  const cure = username
+  return new IsLockedAtMaster(shown, shownOf(node), {
+    why: `its node ${shownOf(node)} does not let this process in, though others do (Redis says: ${node.error}). Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${node.host} -p ${node.port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`,
+  })
+}
+
+/** Returns the refusal of a replica that Sentinels have made the master, and that does not know our user: replicas do not get it from their master. */
+function lockedAtPromoted(
+  place: RedisAddress,
+  error: string,
+  { options, shown }: RedisTarget,
+  aclLine: string,
+): WebloomError {
+  const { host, port } = place
+  return new IsRefused(shown, {
+    why: `${shownOf(place)}, which is the master now, does not let this process in, though the one before did (Redis says: ${error}). Users and passwords are made at each server by itself, and a replica that has taken its master’s place may lack them. Type at that server (redis-cli -h ${host} -p ${port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`,
+  })
+}
+
+function userLine({ username }: RedisOptions, aclLine: string): string {
+  return username
     ? aclLine.replace('<user>', () => username)
     : 'ACL SETUSER default on ><password> (and the same as requirepass in its redis.conf)'
-  return new IsLockedAtMaster(shown, shownOf(node), {
-    why: `its node ${shownOf(node)} does not let this process in, though others do (Redis says: ${node.error}). Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${node.host} -p ${node.port}): ${cure} (docs/deploy.md says more)`,
-  })
 }
 
 function troublesOf(nodes: readonly NodeSeen[], answers: readonly Answer[]): ClusterTrouble[] {
@@ -231,7 +253,14 @@ async function asked(options: RedisOptions, place: RedisAddress, timeoutMs: numb
     ])
     return { info: String(info), slots: slots as unknown as SlotRange[], nodes: String(nodes) }
   })
-  return { place, ...answer }
+  return { ...answer, place }
+}
+
+/** Why there is no connection. */
+interface Unmet {
+  readonly error?: string
+  /** Where one was made, and then refused or lost. */
+  readonly place?: RedisAddress | undefined
 }
 
 /** Resolves to what `ask` does, of a connection for it alone; to why there is none. */
@@ -239,7 +268,7 @@ async function connected<T>(
   { db: _, ...options }: RedisOptions,
   timeoutMs: number,
   ask: (client: RedisClient) => Promise<T>,
-): Promise<T | { readonly error: string }> {
+): Promise<T | (Unmet & { readonly error: string })> {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
   const client = newRedisClient(ioredis, options, {
     lazyConnect: true,
@@ -250,6 +279,10 @@ async function connected<T>(
   client.on('error', (error: Error) => {
     lost = error
   })
+  let place: RedisAddress | undefined
+  client.on('connect', () => {
+    place = addressOf(client)
+  })
   try {
     return await within(
       timeoutMs,
@@ -257,10 +290,17 @@ async function connected<T>(
       client.connect().then(() => ask(client)),
     )
   } catch (error) {
-    return { error: outageInWords(lost ?? (error as Error)) }
+    return { error: outageInWords(lost ?? (error as Error)), place }
   } finally {
     client.disconnect()
   }
+}
+
+/** Returns where a connection to one server leads; undefined when it is lost. */
+export function addressOf(client: RedisClient): RedisAddress | undefined {
+  const { stream } = client as unknown as { readonly stream?: Socket }
+  const { remoteAddress: host, remotePort: port } = stream ?? {}
+  return host === undefined || port === undefined ? undefined : { host, port }
 }
 
 function shownOf({ host, port }: RedisAddress): string {

@@ -3,17 +3,17 @@
  *
  *     demoted     what was its master is a replica now, and nobody names the new one
  *     crowded     it takes no more connections, as it has as many as it may (maxclients)
- *     locked      it does not let us in any more, or no node of a cluster does, or a master of it does not
+ *     locked      it does not let us in any more, or the master that Sentinels name does not, or no node of a cluster does, or a master of it does not
  *
  * Each may pass: an address is given to the new master, another client leaves, a password is given back. So the crawl waits; but not for ever, as nobody may be there to see
- * that it waits. Only a single server that is locked is not waited for: at each login that is refused ioredis rejects what was sent
- * after the connection was lost. What was under way then it keeps for ever: a crawl whose pages wait for that alone would never end.
+ * that it waits. Only a single server that is locked is not waited for: nobody has taken its place, and so somebody has locked it on purpose.
  */
 
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, type RedisOptions, WebloomError } from '@webloom/core'
+import { type Logger, type RedisAddress, type RedisOptions, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { addressOf } from './cluster-look.ts'
 import { IsNotReady } from './redis-readiness.ts'
 import { IsReplica, masterOfReplica } from './redis-refusal.ts'
 import { IsLockedAtMaster } from './refusal.ts'
@@ -65,6 +65,8 @@ export interface LockedLook {
   readonly before: WebloomError | undefined
   /** Nodes that are still late then are taken for some that refuse. */
   readonly isLast: boolean
+  /** The server that has let us in last; of a cluster undefined. */
+  readonly letInAt?: RedisAddress | undefined
 }
 
 /** Called once, when trouble has lasted for too long: the crawl cannot go on. `isTold`: the log says so. */
@@ -97,6 +99,7 @@ export class LastingTrouble {
   readonly #clients = new Set<Redis>()
   /** When a command was last refused that can go to no other node. */
   #waitedAtMs = Number.NEGATIVE_INFINITY
+  #letInAt: RedisAddress | undefined
   #isLooking = false
   #refusal: WebloomError | undefined
   #isClosed = false
@@ -168,7 +171,8 @@ export class LastingTrouble {
     while (!this.#isClosed) {
       const isLast = performance.now() - startedAt >= lockedMsMax
       // A busy machine cannot tell, for a moment; nor a node that is away.
-      const seen = await lockedOut({ before: error, isLast }).catch(() => 'unknown' as const)
+      const look = { before: error, isLast, letInAt: this.#letInAt }
+      const seen = await lockedOut(look).catch(() => 'unknown' as const)
       if (this.#isClosed) return
       if (!seen) return this.#tellOver('locked', 'Redis lets this process in again; the crawl goes on')
       if (seen !== 'unknown') {
@@ -201,6 +205,9 @@ export class LastingTrouble {
       )
     })
     client.on('end', () => this.#onTaken(client))
+    client.on('ready', () => {
+      this.#letInAt = addressOf(client)
+    })
     // Of a cluster.
     client.on('waits', (ms: number) => {
       if (ms >= Math.min(WAITS_MS, this.#options.lockedMsMax / 2)) this.#waitedAtMs = performance.now()

@@ -7,6 +7,7 @@ import {
   newRedisClient,
   PROTOCOL_TIMES,
   type ProtocolTimes,
+  type RedisOptions,
   type RedisRole,
   type RedisTarget,
   redisUrlText,
@@ -127,8 +128,6 @@ export class RedisLink {
     this.#whose = whose
     this.#aclLine = aclLine(roles, { ...whose, isCluster: target.options.nodes !== undefined })
     this.#logger = logger
-    // Nobody tells who has become the master in its place.
-    const isAlone = !target.options.sentinels && !target.options.nodes
     // Loaded by the first who has a Redis: others start sooner without it.
     const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
     this.client = newRedisClient(ioredis, target.options, {
@@ -145,7 +144,7 @@ export class RedisLink {
         this.#explain(error)
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
         if (!READ_ONLY.test(error.message)) return false
-        if (this.#isOpen && isAlone) this.#trouble.onReadOnly()
+        if (this.#isOpen && isAlone(target.options)) this.#trouble.onReadOnly()
         const { refusal } = this.#trouble
         // Whoever has sent it hears why, and does not send it again.
         if (refusal) Object.assign(error, { message: refusal.message, code: refusal.code })
@@ -160,7 +159,7 @@ export class RedisLink {
       told,
       lockedOut: (look) => lockedOutOf(target, this.#aclLine, CLUSTER_LOOK_MS_MAX, look),
       msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
-      lockedMsMax: target.options.nodes ? Math.max(startTimeoutMs, times.redis.troubleMsMax) : 0,
+      lockedMsMax: isAlone(target.options) ? 0 : Math.max(startTimeoutMs, times.redis.troubleMsMax),
       onHopeless,
     })
     if (!target.options.nodes)
@@ -319,11 +318,11 @@ export class RedisLink {
     else if (this.#isOpen) explainLogin(error, shown, setting)
   }
 
-  /** Has a server that does not let us in looked at. Returns whether what was sent there waits: nodes of a cluster may be given the user. */
+  /** Has a server that does not let us in looked at. Returns whether what was sent there waits: one of several may be given the user. */
   #metRefusedLogin(error: ReplyError): boolean {
     if (!this.#isOpen || !isLoginRefused(error)) return false
     this.#trouble.onLoginRefused()
-    return this.#target.options.nodes !== undefined && this.#trouble.waitsForLogin
+    return !isAlone(this.#target.options) && this.#trouble.waitsForLogin
   }
 
   #onError(error: ReplyError): void {
@@ -396,4 +395,9 @@ export class RedisLink {
       { cause: error },
     )
   }
+}
+
+/** Nobody tells who has become the master in its place, and no other one lacks its users. */
+function isAlone({ sentinels, nodes }: RedisOptions): boolean {
+  return !sentinels && !nodes
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROTOCOL_TIMES, type QueuedRequest, WebloomError } from '@webloom/core'
+import { PROTOCOL_TIMES, type QueuedRequest, silentLogger, WebloomError } from '@webloom/core'
 import { inFull, MachineLag, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
@@ -115,6 +115,23 @@ describe.concurrent('Redis', () => {
       const ttls = await Promise.all([...left, `${keys.frontier}:heard`].map((key) => bench.redis.pttl(key)))
       expect(Math.min(...ttls)).toBeGreaterThan(0)
     })
+  })
+
+  test('that does not let the worker in any more: closing does not wait for what it refuses', async () => {
+    await using own = new BucketBench()
+    await own.start()
+    await own.server.command('ACL', 'SETUSER', 'leaver', 'on', '>pw', '~*', '&*', '+@all')
+    const warned: unknown[] = []
+    const logger = { ...silentLogger, warn: (fields: unknown) => void warned.push(fields) }
+    const queue = await own.queue({ url: own.server.url.replace('://', '://leaver:pw@'), logger })
+    await queue.push(pages('a', 2), 'o')
+    const [lease] = await leased(queue, 1)
+    await own.server.command('ACL', 'DELUSER', 'leaver')
+    await queue.close()
+    expect(warned).toEqual([
+      { err: expect.objectContaining({ message: expect.stringContaining('WRONGPASS') }) },
+    ])
+    expect(lease!.signal.aborted).toBe(true)
   })
 
   test('closing gives back what is held, at once', async () => {

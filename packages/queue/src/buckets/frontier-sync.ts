@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
-import type { ProtocolTimes } from '@webloom/core'
+import { type ProtocolTimes, redisRefusal } from '@webloom/core'
 import { RunOver } from '../crawl/crawl-run.ts'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { Message } from '../frontier/frontier-message.ts'
@@ -47,6 +47,8 @@ export class FrontierSync {
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   #hurry: (() => void) | undefined
+  /** Settles `drained` while what is left is refused. */
+  #onRefused: ((error: Error) => void) | undefined
 
   constructor(options: FrontierSyncOptions) {
     this.#options = options
@@ -65,9 +67,12 @@ export class FrontierSync {
     if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
   }
 
-  /** Resolves when there is nothing left to send. */
+  /** Resolves when there is nothing left to send. Rejects when Redis refuses that, as it would refuse it again. */
   async drained(): Promise<void> {
-    while (this.#isRunning) await this.#running
+    const { promise: refused, reject } = Promise.withResolvers<never>()
+    refused.catch(() => {})
+    this.#onRefused = reject
+    while (this.#isRunning) await Promise.race([this.#running, refused])
   }
 
   async #run(): Promise<void> {
@@ -145,6 +150,7 @@ export class FrontierSync {
     } else if (full) {
       return machine.unanswered(message, nowMs, { error: full, isFull: true })
     } else machine.unanswered(message, nowMs, { error })
+    if (redisRefusal(error) !== undefined) this.#onRefused?.(error)
     await sleep(times.turns.retryMs)
   }
 }

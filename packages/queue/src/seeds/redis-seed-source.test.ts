@@ -1,7 +1,11 @@
+import { once } from 'node:events'
 import { Request, type Seed } from '@webloom/core'
 import { MachineLag } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { eventually, LEASE_MS, RIPE_MS, seedsOfFile, url, urls } from '../../testing/seeds-of-file.ts'
+
+/** Longer than anything that a test waits for. */
+const LONG_MS = 30_000
 
 const place = seedsOfFile()
 const { nextKey, connect, worker, deadWorkerTakes, push, invalid, come } = place
@@ -242,6 +246,22 @@ test('close does not ask again what Redis has refused', async () => {
   await one.source.close()
   expect(asked).toBeGreaterThan(0)
   expect(asked - before).toBeLessThanOrEqual(1)
+})
+
+test('close does not wait for seeds that a Redis refuses which does not let the worker in any more', async () => {
+  nextKey()
+  await push(url(1))
+  await place.server.command('ACL', 'SETUSER', 'leaver', 'on', '>pw', '~*', '&*', '+@all')
+  const redis = connect(place.server.url.replace('://', '://leaver:pw@'))
+  const one = await worker({ redis, leaseMs: 60_000, ripeMs: LONG_MS })
+  await one.queue(await one.source.next(9))
+  const lost = once(redis, 'close')
+  await place.server.command('ACL', 'DELUSER', 'leaver')
+  await lost
+  const began = performance.now()
+  await one.source.close()
+  expect(performance.now() - began).toBeLessThan(LONG_MS)
+  expect(await place.server.command('EXISTS', `{${place.key}}:processing`)).toBe(1)
 })
 
 test('a key that holds something else is refused before anything is crawled', async () => {

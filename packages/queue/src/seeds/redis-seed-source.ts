@@ -28,6 +28,7 @@ import {
   PROTOCOL_TIMES,
   type ProtocolTimes,
   type Request,
+  redisRefusal,
   type ScriptRunner,
   type Seed,
   type SeedSource,
@@ -126,10 +127,12 @@ export class RedisSeedSource implements SeedSource {
 
   async close(): Promise<void> {
     const deadline = performance.now() + this.#ripeMs + CLOSE_WAIT_MS
+    // What Redis refuses now it refuses later, too.
+    if (this.#answered.length > 0) await waitAtMost(deadline - performance.now(), this.#hold())
     // Unsettled, they would be handed out again, and after a long break their requests crawled again.
     while (this.#answered.length > 0 && !this.#isRefused && performance.now() < deadline) {
       await waitAtMost(deadline - performance.now(), this.#settle())
-      if (this.#answered.length > 0) await waitAtMost(this.#ripeMs / 20)
+      if (this.#answered.length > 0 && !this.#isRefused) await waitAtMost(this.#ripeMs / 20)
     }
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
@@ -227,11 +230,11 @@ export class RedisSeedSource implements SeedSource {
   /** One call at a time; never rejects. */
   #settle(): Promise<void> {
     this.#settling ??= this.#settleAnswered()
-      .then(() => {
-        this.#isRefused = false
+      .then((hasAsked) => {
+        if (hasAsked) this.#isRefused = false
       })
-      .catch((error: Error & { readonly code?: string }) => {
-        this.#isRefused = error.code === 'WL_REDIS_REFUSED'
+      .catch((error: unknown) => {
+        this.#isRefused = redisRefusal(error) !== undefined
         this.#options.logger.debug({ err: error }, 'seeds could not be settled; trying again')
       })
       .finally(() => {
@@ -240,10 +243,11 @@ export class RedisSeedSource implements SeedSource {
     return this.#settling
   }
 
-  async #settleAnswered(): Promise<void> {
+  /** Resolves to false where there was nothing to ask Redis for. */
+  async #settleAnswered(): Promise<boolean> {
     const ripeBefore = performance.now() - this.#ripeMs
     const ripe = this.#answered.filter(({ isQueued, answeredAt }) => !isQueued || answeredAt <= ripeBefore)
-    if (ripe.length === 0) return
+    if (ripe.length === 0) return false
     const { redisRunId, keptRunId = redisRunId } = this.#options
     const run = ripe.some(({ isQueued }) => isQueued) ? await this.#askRun(keptRunId) : this.#run
     const isLost = (message: SeedMessage) => message.isQueued && message.run !== run
@@ -253,6 +257,7 @@ export class RedisSeedSource implements SeedSource {
     for (let from = 0; from < done.length; from += MAX_MESSAGES_PER_SCRIPT) {
       await this.#remove(done.slice(from, from + MAX_MESSAGES_PER_SCRIPT))
     }
+    return true
   }
 
   /** The queue's Redis was started anew since their requests were queued, and may not know them any more. */
@@ -317,6 +322,7 @@ export class RedisSeedSource implements SeedSource {
   #hold(): Promise<void> {
     this.#holding ??= this.#holdAll()
       .catch((error: unknown) => {
+        this.#isRefused = redisRefusal(error) !== undefined
         this.#options.logger.debug({ err: error }, 'seeds could not be held; trying again')
       })
       .finally(() => {

@@ -429,7 +429,7 @@ export {
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
 export { infoOf, mastersOf, serverOfSlot } from './redis/cluster-client.ts'
-export { isLoginReply } from './redis/quiet-login.ts'
+export { isLockedOut, isLoginReply, markLockedOut } from './redis/quiet-login.ts'
 export { newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
 export { redisNowMs } from './redis/redis-clock.ts'
 export {

@@ -18,6 +18,7 @@ import {
   type DupeFilter,
   type FailedDoubt,
   inDoubtAsker,
+  isLockedOut,
   type Logger,
   PROTOCOL_TIMES,
   type ProtocolTimes,
@@ -135,7 +136,7 @@ export class LinksInDoubt {
       return
     }
     this.#tellFromMs = now + TELL_EVERY_MS
-    if (isPassing(error)) logger.warn({ reason: (error as Error).message }, text)
+    if (isPassing(error) || isLockedOut(error)) logger.warn({ reason: (error as Error).message }, text)
     else logger.error({ err: error }, text)
   }
 

@@ -61,3 +61,18 @@ export function waitForLogin(client: Redis, waits: (error: Error) => boolean): v
 export function isLoginReply({ message }: { readonly message: string }): boolean {
   return /^(?:NOAUTH|WRONGPASS|ERR invalid password)/.test(message)
 }
+
+/** Not a field of theirs: errors are logged whole. */
+const LOCKED_OUT = new WeakSet<Error>()
+
+/** Notes that an error says, in our words, that a Redis does not let this process in. */
+export function markLockedOut(error: Error): void {
+  LOCKED_OUT.add(error)
+}
+
+/** Returns whether something failed because a Redis does not let this process in. The crawl ends for that, and says so once. */
+export function isLockedOut(error: unknown): boolean {
+  return (
+    error instanceof Error && [error, error.cause].some((one) => one instanceof Error && LOCKED_OUT.has(one))
+  )
+}

@@ -1,4 +1,4 @@
-import { silentLogger, WebloomError } from '@webloom/core'
+import { markLockedOut, silentLogger, WebloomError } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { CrawlFailures } from './crawl-failures.ts'
 
@@ -29,10 +29,21 @@ test.each([
   },
 )
 
+test('items whose Redis does not let the process in end the crawl as that does, also where nothing else has met it', () => {
+  const { errors, failures } = heard()
+  const locked = refused()
+  markLockedOut(locked)
+  failures.meet(unwritten(locked))
+  expect(errors).toHaveLength(1)
+  expect(failures.reason).toBe('internal_error')
+  expect(failures.outputFailure).toBe(undefined)
+})
+
 test('what the log says already is not told again, nor the items that meet it', () => {
   const { errors, failures } = heard()
   failures.meet(refused(), true)
   for (const error of [refused(), unwritten(refused())]) failures.meet(error)
+  failures.meetAtClosing('pipelines and feeds', refused())
   expect(errors).toEqual([])
   expect(failures.reason).toBe('internal_error')
 })

@@ -1,4 +1,4 @@
-import type { Logger } from '@webloom/core'
+import { isLockedOut, type Logger } from '@webloom/core'
 import { isOutputFailure, thrownMessage } from '../scraping/error-kinds.ts'
 
 /**
@@ -20,7 +20,9 @@ export class CrawlFailures {
   /** The crawl's `finish_reason`, as far as it ends for these; undefined while there are none. */
   get reason(): 'output_failed' | 'internal_error' | undefined {
     if (!this.#fatal) return undefined
-    return isOutputFailure(this.#fatal.error) ? 'output_failed' : 'internal_error'
+    const { error } = this.#fatal
+    // Where its Redis does not let this process in, the crawl may end before it has met that itself.
+    return isOutputFailure(error) && !isLockedOut(error) ? 'output_failed' : 'internal_error'
   }
 
   /** The output for which the crawl ends. */
@@ -39,6 +41,7 @@ export class CrawlFailures {
   meetAtClosing(what: string, error: unknown): void {
     const text = `closing: ${what} failed`
     if (isOutputFailure(error)) this.#meetOutput(error as Error, text)
+    else if (this.#isMetAgain(error)) this.#metAgain(error)
     else this.#logger.error({ err: error }, text)
   }
 
@@ -53,10 +56,14 @@ export class CrawlFailures {
 
   #meetOther(error: unknown, isTold: boolean): void {
     const isOfOutput = this.#output !== undefined && isCausedBy(this.#output, error)
-    const isSame = this.#fatal !== undefined && thrownMessage(this.#fatal.error) === thrownMessage(error)
-    if (isTold || isSame || isOfOutput) this.#metAgain(error)
+    if (isTold || this.#isMetAgain(error) || isOfOutput) this.#metAgain(error)
     else this.#logger.error({ err: error }, 'the crawl cannot go on')
     if (isOfOutput && this.#fatal?.error === this.#output) this.#fatal = { error }
+  }
+
+  /** Two connections have two errors that say the same. */
+  #isMetAgain(error: unknown): boolean {
+    return this.#fatal !== undefined && thrownMessage(this.#fatal.error) === thrownMessage(error)
   }
 
   #metAgain(error: unknown): void {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MemoryStatsCollector, PROTOCOL_TIMES, Request, silentLogger } from '@webloom/core'
+import { MemoryStatsCollector, markLockedOut, PROTOCOL_TIMES, Request, silentLogger } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { Feeder, type FeederOptions } from './feeder.ts'
 import { Pulse } from './pulse.ts'
@@ -7,7 +7,9 @@ import { Pulse } from './pulse.ts'
 const ELEMENTS = [0, 1, 2].map((n) => new Request(`https://a.test/${n}`))
 
 /** A record that goes back, and a scheduler that is never without something in doubt: the crawl does not come to rest. */
-function feeding(options: Pick<FeederOptions, 'startHosts'> = {}): {
+function feeding(
+  options: Partial<Pick<FeederOptions, 'startHosts' | 'seeds' | 'onFailure' | 'logger'>> = {},
+): {
   feeder: Feeder
   pushed: string[]
   goesBackTo(cursor: number): void
@@ -37,7 +39,6 @@ function feeding(options: Pick<FeederOptions, 'startHosts'> = {}): {
     },
   }
   const feeder = new Feeder({
-    ...options,
     scheduler: scheduler as FeederOptions['scheduler'],
     record: record as FeederOptions['record'],
     scraper: scraper as FeederOptions['scraper'],
@@ -53,6 +54,7 @@ function feeding(options: Pick<FeederOptions, 'startHosts'> = {}): {
     onFailure: (error) => {
       throw error
     },
+    ...options,
   })
   return {
     feeder,
@@ -121,5 +123,23 @@ test('start() ends with the error of a host that cannot be noted', async () => {
   feeder.begin()
   await expect.poll(() => feeder.startError).toEqual({ error: new Error('no rights') })
   expect(pushed).toEqual([])
+  end()
+})
+
+test('seeds, and start hosts, whose Redis refuses the login end the crawl, which tells it: nothing else is logged', async () => {
+  const refused = new Error('Redis does not let this process in any more')
+  markLockedOut(refused)
+  const logged: unknown[] = []
+  const failures: unknown[] = []
+  const { feeder, end } = feeding({
+    seeds: { next: () => Promise.reject(refused) } as unknown as NonNullable<FeederOptions['seeds']>,
+    startHosts: { add: () => Promise.reject(refused), has: async () => true, notePublic: async () => {} },
+    onFailure: (error) => void failures.push(error),
+    logger: { ...silentLogger, error: (...line: unknown[]) => void logged.push(line) },
+  })
+  feeder.begin()
+  await expect.poll(() => failures).toEqual([refused, refused])
+  expect(logged).toEqual([])
+  expect(feeder.startError).toBe(undefined)
   end()
 })

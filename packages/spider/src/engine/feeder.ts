@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CloseSpider,
   type CrawlRecord,
+  isLockedOut,
   type Logger,
   type ProtocolTimes,
   Request,
@@ -124,7 +125,7 @@ export class Feeder {
       if (cursor !== null && !(await this.#runStart(cursor))) return
     } catch (error) {
       if (error instanceof CloseSpider) return onStop(error.reason)
-      if (isOutputFailure(error) || isWrongAnswer(error)) return onFailure(error)
+      if (isOutputFailure(error) || isWrongAnswer(error) || isLockedOut(error)) return onFailure(error)
       // Another worker runs it now, or the record has come back older.
       if (isLeaseLost(error)) return void this.#pumpStart()
       logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
@@ -206,7 +207,7 @@ export class Feeder {
           continue
         }
       } catch (error) {
-        if (isWrongAnswer(error)) return onFailure(error)
+        if (isWrongAnswer(error) || isLockedOut(error)) return onFailure(error)
         const { message } = error as Error
         if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; trying again')
         told = message

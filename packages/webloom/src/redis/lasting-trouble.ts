@@ -11,7 +11,13 @@
 
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, type RedisAddress, type RedisOptions, WebloomError } from '@webloom/core'
+import {
+  type Logger,
+  markLockedOut,
+  type RedisAddress,
+  type RedisOptions,
+  WebloomError,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { addressOf } from './cluster-look.ts'
 import { IsNotReady } from './redis-readiness.ts'
@@ -275,6 +281,7 @@ export class LastingTrouble {
   #giveUp(what: Trouble, error: WebloomError): void {
     const refusal = asRefusal(error)
     this.#refusal = refusal
+    if (what === 'locked') markLockedOut(refusal)
     this.#options.onHopeless()?.(error, this.#tellHopeless(what, error))
     if (what === 'locked') this.#end([...this.#clients], refusal)
     if (what === 'crowded') this.#end([...this.#refused], refusal)

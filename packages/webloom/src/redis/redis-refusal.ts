@@ -1,6 +1,6 @@
 /** What a Redis says that will not have us, in words. */
 
-import { isLoginReply, type RedisOptions, WebloomError } from '@webloom/core'
+import { isLoginReply, markLockedOut, type RedisOptions, WebloomError } from '@webloom/core'
 import type { Refusal } from './refusal.ts'
 import { tlsRefusal } from './tls-refusal.ts'
 
@@ -190,6 +190,7 @@ export function explainLogin(error: Error, shown: string, setting: string): void
   const refusal = isLoginReply(error) ? serverRefusal(error.message, setting) : undefined
   if (!refusal) return
   LOGINS.set(error, refusal)
+  markLockedOut(error)
   Object.assign(error, {
     message: `Redis at ${shown} does not let this process in any more: ${refusal.why}. Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`,
     code: REFUSED,

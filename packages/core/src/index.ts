@@ -430,7 +430,7 @@ export {
 } from './python/scrapy-request.ts'
 export { infoOf, mastersOf, serverOfSlot } from './redis/cluster-client.ts'
 export { isLockedOut, isLoginReply, markLockedOut } from './redis/quiet-login.ts'
-export { newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
+export { addressOf, newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
 export { redisNowMs } from './redis/redis-clock.ts'
 export {
   asksFor,

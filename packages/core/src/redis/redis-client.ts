@@ -1,11 +1,13 @@
 /** The one place where options become a connection: of the crawl's own, and of the thread that keeps locks. */
 
+import type { Socket } from 'node:net'
 import { newClusterClient } from './cluster-client.ts'
 import { endEachOnce } from './one-end.ts'
 import { quietLogin, waitForLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import type { RedisTls } from './redis-params.ts'
+import type { RedisAddress } from './redis-url.ts'
 import { dropWhenUnanswered } from './silent-server.ts'
 
 type IORedis = typeof import('ioredis')
@@ -48,4 +50,11 @@ export function newRedisClient(
 /** Returns the options as `tls.connect` takes them. Options are sent to threads and compared as JSON, so they have no functions. */
 export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {
   return { ...tls, ...(checkHostname === false && { checkServerIdentity: () => undefined }) }
+}
+
+/** Returns where a connection to one server leads; undefined when it is lost. */
+export function addressOf(client: RedisClient): RedisAddress | undefined {
+  const { stream } = client as unknown as { readonly stream?: Socket }
+  const { remoteAddress: host, remotePort: port } = stream ?? {}
+  return host === undefined || port === undefined ? undefined : { host, port }
 }

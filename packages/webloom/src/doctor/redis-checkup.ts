@@ -5,6 +5,7 @@
 
 import { connect } from 'node:net'
 import {
+  addressOf,
   keyPrefixesOf,
   mastersOf,
   REDIS_ROLES,
@@ -124,7 +125,8 @@ async function sentinelResults({ target, named }: Server, answerMsMax: number): 
 }
 
 /** The place to which Sentinels led, or of one of a cluster's masters: lines to type are for that. */
-function foundAt({ stream, options: { host = '', port = 0 } }: Redis, server: Server): Server {
+function foundAt(client: Redis, server: Server): Server {
+  const { host = '', port = 0 } = client.options
   const { sentinels, name, nodes, ...options } = server.target.options
   const at = (place: RedisAddress, named = server.named): Server => ({
     ...server,
@@ -132,8 +134,8 @@ function foundAt({ stream, options: { host = '', port = 0 } }: Redis, server: Se
     target: { ...server.target, options: { ...options, ...place } },
   })
   if (nodes) return at({ host, port }, `${host}:${port} of ${server.named}`)
-  if (!sentinels || !('remoteAddress' in stream)) return server
-  const place = { host: stream.remoteAddress!, port: Number(stream.remotePort) }
+  const place = sentinels && addressOf(client)
+  if (!place) return server
   return at(place, `${server.named}, master ${place.host}:${place.port}`)
 }
 

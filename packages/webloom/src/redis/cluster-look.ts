@@ -5,8 +5,8 @@
  */
 
 import { createRequire } from 'node:module'
-import type { Socket } from 'node:net'
 import {
+  addressOf,
   isLoginReply,
   newRedisClient,
   type RedisAddress,
@@ -294,13 +294,6 @@ async function connected<T>(
   } finally {
     client.disconnect()
   }
-}
-
-/** Returns where a connection to one server leads; undefined when it is lost. */
-export function addressOf(client: RedisClient): RedisAddress | undefined {
-  const { stream } = client as unknown as { readonly stream?: Socket }
-  const { remoteAddress: host, remotePort: port } = stream ?? {}
-  return host === undefined || port === undefined ? undefined : { host, port }
 }
 
 function shownOf({ host, port }: RedisAddress): string {

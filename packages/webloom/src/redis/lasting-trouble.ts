@@ -12,6 +12,7 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  addressOf,
   type Logger,
   markLockedOut,
   type RedisAddress,
@@ -19,7 +20,6 @@ import {
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { addressOf } from './cluster-look.ts'
 import { IsNotReady } from './redis-readiness.ts'
 import { IsReplica, masterOfReplica } from './redis-refusal.ts'
 import { IsLockedAtMaster } from './refusal.ts'

@@ -11,7 +11,7 @@
  */
 
 import type { Cluster } from 'ioredis'
-import { endEachOnce } from './one-end.ts'
+import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
@@ -57,6 +57,7 @@ export function newClusterClient(
       if (cluster.status === 'ready') tell('ready')
     })
   })
+  endListenersOnce(cluster)
   waitForLogin(cluster, (error) => behaviour.reconnectOnError?.(error) === 2)
   const duplicate = (more: ClientBehaviour = {}) =>
     newClusterClient(ClusterClient, options, { ...behaviour, ...more })

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const [master] = redis.servers
   await master!.command('ACL', 'SETUSER', 'loom', 'on', '>pw', '~*', '&*', '+@all')
   await master!.command('SET', 'page', '1')
-  await master!.command('WAIT', '1', '10000')
+  await master!.command('WAIT', '2', '10000')
   patient = await waitingAt(redis.url, 60_000)
   hasty = await waitingAt(redis.url, SHORT_MS)
   // Redis has it, and answers nothing.

@@ -13,6 +13,7 @@ import {
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { CrawlResult } from '../assembly/crawl.ts'
+import { collectEarly } from '../processes/early-collections.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 
 /** What `crawl()` can be told; each part may be left out. */
@@ -71,6 +72,7 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
     })
   signal?.addEventListener('abort', stop)
   if (signal?.aborted) stop()
+  using _early = collectEarly()
   try {
     const result = await running.run()
     if (failure) throw failure.error

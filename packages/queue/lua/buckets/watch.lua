@@ -21,14 +21,17 @@ end
 -- A clock that was set back says nothing of when.
 local backFor = now - (cameBackAt or 0)
 if backFor >= back or backFor < 0 then
-  for _, unit in ipairs(redis.call('SMEMBERS', stalled)) do
+  local atTheLookBefore = redis.call('SMEMBERS', stalled)
+  for _, unit in ipairs(atTheLookBefore) do
     if redis.call('EXISTS', KEYS[6] .. unit .. ':lock') == 0 and redis.call('LREM', active, 1, unit) == 1 then
       -- BullMQ gives what is in this list before all that has a priority.
       redis.call('RPUSH', KEYS[6] .. 'wait', unit)
       redis.call('ZADD', KEYS[6] .. 'marker', 0, '0')
     end
   end
-  redis.call('DEL', stalled)
+  if #atTheLookBefore > 0 then
+    redis.call('DEL', stalled)
+  end
 end
 for _, unit in ipairs(redis.call('LRANGE', active, 0, -1)) do
   redis.call('SADD', stalled, unit)

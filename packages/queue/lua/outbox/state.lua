@@ -16,6 +16,8 @@ if arg() == '1' and tonumber(redis.call('HGET', KEYS[2], 'outbox') or 0) == 0 th
   redis.call('PUBLISH', KEYS[1] .. ':rests', '')
 end
 local info = redis.call('INFO', 'replication')
+-- So replidOf does not ask once more.
+replid = string.match(info, 'master_replid:(%w+)')
 local replica = string.find(info, 'min_slaves_good_slaves:0', 1, true) and 0 or ''
 for offset in string.gmatch(info, 'slave%d+:[^\r\n]*state=online,offset=(%d+)') do
   replica = math.max(replica == '' and 0 or replica, tonumber(offset))

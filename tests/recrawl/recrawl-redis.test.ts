@@ -158,7 +158,7 @@ test('a run without RECRAWL after a whole one is refused, and fetches nothing', 
 test('a crawl without RECRAWL asks once whether visits are kept, and touches no key of them besides', async () => {
   await using days = await Days.of({ pages: 10 })
   const touched: string[] = []
-  const monitor = await new Redis(server.url).monitor()
+  const monitor = await redis.monitor()
   monitor.on('monitor', (_time: string, args: string[]) => {
     if (args.some((arg) => arg.includes(':visits'))) touched.push(args[0]!)
   })

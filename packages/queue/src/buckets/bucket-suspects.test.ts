@@ -90,7 +90,7 @@ test('of requests that came with one message, the end of one does not make anoth
 
 test('what is taken for free places is noted in the step that takes it, and by no message of its own', async () => {
   const keys = bench.nextKeys()
-  const monitor = await bench.redis.duplicate().monitor()
+  const monitor = await bench.redis.monitor()
   const notes: string[] = []
   monitor.on('monitor', (_time, [command, key]: string[], source: string) => {
     if (command!.toLowerCase() === 'sadd' && key!.includes(':started:')) notes.push(source)

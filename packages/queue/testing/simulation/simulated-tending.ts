@@ -43,7 +43,7 @@ export interface SimulatedTendingOptions {
   readonly shards: ReadonlyMap<string, Reached>
   readonly without: ShardPart | undefined
   readonly finish: () => void
-  /** Called when a shard has not known of the run at two looks. */
+  /** Called when a shard has not known of the run at a look, nor a moment later. */
   readonly endLost: () => void
 }
 
@@ -52,8 +52,6 @@ export class SimulatedTending {
   readonly #tender = new OutboxTender()
   readonly #end = new CrawlEndRounds()
   readonly #gathered = new Map<string, Delivery[]>()
-  /** Shards that did not know of the run at the last look. */
-  #strange: readonly string[] = []
 
   constructor(options: SimulatedTendingOptions) {
     this.#options = options
@@ -100,9 +98,14 @@ export class SimulatedTending {
   }
 
   #endLost(round: Round): void {
-    const strange = [...round].filter(([, { run }]) => run !== round.get(HOME)!.run).map(([name]) => name)
-    if (strange.some((name) => this.#strange.includes(name))) this.#options.endLost()
-    this.#strange = strange
+    const { world, isDead, shards, endLost } = this.#options
+    const { run } = round.get(HOME)!
+    const strange = [...round].filter(([, state]) => state.run !== run).map(([name]) => name)
+    const lookAgain = () => {
+      if (isDead()) return
+      for (const name of strange) shards.get(name)!.state((state) => void (state.run !== run && endLost()))
+    }
+    if (strange.length > 0) world.in(SOON_MS, lookAgain)
   }
 
   #looked(round: Round): void {

@@ -6,7 +6,7 @@
 --          settle: [[owner, attempt, run]…], which come first, elsewhere?: see parts/elsewhere.lua,
 --          clean?: [run, before], shard?,
 --          young?: [run, ms, tag], the run of the queue's Redis began lately; what askers with that tag settled in another
---          run less than so many ms ago may have been lost, crawl?: tag, crawlName?: notes the crawl once more, …store's}
+--          run less than so many ms ago may have been lost, crawl?: tag, crawlName?, notesCrawl?: notes the crawl once more, …store's}
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), more to clean, 0 when the crawl should be noted in the record and is not,
 --          a list for each question, …store's}

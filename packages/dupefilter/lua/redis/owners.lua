@@ -59,17 +59,12 @@ end
 -- about once a second, as another client may have made one meanwhile.
 local function generation(make)
   local known, isKnown = redis.call('HGET', KEYS[5], 'generation'), 1
-  if header.crawl and (header.crawlName or (make and not known)) then
-    local field, isFirst = 'crawl:' .. header.crawl, nil
-    if header.crawlName then
-      isFirst = redis.call('HSET', KEYS[5], field, nowText .. ' ' .. header.crawlName)
-    else
-      -- This question brings no name, and must not take away the one that is there.
-      isFirst = redis.call('HSETNX', KEYS[5], field, nowText .. ' ')
-    end
+  if header.crawl and (header.notesCrawl or (make and not known)) then
+    -- With the name, though its worker may be gone before it can tell that: else it would be nobody's, and keep the filter.
+    local isFirst = redis.call('HSET', KEYS[5], 'crawl:' .. header.crawl, nowText .. ' ' .. header.crawlName)
     isKnown = make and isFirst == 1 and 0 or 1
   end
-  if not known and header.shard and (make or header.heard or header.crawlName) then
+  if not known and header.shard and (make or header.heard or header.notesCrawl) then
     -- One that does not say which part it is looks like that of a whole filter: also where pages are only settled.
     redis.call('HSETNX', KEYS[5], 'shard', header.shard)
   end

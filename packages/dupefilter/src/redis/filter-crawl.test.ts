@@ -207,6 +207,25 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       }
     })
 
+    test('is known also where the filter was lost with it, and its worker has asked about pages in flight since', async () => {
+      for (const isNotedFirst of [false, true]) {
+        const [key, redis] = [bench.nextKey(), bench.connect()]
+        const lost = await joined(key, '{a}/1 run')
+        await lost.requestsSeen(pages(0, 3), PAGE)
+        await redis.del(await redis.keys(`*${key}*`))
+        if (isNotedFirst) await lost.crawlLost()
+        await lost.requestsSeen(pages(3, 3), 'in flight')
+        if (!isNotedFirst) await lost.crawlLost()
+        const tags = (await redis.hkeys(`{${key}}:record`)).filter((field) => /^(crawl|lost):/.test(field))
+        expect(new Set(tags.map((field) => field.split(':')[0]))).toEqual(new Set(['crawl', 'lost']))
+        await lost.close()
+        expect(await begins(key, '{a}/2 run')).toBe(true)
+        const next = await bench.open(make, { key, crawl: () => '{a}/2 run', times: soon })
+        await next.clear()
+        expect(await next.requestsSeen(pages(0, 6), PAGE)).toEqual(fresh(6))
+      }
+    })
+
     test('is none that has ended, nor one whose filter is gone, nor what no crawl has brought', async () => {
       const key = bench.nextKey()
       expect(await begins(key, '{a}/2 run'), 'a first crawl').toBe(false)

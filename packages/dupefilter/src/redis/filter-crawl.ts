@@ -57,6 +57,8 @@ export class FilterCrawl {
   #notingHeader: object = {}
   /** True when this process has noted the crawl, or heard that it is noted, and has not emptied the filter since. */
   #isNoted = false
+  /** True when the queue has lost this crawl. Pages that were in flight then may yet ask. */
+  #isLost = false
   #noting: NodeJS.Timeout | undefined
   #place: string | undefined
   #looking: Promise<string> | undefined
@@ -68,8 +70,8 @@ export class FilterCrawl {
   open(): void {
     this.#name = this.#options.name()
     this.#tag = tagOf(this.#name)
-    this.#header = this.#tag === '' ? {} : { crawl: this.#tag }
-    this.#notingHeader = this.#tag === '' ? {} : { crawl: this.#tag, crawlName: this.#name }
+    this.#header = this.#tag === '' ? {} : { crawl: this.#tag, crawlName: this.#name }
+    this.#notingHeader = this.#tag === '' ? {} : { ...this.#header, notesCrawl: true }
   }
 
   /** The end of askers' names; '' for a crawl without a name. */
@@ -151,6 +153,7 @@ export class FilterCrawl {
     const wasNoted = this.#isNoted
     this.#isNoted = true
     this.#place = undefined
+    if (this.#isLost) await this.#noteLost(this.#tag)
     // Now, as the note is there again: alone it would look like a filter of one part.
     this.place().catch(() => {})
     if (!wasNoted) return
@@ -160,6 +163,7 @@ export class FilterCrawl {
 
   /** Notes that the queue has lost this crawl. A filter that has lost it, too, knows nothing that would be left out. */
   async lost(): Promise<void> {
+    this.#isLost = true
     if (this.#tag !== '') await this.#noteLost(this.#tag)
   }
 

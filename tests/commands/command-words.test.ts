@@ -65,13 +65,17 @@ test('shell shows what a selector holds, and of much its beginning', async () =>
 describe('a spider that was named by its file', () => {
   test('is named so in the line to type', async () => {
     const { stderr } = await webloom('worker', 'seeded-file.mjs', ...onRedis(), '-s', 'CRAWL_ID=a b')
-    expect(stderr).toContain(`webloom seed seeded-file.mjs -s CRAWL_ID='a b' <url …>`)
+    expect(stderr).toContain(
+      `webloom seed seeded-file.mjs -s CRAWL_ID='a b' -s REDIS_URL=${redis.url} <url …>`,
+    )
   })
 
   test('and where scrapy-redis has left requests', async () => {
     await redis.command('ZADD', 'books:requests', '1', 'pickle')
     const { stderr } = await webloom('worker', 'books-file.mjs', ...onRedis())
-    expect(stderr).toContain('webloom import scrapy-redis books-file.mjs  takes them over')
+    expect(stderr).toContain(
+      `webloom import scrapy-redis books-file.mjs -s REDIS_URL=${redis.url}  takes them over`,
+    )
   })
 
   test('another BLOOMFILTER_CAPACITY than its filter was begun with: what is kept, what is set, and a line that begins anew', async () => {
@@ -101,8 +105,8 @@ describe('a spider that was named by its file', () => {
     )
     expect(stderr).toMatch(/it keeps the requests seen \(1 request\)/)
     const line = /forget the requests seen: {2}webloom (clear .*)/.exec(stderr)?.[1] ?? ''
-    expect(line).toBe('clear books-file.mjs -s CRAWL_ID=sized')
-    const cleared = await webloom(...line.split(' '), ...onRedis(), ...filter)
+    expect(line).toBe(`clear books-file.mjs -s CRAWL_ID=sized -s REDIS_URL=${redis.url}`)
+    const cleared = await webloom(...line.split(' '))
     expect(cleared.code, cleared.stderr).toBe(0)
     expect((await worker(5000)).code).toBe(0)
   })

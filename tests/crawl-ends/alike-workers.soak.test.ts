@@ -91,7 +91,7 @@ test('lines by host stay lines by host as long as anything waits there; what an 
   await first.running
   const other = { ...begun, POLITENESS_GROUP_BY: 'host' } as const
   const words =
-    /^POLITENESS_GROUP_BY is host, and crawl "pages" was begun with domain: .*Go on with -s POLITENESS_GROUP_BY=domain until nothing waits there, or begin it anew: webloom clear pages$/
+    /^POLITENESS_GROUP_BY is host, and crawl "pages" was begun with domain: .*Go on with -s POLITENESS_GROUP_BY=domain until nothing waits there, or begin it anew: webloom clear pages -s REDIS_URL=\S+$/
   expect(await refused(other)).toMatch(words)
   await bench.redis.hdel(keys.record, 'alike')
   const joined = await worker({

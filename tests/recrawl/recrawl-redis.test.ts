@@ -109,7 +109,7 @@ test('a run that would find no page, as their fingerprints are others now, is re
   await redis.del('shop:other-fingerprints:dupefilter')
   const run = days.run(24, { ...settings, FINGERPRINTER: ({ url }: Request) => `page ${url}` })
   await expect(run).rejects.toThrow(
-    /kept under other fingerprints.* webloom clear shop -s CRAWL_ID=other-fingerprints, or/,
+    /kept under other fingerprints.* webloom clear shop -s CRAWL_ID=other-fingerprints -s REDIS_URL=redis:\S+, or/,
   )
   await days.run(0, settings)
   expect(pathsOf(days.web.asked())).toEqual(first)
@@ -139,7 +139,7 @@ test('a run without RECRAWL that would take queued pages out of their schedule i
   const off = { ...settings, RECRAWL: 'off' as const }
   await expect(days.run(1, off)).rejects.toThrow('RECRAWL is off, and the crawl that goes on here')
   await expect(days.run(1, { ...off, SCHEDULER_FLUSH_ON_START: true })).rejects.toThrow(
-    'webloom clear shop -s CRAWL_ID=stopped, or set another CRAWL_ID',
+    `webloom clear shop -s CRAWL_ID=stopped -s REDIS_URL=${server.url}, or set another CRAWL_ID`,
   )
 })
 

@@ -78,7 +78,7 @@ test.each([
   const { code, stdout, stderr } = await run(...command)
   expect(code, stdout + stderr).toBeGreaterThan(0)
   expect(stdout + stderr).toContain(
-    'webloom export quotes -o left.jsonl; webloom clear quotes; webloom import left.jsonl quotes',
+    'webloom export quotes.mjs -o left.jsonl; webloom clear quotes.mjs; webloom import left.jsonl quotes.mjs',
   )
   expect(stdout + stderr).not.toMatch(/\n\s+at /)
   expect(await stored()).toEqual(before)

@@ -154,7 +154,7 @@ test('a worker with another dupefilter is refused, and commands find the one tha
     { DUPEFILTER_CLASS: OwnFilter },
   ] as SettingsInput[])
     await expect(crawled(other)).rejects.toThrow(
-      /was begun with redis-set under the key pages:dupefilter: .*Go on with .*webloom clear pages$/,
+      /was begun with redis-set under the key pages:dupefilter: .*Go on with .*webloom clear pages -s REDIS_URL=\S+$/,
     )
   expect((await bench.redis.keys('*')).filter((key) => /bloomfilter|other/.test(key))).toEqual([])
   expect(await inFilter({ DUPEFILTER_SHARDS: 1, DUPEFILTER_CLASS: 'redis-bloom' })).toBe(true)
@@ -190,7 +190,7 @@ test.each([
       const before = await everything()
       await expect(crawled({ QUEUE_SHARDS: 1, QUEUE_MODE: other, ...more })).rejects.toThrow(
         new RegExp(
-          `QUEUE_MODE is ${other}, and crawl "pages" was begun with ${QUEUE_MODE}: .*Go on with -s QUEUE_MODE=${QUEUE_MODE}${shards}, or begin it anew: webloom clear pages$`,
+          `QUEUE_MODE is ${other}, and crawl "pages" was begun with ${QUEUE_MODE}: .*Go on with -s QUEUE_MODE=${QUEUE_MODE}${shards}, or begin it anew: webloom clear pages -s REDIS_URL=${bench.server.url}$`,
         ),
       )
       expect(await everything()).toEqual(before)

@@ -70,6 +70,8 @@ export const ERROR_CODES = {
   WL_IMPORT_REFUSED: 'the entry stays where it is and is counted; the others are taken over',
   WL_CRAWL_FORMAT:
     'the command does not start; the crawl on Redis is that of another release, and stays as it is',
+  WL_CRAWL_LOST:
+    'the command does not start: what was queued of the crawl is gone from its Redis; the message has the lines that begin it anew',
   WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
 } as const
 

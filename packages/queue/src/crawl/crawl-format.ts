@@ -24,6 +24,8 @@ export const AS_WRITTEN_NOW = { format: String(CRAWL_FORMAT), release: RELEASE }
 interface CrawlOnRedis {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
+  /** The crawl as it is typed. Default: by its name. */
+  readonly typed?: string
 }
 
 /** Resolves to the form of a crawl; to undefined where there is none, or one without anything that has a form. */
@@ -41,7 +43,7 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   const format = await crawlFormatOf(crawl)
   if (format === undefined || format === CRAWL_FORMAT) return
   const release = await crawl.redis.hget(crawl.keys.record, 'release')
-  const typed = typedOf(crawl.keys)
+  const { typed = typedOf(crawl.keys) } = crawl
   throw new WebloomError(
     'WL_CRAWL_FORMAT',
     format > CRAWL_FORMAT
@@ -142,8 +144,8 @@ function otherShards(keys: CrawlRedisKeys, begunWith: number, asked: number, typ
   )
 }
 
-/** How a crawl is named behind a command. */
-function typedOf({ queueName }: CrawlRedisKeys): string {
+/** Returns a crawl as it stands behind a command, where nobody knows what else was typed. */
+export function typedOf({ queueName }: CrawlRedisKeys): string {
   const [spider, id] = queueName.slice(1, -1).split('@')
   return id === undefined ? spider! : `${spider} -s CRAWL_ID=${id}`
 }

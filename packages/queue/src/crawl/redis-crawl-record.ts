@@ -198,7 +198,7 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   /** Rejects with WL_CRAWL_FORMAT for a crawl of another release. */
   async open(): Promise<CrawlPast> {
-    await refuseOtherFormat({ redis: this.#redis, keys: this.#keys })
+    await refuseOtherFormat({ ...this.#fixed, redis: this.#redis, keys: this.#keys })
     const asked = {
       worker: this.#workerId,
       run: this.#newRunId,

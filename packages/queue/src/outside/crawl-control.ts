@@ -3,7 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import { mastersOf, PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { CRAWL_FORMAT, type FilterNoted, type QueueMode, refuseOtherFormat } from '../crawl/crawl-format.ts'
+import {
+  CRAWL_FORMAT,
+  type FilterNoted,
+  type QueueMode,
+  refuseOtherFormat,
+  typedOf,
+} from '../crawl/crawl-format.ts'
 import { newRunId, runNameOf } from '../crawl/crawl-run.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
 import { RedisFailures } from '../failures/redis-failures.ts'
@@ -15,6 +21,8 @@ import { CrawlShards, readFormerShards, readShards } from '../shards/crawl-shard
 interface CrawlOnRedis {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
+  /** The crawl as it is typed. Default: by its name. */
+  readonly typed?: string
 }
 
 export interface ClearCrawlOptions extends CrawlOnRedis {
@@ -94,8 +102,8 @@ export async function stopCrawl(
  * Makes the next worker resume a crawl that has ended. Called before new work is queued for it. start() is not run again
  * where it has ended. Resolves to true when the crawl had finished, so that no worker would have looked at it.
  */
-export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
-  await refuseOtherFormat({ redis, keys })
+export async function reopenCrawl({ redis, keys, typed = typedOf(keys) }: CrawlOnRedis): Promise<boolean> {
+  await refuseOtherFormat({ redis, keys, typed })
   const reopen = async () => {
     const answer = await reopenScript.run(redis, [keys.record], [])
     return answer === -1 ? BUSY : answer === 1
@@ -109,10 +117,10 @@ export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
  * more when the last is there.
  */
 export async function adoptCrawl(
-  { redis, keys }: CrawlOnRedis,
+  { redis, keys, typed = typedOf(keys) }: CrawlOnRedis,
   { startEnded = false, shards = 1, mode, filter, tellShards }: AdoptOptions = {},
 ): Promise<AdoptedCrawl> {
-  await refuseOtherFormat({ redis, keys })
+  await refuseOtherFormat({ redis, keys, typed })
   const args = [
     ...[newRunId(), startEnded ? '1' : '', CRAWL_FORMAT, shards > 1 ? shards : '', ADOPTED_MS],
     ...[filter?.same ?? '', filter?.settings ?? '', mode ?? ''],
@@ -130,7 +138,7 @@ export async function adoptCrawl(
   }
   throw new UsageError(
     'WL_USAGE',
-    `the queue of ${crawlShown(keys)} has not been emptied, because a webloom clear was cut off: run webloom clear again`,
+    `the queue of ${crawlShown(keys)} has not been emptied, because a webloom clear was cut off: run webloom clear ${typed} again`,
   )
 }
 

@@ -37,11 +37,10 @@ import {
   seedOptionsOf,
 } from '@webloom/spider'
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
 import { comparesRuns, crawlMonitors } from '../outcome/crawl-monitors.ts'
 import { closeExtension, closeUnused, ToClose } from '../outcome/to-close.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
-import { typedPlace } from '../redis/typed-place.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
@@ -122,7 +121,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const pages = pageFetching(base, { slots: store.slots, urls, folder })
   const crawler: Crawler = {
     ...base,
-    typed: [typedCrawl(spider, base.settings.get('CRAWL_ID')), ...typedPlace(base.settings)].join(' '),
+    typed: typedCrawl(spider, base.settings),
     startHosts,
     ...(others && { others }),
     ...(store.run && { run: store.run }),

@@ -16,6 +16,7 @@ import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
 import { withLoadedFunctions } from '../loading/component-class.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
+import { noteArguments } from '../loading/typed-spider.ts'
 import { guardStats } from '../terminal/guarded-stats.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 
@@ -55,6 +56,7 @@ export function crawlBaseOf(flags: CrawlFlags, config: LoadedConfig | undefined)
 /** A spider with its settings. Opens nothing; throws `SettingsError` with every problem there is. */
 export async function crawlBase(Class: SpiderClass, options: CrawlBaseOptions): Promise<CrawlBase> {
   const spider = createSpider(Class, options.args)
+  noteArguments(spider, options.args ?? {})
   refuseStranger(spider)
   const settings = await withLoadedFunctions(spiderSettings(spider, options), options.folder)
   const stats = statsCollector(settings)

@@ -20,6 +20,7 @@ import { isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@we
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { type CrawlBaseOptions, crawlBase, crawlBaseOf } from './crawl-base.ts'
 
 /** The flags of such commands. */
@@ -44,6 +45,8 @@ export interface CrawlFromOutside {
   /** Key of the start URLs from outside; null for a spider that takes none. */
   readonly seedKey: string | null
   readonly name: CrawlName
+  /** The crawl as it is typed. */
+  readonly typed: string
   readonly folder: string
 }
 
@@ -93,7 +96,19 @@ export function crawlFromOutside(crawler: CrawlerFromOutside, folder: string): C
   const name = crawlNameOf(settings, spider.name)
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
   const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
-  return { crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, seedKey, name, folder }
+  const typed = typedCrawl(spider, settings)
+  return {
+    crawler,
+    servers,
+    redis,
+    shown,
+    keys: crawlRedisKeys(name),
+    statsKey,
+    seedKey,
+    name,
+    typed,
+    folder,
+  }
 }
 
 /** Throws `UsageError` for a crawl that is not known: a misspelt CRAWL_ID, or the wrong Redis, would look like one that has nothing. */

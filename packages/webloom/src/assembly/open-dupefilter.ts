@@ -34,9 +34,9 @@ import {
 import { crawlRedisKeys, notedFilterOf } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { componentClass } from '../loading/component-class.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
 import { type ChosenFilter, comparedNote, settingsAsNoted } from '../redis/filter-note.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { type CrawlBase, type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { partless, partsAsked } from './store-settings.ts'
 
@@ -65,7 +65,7 @@ export async function chosenFilter(
 ): Promise<ChosenFilter> {
   const { settings, logger } = crawler
   const { servers, jobDirFilter } = surroundings
-  const typed = typedCrawl(crawler.spider, settings.get('CRAWL_ID'))
+  const typed = typedCrawl(crawler.spider, settings)
   const Class = await chosenClass(settings, surroundings)
   const own = Class && madeOf(Class, { ...crawler, typed }, servers)
   const filter = own ? completeDupeFilter(own) : jobDirFilter!

@@ -52,10 +52,10 @@ import {
 } from '@webloom/queue'
 import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
-import { typedCrawl } from '../loading/typed-spider.ts'
-import { crawlLostText, lostBefore, shardLost } from '../outcome/crawl-lost-text.ts'
-import { comparedNote, crawlsFilter, filterNote, settingsAsNoted, typedPlaces } from '../redis/filter-note.ts'
+import { crawlLostText, lostBefore, lostCrawlOf, shardLost } from '../outcome/crawl-lost-text.ts'
+import { comparedNote, crawlsFilter, filterNote, settingsAsNoted } from '../redis/filter-note.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { VERSION } from '../version.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { seedSource } from './crawl-seeds.ts'
@@ -101,12 +101,12 @@ export async function redisStore(
   const flushes = settings.getBool('SCHEDULER_FLUSH_ON_START')
   const chosen = await chosenFilter({ ...crawler, run }, { folder, servers })
   const { filter } = chosen
-  const typed = typedCrawl(spider, name.crawlId)
+  const typed = typedCrawl(spider, settings)
   const filterServers = servers.targets('dupefilter').map((target) => target.shown)
   const note = filterNote({ settings, spider }, chosen)
   const ownFilter = crawlsFilter(keys, { note, typed }, filterServers)
   const filterRedis = servers.used('dupefilter')
-  const lostCrawl = { crawl: `${typed}${typedPlaces(settings)}`, redis: servers.targets('queue')[0]!.shown }
+  const lostCrawl = lostCrawlOf(spider, settings, servers.targets('queue')[0]!.shown)
   const filterParts = filterRedis.length === 1 ? settings.getInt('DUPEFILTER_SHARDS') : 1
   if (filterParts > 1 && servers.targets('dupefilter')[0]!.options.nodes === undefined)
     logger.warn(partsOnOneServer(filterParts))

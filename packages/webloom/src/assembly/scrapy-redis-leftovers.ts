@@ -9,8 +9,8 @@ import {
   UsageError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { typedSpider } from '../loading/typed-spider.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 
 /** Python knows no CRAWL_ID, and no prefix: where it has the key, SCHEDULER_QUEUE_KEY names it whole. */
 export function scrapyQueueKey(settings: Settings, spider: string): string {
@@ -54,7 +54,7 @@ export class ScrapyRedisLeftovers {
 
   constructor({ redis, spider, settings, logger }: LeftoversOptions) {
     this.#redis = redis
-    this.#typed = typedSpider(spider)
+    this.#typed = typedCrawl(spider, settings)
     this.#key = scrapyQueueKey(settings, spider.name)
     this.#logger = logger
     this.#isOurs = settings.get('CRAWL_ID') === null

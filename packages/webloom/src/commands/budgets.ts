@@ -10,7 +10,7 @@ import {
   refuseUnknownCrawl,
 } from '../assembly/crawl-from-outside.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { budgetsOf, readBudgets, renewalText } from '../status/status-budgets.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
@@ -27,7 +27,7 @@ export async function renewBudgets({ Class, config }: NamedSpider, flags: RenewF
   if (jobDir !== null)
     throw new UsageError(
       'WL_USAGE',
-      `a crawl in a JOBDIR goes on today with larger budgets: stop it, and type  ${commandName()} crawl ${typedCrawl(spider, settings.get('CRAWL_ID'))} -s JOBDIR=${shellQuoted(jobDir)} -s 'BUDGETS={"day":{"pages":…}}'`,
+      `a crawl in a JOBDIR goes on today with larger budgets: stop it, and type  ${commandName()} crawl ${typedCrawl(spider, settings)} -s JOBDIR=${shellQuoted(jobDir)} -s 'BUDGETS={"day":{"pages":…}}'`,
     )
   const crawl = crawlFromOutside(crawler, config.folder)
   const { redis, keys, servers } = crawl

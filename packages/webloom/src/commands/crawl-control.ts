@@ -10,13 +10,12 @@ import {
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
     if (!(await pauseCrawl(crawl))) throw noCrawl(crawl)
-    const goesOn = `${commandName()} resume goes on`
+    const goesOn = `${commandName()} resume ${crawl.typed}  goes on`
     console.log(`paused: what is in flight is finished, nothing new is begun. ${goesOn}`)
   })
 }
@@ -57,14 +56,13 @@ export async function clear(
     if (present > 0 && !flags.force)
       throw new UsageError(
         'WL_USAGE',
-        `${present} worker${present === 1 ? ' is' : 's are'} at work on ${crawlShown(crawl.keys)}: nothing was deleted. webloom stop ends them; --force deletes all the same`,
+        `${present} worker${present === 1 ? ' is' : 's are'} at work on ${crawlShown(crawl.keys)}: nothing was deleted. webloom stop ${crawl.typed}  ends them; --force deletes all the same`,
       )
     console.log(`${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`)
   })
 }
 
-function noCrawl({ crawler, keys, name }: CrawlFromOutside): UsageError {
-  const typed = typedCrawl(crawler.spider, name.crawlId)
+function noCrawl({ keys, typed }: CrawlFromOutside): UsageError {
   return new UsageError(
     'WL_USAGE',
     `no ${crawlShown(keys)} is running. webloom status ${typed}  shows its state`,

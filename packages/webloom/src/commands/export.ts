@@ -10,8 +10,8 @@ import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { scrapyQueueKey, scrapyQueueServer } from '../assembly/scrapy-redis-leftovers.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { typedSpider } from '../loading/typed-spider.ts'
 import { SeedProgressLine } from '../progress/seed-progress.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
@@ -170,7 +170,7 @@ async function scrapyOutlet({ crawler }: CrawlSource, { callback = [] }: ExportF
     close()
     throw new UsageError(
       'WL_USAGE',
-      `${key} on ${shown} is not empty: what waits there would be mixed with this crawl. webloom import scrapy-redis ${typedSpider(spider)}  takes it over; or name another key with SCHEDULER_QUEUE_KEY`,
+      `${key} on ${shown} is not empty: what waits there would be mixed with this crawl. webloom import scrapy-redis ${typedCrawl(spider, settings)}  takes it over; or name another key with SCHEDULER_QUEUE_KEY`,
     )
   }
   const type = settings.get('SCHEDULER_QUEUE_CLASS') === 'priority' ? 'zset' : 'list'

@@ -6,8 +6,8 @@ import { crawlerFromOutside, type OutsideFlags } from '../assembly/crawl-from-ou
 import { besidesPages } from '../assembly/fetching.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
 import { channelsOf } from '../outcome/crawl-monitors.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { commandName } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
@@ -23,7 +23,7 @@ export async function testMonitors({ Class, config }: NamedSpider, flags: Outsid
       `nobody is told of what the monitors of ${spider.name} find, but by the log and by exit code ${EXIT.alerts}. Set MONITOR_WEBHOOKS=https://…, or MONITOR_MAIL_TO=ops@example.com with MAIL_HOST, and type this again`,
     )
   const crawlId = settings.get('CRAWL_ID')
-  const more = `${commandName()} runs ${typedCrawl(spider, crawlId)}`
+  const more = `${commandName()} runs ${typedCrawl(spider, settings)}`
   const answers = await sendTestMessage({ spider: spider.name, crawlId, more, channels, stats, logger })
   if (flags.json) console.log(visibleJson(JSON.stringify(answers)))
   else {

@@ -6,7 +6,7 @@ import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../asse
 import { projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings } from '../loading/crawl-flags.ts'
 import type { NamedSpider } from '../loading/named-spider.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedByName } from '../loading/typed-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
 import { atShown } from '../schedules/at-shown.ts'
 import { refuseFailingRuns } from '../schedules/failing-runs.ts'
@@ -95,7 +95,7 @@ export async function runSchedule(name: string, flags: SchedulesFlags): Promise<
     if (flags.json) return console.log(visibleJson(JSON.stringify(scheduleJson(schedule))))
     console.log(
       visible(
-        `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedCrawl({ name: schedule.spider }, schedule.crawlId)}  shows it`,
+        `due now: a run of ${crawlOf(schedule)}, unless one goes on. ${commandName()} status ${typedByName({ name: schedule.spider }, schedule.crawlId)}  shows it`,
       ),
     )
     if (!schedule.isServed) console.log(visible(unservedWords([schedule], flags)))

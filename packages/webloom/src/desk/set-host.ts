@@ -3,7 +3,6 @@
 import { UsageError } from '@webloom/core'
 import { crawlShown, HOST_ORDERS_MAX, type HostOrderChange, orderHost } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
 import { grouped } from '../terminal/figures.ts'
 
 /** Orders it for all workers of the crawl. Throws WL_USAGE when there is no crawl, or it would be one host too many. */
@@ -14,11 +13,10 @@ export async function setHost(crawl: CrawlFromOutside, name: string, change: Hos
       'with QUEUE_MODE=job each request has a priority of its own, and no host can be boosted. Give its requests a priority, or use QUEUE_MODE=turns',
     )
   const result = await orderHost(crawl, name, change)
-  const typed = typedCrawl(crawl.crawler.spider, crawl.name.crawlId)
   if (result === 'no crawl')
     throw new UsageError(
       'WL_USAGE',
-      `there is no ${crawlShown(crawl.keys)}, so no worker can be told. webloom worker ${typed}  begins one`,
+      `there is no ${crawlShown(crawl.keys)}, so no worker can be told. webloom worker ${crawl.typed}  begins one`,
     )
   if (result === 'full')
     throw new UsageError(

@@ -1,31 +1,43 @@
 /** What is told of a crawl that is gone from Redis while its workers are there, and by the next worker of its name. */
 
-import { SettingsError, UsageError } from '@webloom/core'
+import { type Settings, type SpiderLike, UsageError } from '@webloom/core'
+import { typedNotes } from '../redis/filter-note.ts'
+import { typedCrawl, typedWorker } from '../redis/typed-crawl.ts'
 
 export interface LostCrawl {
   /** The crawl as it is typed, with the settings by which it is found. */
   readonly crawl: string
+  /** The same for a worker, with all that was set for this one. */
+  readonly worker: string
   /** The queue's Redis, without its password. */
   readonly redis: string
 }
 
+/** @param redis the queue's, without its password */
+export function lostCrawlOf(spider: Pick<SpiderLike, 'name'>, settings: Settings, redis: string): LostCrawl {
+  const crawl = [typedCrawl(spider, settings), ...typedNotes(settings)].join(' ')
+  return { crawl, worker: typedWorker(spider, settings), redis }
+}
+
 /** Returns what happened, what is lost and what to do. */
-export function crawlLostText({ crawl, redis }: LostCrawl): string {
-  return `the crawl, or a shard of it, is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. ${wayOut(crawl)}`
+export function crawlLostText(lost: LostCrawl): string {
+  return `the crawl, or a shard of it, is gone from Redis at ${lost.redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. ${wayOut(lost)}`
 }
 
 /** Returns why the next worker does not begin. */
-export function lostBefore({ crawl, redis }: LostCrawl): Error {
-  return new SettingsError([
-    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${wayOut(crawl)}. If it is kept on another Redis, and shares this dupefilter on purpose, give this one another CRAWL_ID`,
-  ])
+export function lostBefore(lost: LostCrawl): Error {
+  return new UsageError(
+    'WL_CRAWL_LOST',
+    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
+  )
 }
 
 /** Returns why the next worker does not go on with a crawl of several shards. */
-export function shardLost({ crawl, redis }: LostCrawl): Error {
-  return new SettingsError([
-    `a shard of the crawl is gone from Redis at ${redis}: ${EMPTIED}. The requests that were queued there are lost, and so the crawl cannot be finished. ${DATA_BACK}. ${wayOut(crawl)}`,
-  ])
+export function shardLost(lost: LostCrawl): Error {
+  return new UsageError(
+    'WL_CRAWL_LOST',
+    `a shard of the crawl is gone from Redis at ${lost.redis}: ${EMPTIED}. The requests that were queued there are lost, and so the crawl cannot be finished. ${DATA_BACK}. ${wayOut(lost)}`,
+  )
 }
 
 /**
@@ -38,7 +50,7 @@ export function lostTarget({ crawl, redis }: LostCrawl, persists: boolean): Erro
     ? 'its dupefilter would leave out the pages that were queued, and so no worker begins'
     : 'the next worker begins from the start, and would empty the dupefilter, and with it the marks of what is brought now'
   return new UsageError(
-    'WL_USAGE',
+    'WL_CRAWL_LOST',
     `what was queued of this crawl is gone from Redis at ${redis}, all of it or a shard, before it was finished: ${EMPTIED}. Nothing was queued, as ${next}. ${DATA_BACK}. Otherwise run webloom clear ${crawl}, then this command again`,
   )
 }
@@ -49,6 +61,6 @@ const EMPTIED =
 const DATA_BACK =
   'If that server can be given its data back, do that first: then a worker goes on with the crawl'
 
-function wayOut(crawl: string): string {
-  return `To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
+function wayOut({ crawl, worker }: LostCrawl): string {
+  return `To crawl again, run webloom clear ${crawl}, then webloom worker ${worker}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
 }

@@ -2,7 +2,7 @@
 
 import { type Crawler, type DownloadHandler, type RunLog, type Settings, SettingsError } from '@webloom/core'
 import { CrawlMonitors, type Monitors, mailOf, type NotificationChannel, Webhook } from '@webloom/spider'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
 export interface CrawlMonitorsParts {
@@ -32,7 +32,7 @@ export async function crawlMonitors(
     worker,
     spider: spider.name,
     crawlId,
-    more: `${commandName()} runs ${typedCrawl(spider, crawlId)} --compare`,
+    more: `${commandName()} runs ${typedCrawl(spider, settings)} --compare`,
     channels: await channelsOf(settings, folder, connect),
     stats,
     logger,

@@ -3,7 +3,8 @@
 import type { Crawler, StatValue } from '@webloom/core'
 import type { WholeTotals } from '@webloom/queue'
 import { isRedisSpider, type Spider } from '@webloom/spider'
-import { typedCrawl, typedShell } from '../loading/typed-spider.ts'
+import { typedShell } from '../loading/typed-spider.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 import { counted } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 import { skippedText } from './skipped-pages.ts'
@@ -48,7 +49,7 @@ export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean 
 export function nothingDueText({ spider, settings }: Pick<Crawler, 'spider' | 'settings'>): string {
   const folder = settings.get('JOBDIR')
   const place = folder === null ? '' : ` -s JOBDIR=${shellQuoted(folder)}`
-  return `RECRAWL: no page was due, so none was fetched. When is the next one due?  ${commandName()} visits list ${typedCrawl(spider, settings.get('CRAWL_ID'))}${place} --limit 1`
+  return `RECRAWL: no page was due, so none was fetched. When is the next one due?  ${commandName()} visits list ${typedCrawl(spider, settings)}${place} --limit 1`
 }
 
 interface EmptyCrawl {
@@ -101,7 +102,7 @@ function noStart(spider: Spider, refused: number): string {
   if (refused > 0)
     return `nothing that start() of ${spider.constructor.name} yielded could be used; the ERROR ${refused === 1 ? 'line above says' : `lines above (${refused}) say`} why`
   if (isRedisSpider(spider))
-    return `no seed came for spider ${spider.name}; put some there:  ${commandName()} seed ${typedCrawl(spider, spider.settings.get('CRAWL_ID'))} <url …>`
+    return `no seed came for spider ${spider.name}; put some there:  ${commandName()} seed ${typedCrawl(spider, spider.settings)} <url …>`
   const { name } = spider.constructor
   return spider.startUrls.length > 0
     ? `start() of ${name} yielded no request; if it is your own, it must yield what startUrls hold`

@@ -51,7 +51,7 @@ export function deskServers(
   })
 }
 
-const NAMES_REDIS = /REDIS_URL$|^REDIS_(?:HOST|PORT|PARAMS|KEY_PREFIX)$|^QUEUE_PREFIX$/
+const NAMES_REDIS = /REDIS_URL$|^FILTER_URL$|^REDIS_(?:HOST|PORT|DB|PARAMS|KEY_PREFIX)$|^QUEUE_PREFIX$/
 
 /** Returns whether a setting says which Redis is asked, and for which of its keys. */
 export function namesRedis(name: string): boolean {

@@ -14,7 +14,8 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { type CrawlRedisKeys, type CrawlsFilter, crawlShown, type FilterNoted } from '@webloom/queue'
-import { typedCrawl, typedSetting } from '../loading/typed-spider.ts'
+import { typedSetting } from '../loading/typed-spider.ts'
+import { typedCrawl, typedSet } from './typed-crawl.ts'
 
 /** What else decides under which keys a filter keeps what, and by which of them a request is found. */
 const DECIDING = [
@@ -116,7 +117,7 @@ export async function comparedNote(
   const { settings, spider } = crawler
   const note = filterNote(crawler, chosen)
   if (noted && noted.same !== note.same)
-    throw otherFilter(keys, noted, { note, typed: typedCrawl(spider, settings.get('CRAWL_ID')) })
+    throw otherFilter(keys, noted, { note, typed: typedCrawl(spider, settings) })
   await chosen.refuseOtherParts()
   return note
 }
@@ -163,9 +164,7 @@ function shownFilter(same: string): string {
   return key === undefined ? shown : `${shown} under the key ${key}`
 }
 
-/** Returns ` -s NAME=value` for each setting of a command line without which another command would look elsewhere. */
-export function typedPlaces(settings: Settings): string {
-  return TYPED.filter((name) => ['command', 'environment'].includes(settings.source(name) ?? ''))
-    .map((name) => ` ${typedSetting(name, settings.get(name))}`)
-    .join('')
+/** Returns `-s NAME=value` for each of them that this command line has: without it a crawl whose record is gone would be looked for elsewhere. */
+export function typedNotes(settings: Settings): string[] {
+  return typedSet(settings, (name) => TYPED.includes(name as (typeof TYPED)[number]))
 }

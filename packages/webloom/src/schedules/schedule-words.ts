@@ -3,7 +3,7 @@
 import { crawlTitle, environmentVariable } from '@webloom/core'
 import { crawlRedisKeys, crawlShown, type LastFire, type ScheduleSeen } from '@webloom/queue'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedByName } from '../loading/typed-spider.ts'
 import { namesRedis } from '../redis/desk-servers.ts'
 import { counted, durationInWords } from '../terminal/figures.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
@@ -82,7 +82,7 @@ function outcomeWords({ lastRun }: ScheduleSeen, { outcome, why }: LastFire): st
 /** Returns the line that shows the runs of its crawl, with the words that named this Redis. */
 function runsLine({ spider, crawlId }: ScheduleSeen, { set = [] }: Pick<OutsideFlags, 'set'>): string {
   const place = flagWords({ set: shownPlace(set) }).map(shellQuoted)
-  return [commandName(), 'runs', typedCrawl({ name: spider }, crawlId), ...place].join(' ')
+  return [commandName(), 'runs', typedByName({ name: spider }, crawlId), ...place].join(' ')
 }
 
 /** Returns those words that name a Redis, without those that have a password. */

@@ -4,7 +4,7 @@ import { type SpiderClass, sendToEach } from '@webloom/spider'
 import { crawlerFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { besidesPages } from '../assembly/fetching.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedByName } from '../loading/typed-spider.ts'
 import { channelsOf } from '../outcome/crawl-monitors.ts'
 import { commandName } from '../terminal/resume-line.ts'
 import { shownError } from './shown-error.ts'
@@ -55,7 +55,7 @@ export async function tellFailed(
     )
     const failed = answers.filter(({ isAccepted }) => !isAccepted)
     for (const { channel, isRefused, answer: reason } of failed) {
-      const nobody = `nobody is told there that ${isGone ? `the schedule ${schedule} is gone` : `${typedCrawl(spider, crawlId)} failed`}`
+      const nobody = `nobody is told there that ${isGone ? `the schedule ${schedule} is gone` : `${typedByName(spider, crawlId)} failed`}`
       if (isRefused) logger.error({ channel, reason }, nobody)
       else if (tries === TRIES_LOUD) logger.error({ channel, reason }, `${nobody}; it is tried on`)
       else if (tries < TRIES_LOUD) logger.warn({ channel, reason }, `${nobody}; another try follows`)

@@ -12,8 +12,6 @@ import {
 import { budgetDay, budgetPlanOf } from '@webloom/downloader'
 import { notedBudgets, readSpentBudgets, type WindowSpent } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
-import { typedPlace } from '../redis/typed-place.ts'
 import { byteSize, counted, grouped, row } from '../terminal/figures.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
@@ -39,7 +37,6 @@ export async function budgetsOf(crawl: CrawlFromOutside): Promise<BudgetPlan | u
 
 /** Reads budgets in the order in which a request is refused by them; empty where BUDGETS sets none. */
 export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): Promise<BudgetSeen[]> {
-  const { settings, spider } = crawl.crawler
   const plan = await budgetsOf(crawl)
   if (!plan) return []
   const { day, endsAtMs } = budgetDay(plan.tz, nowMs)
@@ -51,12 +48,7 @@ export async function readBudgets(crawl: CrawlFromOutside, nowMs = Date.now()): 
       limits: plan.limits[seen.window]!,
       after: plan.after[seen.window],
       until: waits ? new Date(endsAtMs).toISOString() : null,
-      renew: waits
-        ? [
-            ...[commandName(), 'budgets renew', typedCrawl(spider, crawl.name.crawlId)],
-            ...typedPlace(settings),
-          ].join(' ')
-        : null,
+      renew: waits ? `${commandName()} budgets renew ${crawl.typed}` : null,
       tz: plan.tz,
     }
   })

@@ -10,7 +10,7 @@ import {
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedCrawl } from '../redis/typed-crawl.ts'
 
 export interface FailuresFromOutside {
   readonly failures: FailureLedger
@@ -27,7 +27,7 @@ export async function withFailures<T>(
 ): Promise<T> {
   const crawler = await crawlerFromOutside(Class, flags, config)
   const jobDir = JobDir.fromCrawler(crawler)
-  const typed = typedCrawl(crawler.spider, crawler.settings.get('CRAWL_ID'))
+  const typed = typedCrawl(crawler.spider, crawler.settings)
   if (!jobDir)
     return withCrawlFromOutside(Class, flags, config, async (crawl) =>
       act({ failures: await failuresOf(crawl), typed }),

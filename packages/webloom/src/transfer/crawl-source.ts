@@ -18,7 +18,6 @@ import {
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { typedCrawl } from '../loading/typed-spider.ts'
 
 export interface CrawlSource {
   readonly crawler: CrawlerFromOutside
@@ -76,7 +75,7 @@ async function sizeAtRest(crawl: CrawlFromOutside): Promise<number> {
   if (!isStill)
     throw new UsageError(
       'WL_USAGE',
-      `${crawlShown(crawl.keys)} is still running: ${present} worker${present === 1 ? ' is' : 's are'} ${paused ? `finishing ${counts.leased} requests; wait for them` : `at work (${state}). webloom pause ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)}  lets them finish what they have; then export it`}`,
+      `${crawlShown(crawl.keys)} is still running: ${present} worker${present === 1 ? ' is' : 's are'} ${paused ? `finishing ${counts.leased} requests; wait for them` : `at work (${state}). webloom pause ${crawl.typed}  lets them finish what they have; then export it`}`,
     )
   return counts.waiting + counts.delayed + counts.leased
 }

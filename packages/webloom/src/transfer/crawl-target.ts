@@ -31,9 +31,9 @@ import {
 } from '../assembly/crawl-from-outside.ts'
 import { type ShardsOfCrawl, withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { typedCrawl, typedSpider } from '../loading/typed-spider.ts'
-import { lostTarget } from '../outcome/crawl-lost-text.ts'
-import { typedPlaces } from '../redis/filter-note.ts'
+import { typedSpider } from '../loading/typed-spider.ts'
+import { lostCrawlOf, lostTarget } from '../outcome/crawl-lost-text.ts'
+import { typedWorker } from '../redis/typed-crawl.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 
 export type Adopted = AdoptedCrawl['found']
@@ -94,8 +94,7 @@ export function withRedisTarget<T>(
 ): Promise<T> {
   let runName = ''
   const { crawler, shown } = crawl
-  const typed = `${typedCrawl(crawler.spider, crawl.name.crawlId)}${typedPlaces(crawler.settings)}`
-  const lost = { crawl: typed, redis: shown }
+  const lost = lostCrawlOf(crawler.spider, crawler.settings, shown)
   return withQueueAndFilter(
     crawl,
     async (queue, filter, shards) => {
@@ -147,7 +146,7 @@ function targetOnRedis(
   return {
     crawler,
     shown: `${crawlShown(keys)} on ${shown}`,
-    goesOnBy: `${commandName()} worker ${typedCrawl(crawler.spider, crawl.name.crawlId)}`,
+    goesOnBy: `${commandName()} worker ${typedWorker(crawler.spider, crawler.settings)}`,
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,
     async adopt(options) {

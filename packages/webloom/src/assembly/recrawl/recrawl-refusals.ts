@@ -2,7 +2,7 @@
 
 import { type Crawler, type KeptVisits, type RequestQueue, SettingsError } from '@webloom/core'
 import { type Monitors, OwnLines } from '@webloom/spider'
-import { typedCrawl } from '../../loading/typed-spider.ts'
+import { typedCrawl } from '../../redis/typed-crawl.ts'
 import { shellQuoted } from '../../terminal/resume-line.ts'
 import type { VisitHours } from './visit-hours.ts'
 
@@ -47,7 +47,7 @@ export async function refuseVisitedPages(
 export function howToForget({ settings, spider }: Pick<Crawler, 'settings' | 'spider'>): string {
   const folder = settings.get('JOBDIR')
   return folder === null
-    ? `webloom clear ${typedCrawl(spider, settings.get('CRAWL_ID'))}, or set another CRAWL_ID`
+    ? `webloom clear ${typedCrawl(spider, settings)}, or set another CRAWL_ID`
     : `remove the folder ${shellQuoted(folder)}, or set another JOBDIR`
 }
 

@@ -17,6 +17,8 @@ import { RedisBench } from './redis-bench.ts'
 interface JoinOptions extends Partial<Omit<WorkerHeartbeatOptions, 'tells' | 'obeys'>> {
   readonly tells?: Partial<WorkerTells>
   readonly obeys?: Partial<WorkerObeys>
+  /** Default: true. */
+  readonly persists?: boolean
 }
 
 /** Records, heartbeats and channels of crawls on one Redis. */
@@ -102,7 +104,10 @@ export class CrawlBench extends RedisBench {
   }
 
   /** A worker that takes part: its record is open, its heart beats. */
-  async join(keys: CrawlRedisKeys, { tells, obeys, ...options }: JoinOptions = {}): Promise<JoinedWorker> {
+  async join(
+    keys: CrawlRedisKeys,
+    { tells, obeys, persists = true, ...options }: JoinOptions = {},
+  ): Promise<JoinedWorker> {
     const workerId = options.workerId ?? this.nextWorker()
     const redis = options.redis ?? this.redis
     const stats = options.stats ?? new MemoryStatsCollector()
@@ -113,7 +118,8 @@ export class CrawlBench extends RedisBench {
       changed.resolve()
       changed = Promise.withResolvers<void>()
     }
-    const record = this.record(keys, { redis, workerId, persists: true })
+    const { alike } = options
+    const record = this.record(keys, { redis, workerId, persists, ...(alike && { alike }) })
     await record.open()
     const channel = new CrawlChannel({ redis, keys })
     this.#channels.push(channel)

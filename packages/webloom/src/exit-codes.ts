@@ -40,6 +40,7 @@ const FAILED: readonly string[] = [
   'internal_error',
   'output_failed',
   'crawl_lost',
+  'other_settings',
   'requests_left',
   'browser_unavailable',
 ]

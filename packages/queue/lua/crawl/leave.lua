@@ -9,8 +9,8 @@
 local left = cjson.decode(ARGV[1])
 local wasThere = redis.call('HDEL', KEYS[2], left.worker) == 1
 redis.call('HDEL', KEYS[3], left.worker)
-local run, state, owner, silentUntil, endedAt, emptied = unpack(redis.call('HMGET', KEYS[1],
-  'run', 'state', 'startOwner', 'silentUntil', 'endedAt', 'emptied'))
+local run, state, owner, silentUntil, endedAt, emptied, persists = unpack(redis.call('HMGET', KEYS[1],
+  'run', 'state', 'startOwner', 'silentUntil', 'endedAt', 'emptied', 'persists'))
 -- A worker that has waited while the crawl was woken, or while another was the last, has nothing to do.
 if run ~= left.run or left.waited and (state ~= 'finished' or emptied) then
   return { 0, 0, 0, 0 }
@@ -26,7 +26,8 @@ if isLast and not emptied and (wasThere or left.waited) then
     state = 'stopped'
     redis.call('HSET', KEYS[1], 'state', state, 'finishReason', left.reason, 'endedAt', nowText)
   end
-  if left.empties and state ~= 'running' and not (left.wakes and state == 'finished') then
+  -- A crawl that is kept is deleted by nobody who has come to it as others were silent.
+  if left.empties and persists ~= '1' and state ~= 'running' and not (left.wakes and state == 'finished') then
     if state == 'stopped' then
       redis.call('HDEL', KEYS[1], 'startCursor', 'startEnded')
     end

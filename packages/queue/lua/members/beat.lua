@@ -1,16 +1,23 @@
 -- A worker's heartbeat, answered with what the crawl wants of it.
 --
--- Input    KEYS[1] record, KEYS[2] workers, KEYS[3] cleared, KEYS[4] doubts, see doubts.lua, KEYS[5] host lists
---          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] "1" to be noted anew
+-- Input    otherThan; KEYS[1] record, KEYS[2] workers, KEYS[3] cleared, KEYS[4] doubts, see doubts.lua, KEYS[5] host lists
+--          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] to be noted anew the settings in which it is to be like the
+--          others, [[name, value], …]: it is not while the record notes other ones; or ""
 --          ARGV[5] ms without a heartbeat of any worker after which it was Redis that was away
 --          ARGV[6] what stands out among its hosts as JSON, without `at`; "" leaves what it told before
 --          ARGV[7] how often one of all workers keeps what the crawl does, ms; "" when this one does not
 -- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when the worker's run was ended from
 --          outside: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
---          doubt, 1 when ARGV[6] is written, 1 when this worker is to keep what the crawl does now, number of the latest order for a host}; "" for what is not there
+--          doubt, 1 when ARGV[6] is written, 1 when this worker is to keep what the crawl does now, number of the latest order for a host,
+--          and for a worker that would be noted anew the record's `alike`, then name and value of what it has otherwise}; "" for what is not there
 local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded', 'sampledAt', 'orders')
 local isTold, samples = false, false
-local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
+local isNoted, alike, other, value = redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1, nil, nil, nil
+if not isNoted and ARGV[4] ~= '' then
+  alike = redis.call('HGET', KEYS[1], 'alike') or nil
+  other, value = otherThan(alike, cjson.decode(ARGV[4]))
+  isNoted = not other
+end
 if told[1] == ARGV[2] then
   if isNoted then
     redis.call('HSET', KEYS[2], ARGV[1], '{"at":' .. nowText .. ',' .. string.sub(ARGV[3], 2))
@@ -36,5 +43,5 @@ end
 return {
   isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '', isOver and 1 or 0,
   told[7] == '1' and 1 or 0, redis.call('EXISTS', KEYS[4]), isTold and 1 or 0,
-  samples and 1 or 0, told[9] or '',
+  samples and 1 or 0, told[9] or '', alike or '', other or '', value or '',
 }

@@ -1,8 +1,9 @@
-import { type Logger, silentLogger } from '@webloom/core'
+import { type Logger, scaledTimes, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { CrawlBench, stopped, waits } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { AlikeSettings } from './alike-settings.ts'
+import type { RedisCrawlRecordOptions } from './redis-crawl-record.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -16,11 +17,28 @@ const settings = (fixed: string, together: string, told: string): AlikeSettings 
   typed: (name, value) => `-s ${name}=${value}`,
 })
 
-function joining(keys: CrawlRedisKeys, alike?: AlikeSettings) {
+function joining(
+  keys: CrawlRedisKeys,
+  alike?: AlikeSettings,
+  options: Partial<RedisCrawlRecordOptions> = {},
+) {
   const words: string[] = []
-  const logger: Logger = { ...silentLogger, warn: (text: unknown) => void words.push(String(text)) }
-  const record = bench.record(keys, { persists: true, logger, ...(alike && { alike }) })
+  const tell = (text: unknown) => void words.push(String(text))
+  const logger: Logger = { ...silentLogger, warn: tell, info: tell }
+  const record = bench.record(keys, { persists: true, logger, ...(alike && { alike }), ...options })
   return { record, words, opening: record.open() }
+}
+
+const times = scaledTimes(0.1)
+
+/** A crawl that a worker has begun which has counted as lost since. */
+async function leftBySilent(persists: boolean, alike: AlikeSettings) {
+  const keys = bench.nextKeys()
+  const told: string[] = []
+  const logger: Logger = { ...silentLogger, error: (text: unknown) => void told.push(String(text)) }
+  const silent = await bench.join(keys, { alike, logger, persists })
+  await bench.unheardFor(15_000, keys, silent.workerId)
+  return { keys, silent, told }
 }
 
 test('while a worker is at work, another one is compared with it; alone it goes on with its own', async () => {
@@ -62,4 +80,67 @@ test('as long as something waits, what is fixed stays; a record of an earlier re
   await expect(joining(keys, settings('a', 'b', 'b')).opening).rejects.toThrow(/begun with b/)
   // One of an earlier release says nothing of it.
   await joining(keys).opening
+})
+
+test.concurrent('what silent workers of a kept crawl may come back to is not deleted: a worker without SCHEDULER_PERSIST is refused', async () => {
+  const { keys, silent } = await leftBySilent(true, settings('a', 'a', 'a'))
+  const other = joining(keys, settings('a', 'a', 'a'), { persists: false })
+  await expect(other.opening).rejects.toThrow(
+    /^SCHEDULER_PERSIST is false, and crawl .* is kept .*: a worker of it sent no heartbeat .* Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear/,
+  )
+  const same = joining(keys, settings('a', 'a', 'a'))
+  await same.opening
+  await bench.redis.hset(keys.record, 'state', 'running')
+  expect(await silent.heartbeat.close().then(() => stopped(silent.record))).toMatchObject({ owes: false })
+})
+
+test.concurrent('a worker with another setting waits while others are silent, and is refused when one of them speaks', async () => {
+  const { keys, silent } = await leftBySilent(false, settings('a', 'a', 'a'))
+  const watched = bench.watched()
+  const other = joining(keys, settings('a', 'b', 'a'), { redis: watched.redis })
+  await waits(other.opening, watched)
+  // Its next heartbeat, within three seconds.
+  await expect(other.opening).rejects.toThrow(/TOGETHER is b, and the workers at work on crawl .* have a/)
+  expect(other.words).toEqual([
+    expect.stringMatching(/^a worker of this crawl is silent and did not sign off/),
+  ])
+  expect(silent.told).toEqual([])
+})
+
+test.concurrent('so does one that would empty the crawl first', async () => {
+  const { keys } = await leftBySilent(true, settings('a', 'a', 'a'))
+  const watched = bench.watched()
+  const other = joining(keys, settings('a', 'a', 'a'), {
+    redis: watched.redis,
+    flushes: true,
+    persists: false,
+  })
+  await waits(other.opening, watched)
+  await other.opening.catch(() => {})
+  expect(await bench.todoOf(keys)).toEqual([])
+})
+
+test.concurrent('when none of them speaks the crawl goes on with the other setting, and one that comes back ends and deletes nothing', async () => {
+  const { keys, silent, told } = await leftBySilent(false, settings('a', 'a', 'a'))
+  const other = joining(keys, settings('a', 'b', 'a'), {
+    times: { ...times, members: { ...times.members, lostAfterMs: 1 } },
+  })
+  await other.opening
+  await silent.hears('stop: other_settings')
+  expect(told).toEqual([
+    expect.stringMatching(
+      /goes on with another TOGETHER, which is a here and b there: .* start it with -s TOGETHER=b$/,
+    ),
+  ])
+  await silent.heartbeat.close()
+  expect(await stopped(silent.record)).toMatchObject({ owes: false })
+  expect(await bench.stateOf(keys)).toBe('running')
+})
+
+test('a crawl that is kept by its record is deleted by no worker that would not keep it', async () => {
+  const keys = bench.nextKeys()
+  const record = bench.record(keys, { persists: false })
+  await record.open()
+  await bench.redis.hset(keys.record, 'persists', '1')
+  expect(await stopped(record)).toMatchObject({ last: true, owes: false })
 })

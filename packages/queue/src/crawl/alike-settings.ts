@@ -3,7 +3,7 @@
  * when a worker comes and no other is at work. What an earlier release has begun notes none, and goes on.
  */
 
-import { type Logger, WebloomError } from '@webloom/core'
+import { type Logger, silentLogger, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 
@@ -47,6 +47,47 @@ export function otherSetting(
       ? `${name} is ${value}, and ${crawlShown(keys)} was begun with ${noted}: ${why}. Go on with ${typedSetting(name, noted)} until nothing waits there, or begin it anew: webloom clear ${typed}`
       : `${name} is ${value}, and the workers at work on ${crawlShown(keys)} have ${noted}: ${why}. Give this worker ${typedSetting(name, noted)}, or end the others first: webloom stop ${typed} (one that was killed counts for ten seconds)`,
   )
+}
+
+/** Returns the error of a worker without SCHEDULER_PERSIST that comes to a kept crawl, of which so many workers are silent and have not signed off. */
+export function keptBySilent(keys: CrawlRedisKeys, silent: number, typed: string): WebloomError {
+  const who = silent === 1 ? 'a worker' : `${silent} workers`
+  return new WebloomError(
+    'WL_USAGE',
+    `SCHEDULER_PERSIST is false, and ${crawlShown(keys)} is kept (it was begun with true): ${who} of it sent no heartbeat for ten seconds and did not sign off, and may be at work again at any moment (a machine asleep, a network that is away), while this one would delete queue and filter at its end. Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear ${typed}`,
+  )
+}
+
+/** Returns with what members/beat.lua compares a worker before it notes it anew. */
+export function alikeOnReturn({ fixed, together }: Pick<AlikeSettings, 'fixed' | 'together'> = NONE): string {
+  return JSON.stringify([...fixed, ...together].map(({ name, value }) => [name, value]))
+}
+
+const NONE = { fixed: [], together: [] }
+
+/**
+ * Whoever finds nobody at work goes on with settings of its own; so a worker that was only silent, and is no more noted, is compared as one that comes. Returns
+ * true when it is to end, and tells why; a setting that may be another one is told, too.
+ *
+ * @param compared the record's field, '' unless the worker would be noted anew; name and value of what it has otherwise
+ */
+export function hasToEndOnReturn(
+  { logger = silentLogger, keys, alike }: { logger?: Logger; keys: CrawlRedisKeys; alike?: AlikeSettings },
+  [noted = '', name = '', value = '']: readonly string[],
+): boolean {
+  if (!alike || noted === '') return false
+  if (name === '') tellOfOthers(logger, keys, alike, noted)
+  else logger.error(othersSince(keys, alike, [name, value]))
+  return name !== ''
+}
+
+function othersSince(
+  keys: CrawlRedisKeys,
+  { fixed, together, typed }: AlikeSettings,
+  [name, noted]: readonly [string, string],
+): string {
+  const { value, why } = [...fixed, ...together].find((one) => one.name === name)!
+  return `this worker sent no heartbeat for so long that it counted as lost, and ${crawlShown(keys)} goes on with another ${name}, which is ${value} here and ${noted} there: ${why}. This worker ends with other_settings, exit code 1, and deletes nothing; the others fetch what it had. To have it take part again, start it with ${typed(name, noted)}`
 }
 
 /** Tells once of all settings that the workers at work have otherwise. `noted`: the record's field, '' where none is at work. */

@@ -8,7 +8,7 @@ import { findPackageJSON } from 'node:module'
 import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
-import { type AlikeSettings, alikeAsked, otherSetting } from './alike-settings.ts'
+import { type AlikeSettings, alikeAsked, keptBySilent, otherSetting } from './alike-settings.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
@@ -128,6 +128,7 @@ export function refuseOther(
   if (what === 'shards') throw otherShards(keys, Number(begunWith), shards, typed)
   if (what === 'filter') throw filter!.refusal({ same: String(begunWith), settings: String(more) })
   if (what === 'alike') throw otherSetting(keys, alike!, [String(begunWith), String(more)], typed)
+  if (what === 'kept') throw keptBySilent(keys, Number(begunWith), typed)
   if (what !== 'mode') return
   const goOn = `-s QUEUE_MODE=${begunWith}${Number(more) === shards ? '' : ` -s QUEUE_SHARDS=${more}`}`
   throw new WebloomError(

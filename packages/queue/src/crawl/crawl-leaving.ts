@@ -27,6 +27,9 @@ import { untilTaken } from '../redis/until-taken.ts'
 /** The finish reason of a worker whose crawl is gone from Redis though nobody cleared it. */
 export const CRAWL_LOST = 'crawl_lost'
 
+/** The finish reason of a worker that was silent for so long that the crawl goes on with settings that it has otherwise. */
+export const OTHER_SETTINGS = 'other_settings'
+
 /** The finish reason of a crawl that has nothing left to do while requests of it wait where its workers do not read them. */
 export const REQUESTS_LEFT = 'requests_left'
 
@@ -41,6 +44,7 @@ export const ENDS_OF_ONE_WORKER = [
   'not_opened',
   'cleared',
   CRAWL_LOST,
+  OTHER_SETTINGS,
 ]
 /** What is left to do for a worker that has left. */
 export interface CrawlLeft {
@@ -125,6 +129,7 @@ const ENDS_THAT_EMPTY_NOTHING = [
   'not_opened',
   REQUESTS_LEFT,
   CRAWL_LOST,
+  OTHER_SETTINGS,
 ]
 
 /** After such an end even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */

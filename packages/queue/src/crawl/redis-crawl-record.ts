@@ -72,13 +72,7 @@ import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
 import { tellOfOthers } from './alike-settings.ts'
-import {
-  AS_WRITTEN_NOW,
-  askedOf,
-  type FixedWhenBegun,
-  refuseOther,
-  refuseOtherFormat,
-} from './crawl-format.ts'
+import type { FixedWhenBegun } from './crawl-format.ts'
 import {
   type CrawlLeft,
   ENDS_OF_ONE_WORKER,
@@ -87,9 +81,9 @@ import {
   NOTHING_LEFT,
   REQUESTS_LEFT,
 } from './crawl-leaving.ts'
+import { openCrawl } from './crawl-opening.ts'
 import { type CrawlRun, newRunId, runNameOf } from './crawl-run.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
-import { workerEntry } from './crawl-worker.ts'
 
 export interface RedisCrawlRecordOptions extends FixedWhenBegun {
   /** The queue's Redis; opened and closed by whoever gives it. */
@@ -125,15 +119,6 @@ const START_ENDED = -1
 const START_TAKEN = -2
 const RUN_OVER = -3
 
-const openScript = new OomSafeScript(
-  'redis/now.lua',
-  'crawl/present.lua',
-  'crawl/todo.lua',
-  'failures/all.lua',
-  'crawl/begin.lua',
-  'members/alike.lua',
-  'crawl/open.lua',
-)
 const takeStartScript = new OomSafeScript('redis/now.lua', 'crawl/take-start.lua')
 const startMovedScript = new OomSafeScript('crawl/start-moved.lua')
 const finishScript = new OomSafeScript('redis/now.lua', 'crawl/counts.lua', 'crawl/finish.lua')
@@ -198,33 +183,11 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   /** Rejects with WL_CRAWL_FORMAT for a crawl of another release. */
   async open(): Promise<CrawlPast> {
-    await refuseOtherFormat({ ...this.#fixed, redis: this.#redis, keys: this.#keys })
-    const asked = {
-      worker: this.#workerId,
-      run: this.#newRunId,
-      ...AS_WRITTEN_NOW,
-      lostMs: this.#times.members.lostAfterMs,
-      begins: this.#begins,
-      wakes: this.#wakes,
-      flushes: this.#flushes,
-      persists: this.#persists,
-      ...askedOf(this.#fixed),
-      lostRun: await this.#fixed.lostRun?.(),
-    }
-    const reply = await openScript.run(
-      this.#redis,
-      [
-        this.#keys.record,
-        this.#keys.workers,
-        this.#keys.hostLists,
-        this.#keys.failures,
-        this.#keys.hostOrders,
-        this.#keys.frontierCounts,
-      ],
-      [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
-    )
-    const told = reply as (string | number)[]
-    refuseOther(this.#keys, this.#fixed, told)
+    const told = await openCrawl({
+      ...{ redis: this.#redis, keys: this.#keys, workerId: this.#workerId, newRunId: this.#newRunId },
+      ...{ begins: this.#begins, wakes: this.#wakes, flushes: this.#flushes, persists: this.#persists },
+      ...{ fixed: this.#fixed, logger: this.#logger, times: this.#times },
+    })
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun, alike] = told
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }

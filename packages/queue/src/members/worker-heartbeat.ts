@@ -26,7 +26,8 @@ import {
   within,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { CRAWL_LOST } from '../crawl/crawl-leaving.ts'
+import { type AlikeSettings, alikeOnReturn, hasToEndOnReturn } from '../crawl/alike-settings.ts'
+import { CRAWL_LOST, OTHER_SETTINGS } from '../crawl/crawl-leaving.ts'
 import type { CrawlRun } from '../crawl/crawl-run.ts'
 import { NOTHING_HELD, readWorkerEntry, type WorkerActivity, workerEntry } from '../crawl/crawl-worker.ts'
 import { WorkerLoadMeter } from '../crawl/worker-load.ts'
@@ -62,7 +63,7 @@ export interface WorkerObeys {
   readonly onResume: () => void
   /**
    * The crawl is over for all workers: `finished`, why it was stopped, `cleared` when somebody cleared it or began another
-   * run when this one was over, or `crawl_lost` when its record is gone, or another's, and nobody asked for that. Called once.
+   * run when this one was over, `crawl_lost` when its record is gone, or another's, and nobody asked for that, or `other_settings`. Called once.
    */
   readonly onStop: (reason: string) => void
   /** Called when other orders hold for hosts than before: with the first heartbeat, if there are any. */
@@ -85,6 +86,8 @@ export interface WorkerHeartbeatOptions {
   readonly stats: StatsCollector
   readonly tells: WorkerTells
   readonly obeys: WorkerObeys
+  /** In which settings it is to be like the others. Absent: whatever they are. */
+  readonly alike?: AlikeSettings
   readonly logger?: Logger
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
@@ -96,11 +99,11 @@ const CLOSE_ANSWER_MS_MAX = 4000
 const LOST_SHOWN_MS = 600_000
 const SWEEP_EVERY_BEATS = 20
 
-const beatScript = new OomSafeScript('redis/now.lua', 'members/beat.lua')
+const beatScript = new OomSafeScript('redis/now.lua', 'members/alike.lua', 'members/beat.lua')
 
 type BeatReply = [
   ...[number, string, string, string, string, string, string, number],
-  ...[number, number, number, number, string],
+  ...[number, number, number, number, string, string, string, string],
 ]
 
 function beatKeys({ record, workers, cleared, doubts, hostLists }: CrawlRedisKeys): string[] {
@@ -267,15 +270,23 @@ export class WorkerHeartbeat implements OtherWorkers {
     const place = this.#options.tells.filterPlace?.()
     const entry = workerEntry(workerId, this.#startedAt, activity, place)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true }, place)
-    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs, '', ''])
-    const beat = [workerId, id, entry, this.#isNoted ? 0 : 1, this.#times.silenceMs]
+    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, '', this.#times.silenceMs, '', ''])
+    const beat = [
+      workerId,
+      id,
+      entry,
+      this.#isNoted ? '' : alikeOnReturn(this.#options.alike),
+      this.#times.silenceMs,
+    ]
     const sampleEveryMs = this.#options.obeys.onSampleDue ? this.#times.sampleEveryMs : ''
     const report = this.#hostReport.due()
     const args = [...beat, report.text, sampleEveryMs]
     const beating = beatScript.run(redis, beatKeys(keys), args, [...beat, '', ''])
     const [reply] = await Promise.all([beating, this.#writeStats(this.#run!)])
     const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, ...flags] = reply as BeatReply
-    const [startEnded, inDoubt, isTold, isSampleDue, orders] = flags
+    const [startEnded, inDoubt, isTold, isSampleDue, orders, ...compared] = flags
+    // Noted anew by the next heartbeat.
+    if (this.#isNoted && isNoted !== 1) this.#isHurried = true
     this.#isNoted = isNoted === 1
     if (isTold === 1) report.sent()
     if (!this.#isNoted) this.#hostReport.forgotten()
@@ -285,6 +296,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#mayStart = startEnded === 0
     this.#mayDoubt = inDoubt === 1
     this.#obey(state!, paused === '1', stopReason!)
+    if (!this.#isStopped && hasToEndOnReturn(this.#options, compared)) this.#stop(OTHER_SETTINGS)
     if (isSampleDue === 1) this.#sample()
     if (orders !== this.#orders) await this.#takeOrders(orders)
     if (this.#beats++ % SWEEP_EVERY_BEATS === 0) {

@@ -53,7 +53,7 @@ export type CrawlPhase = 'waiting' | 'opening' | 'crawling' | 'ending'
 export interface CrawlResult {
   /**
    * `finished` when nothing was left to fetch; else why the crawl ended: `shutdown` (a signal), `closespider_…` (a limit that was set),
-   * `start_error`, `internal_error`, `crawl_lost` and the like, or the reason that the spider gave to `close` or `CloseSpider`.
+   * `start_error`, `internal_error`, `crawl_lost`, `other_settings` and the like, or the reason that the spider gave to `close` or `CloseSpider`.
    */
   readonly finishReason: string
   /** What was counted, by Scrapy's keys (docs/stats.md); of a crawl that several workers share, only what this process counted. */

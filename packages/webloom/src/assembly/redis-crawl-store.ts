@@ -97,7 +97,7 @@ export async function redisStore(
     keptRunId,
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
-  const persists = persistsOf(settings)
+  const [persists, alike] = [persistsOf(settings), alikeSettingsOf(settings)]
   const flushes = settings.getBool('SCHEDULER_FLUSH_ON_START')
   const chosen = await chosenFilter({ ...crawler, run }, { folder, servers })
   const { filter } = chosen
@@ -131,7 +131,7 @@ export async function redisStore(
     ...(sharded && { shards, isOver: () => sharded.isOver() }),
     typed,
     mode: settings.get('QUEUE_MODE'),
-    ...{ filter: ownFilter, alike: alikeSettingsOf(settings) },
+    ...{ filter: ownFilter, alike },
     lostRun: () =>
       lostRunFor({
         ...{ ...parts, shards, persists, flushes, logger, ...times },
@@ -153,7 +153,7 @@ export async function redisStore(
     statsKey,
     workerId,
     keeper,
-    stats,
+    ...{ stats, alike },
     logger,
     ...times,
     tells: {

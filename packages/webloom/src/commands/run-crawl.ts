@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type ProtocolTimes, persistsOf, redisTargets, UsageError, WebloomError } from '@webloom/core'
-import { CRAWL_LOST, REQUESTS_LEFT } from '@webloom/queue'
+import { CRAWL_LOST, OTHER_SETTINGS, REQUESTS_LEFT } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../assembly/crawl.ts'
@@ -127,7 +127,7 @@ async function report(
   const skipped = skippedText(stats)
   if (skipped !== '') logger.info(`skipped: ${skipped}`)
   const ended = `crawl ended: ${finishReason}`
-  if (finishReason === CRAWL_LOST)
+  if (finishReason === CRAWL_LOST || finishReason === OTHER_SETTINGS)
     logger.error(`${ended}: it is not finished; the ERROR above says what to do`)
   else if (finishReason === REQUESTS_LEFT)
     logger.warn(`${ended}: nothing is left here, but requests of scrapy-redis wait (see the WARNING above)`)
@@ -168,7 +168,10 @@ function redisThatKeeps(settings: Crawl['settings']): string | undefined {
 }
 
 /** Ends after which nothing is left, or something else is to be done first, which the log says. */
-const CANNOT_GO_ON: ReadonlySet<string> = new Set(['finished', CRAWL_LOST, REQUESTS_LEFT, 'cleared'])
+const CANNOT_GO_ON: ReadonlySet<string> = new Set([
+  ...['finished', CRAWL_LOST, OTHER_SETTINGS],
+  ...[REQUESTS_LEFT, 'cleared'],
+])
 
 // A terminal that does not tell its width (0) is taken for one of the usual.
 const COLUMNS_UNKNOWN = 80

@@ -3,7 +3,7 @@
 import { PROTOCOL_TIMES, type ProtocolTimes, type QueueCounts, type QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { RunOver } from '../../crawl/crawl-run.ts'
-import { startGap } from '../../crawl/start-gap.ts'
+import { startGap } from '../../crawl/start-span.ts'
 import {
   type BegunTurn,
   type HoldingTurn,

@@ -8,7 +8,7 @@
 --          ARGV[2] the worker's entry as JSON, without `at`
 -- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl, `alike` of the workers at work or ""}
 --          Or {"mode", which, how many shards} for a crawl that was begun in another mode, {"shards", how many} with another number of them,
---          {"filter", same, settings} with another filter, or what crawl/refusal.lua answers.
+--          {"filter", same, settings} with another filter, or what members/refusal.lua answers.
 --          One that an earlier release has begun notes none: the first that joins it notes its own, and where turns are counted it is a crawl in turns.
 --          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
 local asked = cjson.decode(ARGV[1])

@@ -50,7 +50,7 @@ const openScript = new OomSafeScript(
   'failures/all.lua',
   'crawl/begin.lua',
   'members/alike.lua',
-  'crawl/refusal.lua',
+  'members/refusal.lua',
   'crawl/open.lua',
 )
 

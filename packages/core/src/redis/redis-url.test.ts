@@ -64,6 +64,19 @@ test.each([
   ['redis://u:12#ret@h', /"redis:\/\/u:\*\*\*@h"; in a user or password write %2F/],
   ['redis://u:12?sec@h', /"redis:\/\/u:\*\*\*@h"; in a user or password write %2F/],
   ['redis://h#x', /nothing may stand behind a #/],
+  [
+    'redis+sentinel://h/n?passwd=sec',
+    /"redis\+sentinel:\/\/h\/n\?passwd=\*\*\*"; there is no parameter "passwd"/,
+  ],
+  ['redis+sentinel://h/n?sentinel_pasword=sec&%74oken=ret', /\?sentinel_pasword=\*\*\*&%74oken=\*\*\*"/],
+  [
+    'redis+cluster://:sec@h,:ret@i',
+    /"redis\+cluster:\/\/:\*\*\*@i"; it has a user or password at more than one host\. They stand once, before the first/,
+  ],
+  [
+    'redis+sentinel://u:sec@h:1,u:ret@i:2/n',
+    /They stand once, before the first: redis\+sentinel:\/\/user:password@host/,
+  ],
   ['redis://h?ssl_ca_cert=x', /there is no parameter "ssl_ca_cert"\. Did you mean "?ssl_ca_certs/],
 ])('%s is refused with what to write, without its password', (url, words) => {
   expect(() => read(url)).toThrow(words)
@@ -71,8 +84,8 @@ test.each([
 })
 
 test('passwords of Sentinels are not shown either', () => {
-  expect(withoutPassword('redis+sentinel://:a@h/n?sentinel_password=b&x=1')).toBe(
-    'redis+sentinel://:***@h/n?sentinel_password=***&x=1',
+  expect(withoutPassword('redis+sentinel://:a@h/n?sentinel_password=b&ssl_cert_reqs=none')).toBe(
+    'redis+sentinel://:***@h/n?sentinel_password=***&ssl_cert_reqs=none',
   )
 })
 

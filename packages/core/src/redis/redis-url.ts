@@ -63,6 +63,12 @@ export function parseRedisUrl(text: string, setting: string): RedisUrl {
       `there is no parameter ${JSON.stringify(unknown)}.${didYouMean(unknown, TEXT_PARAMS)} After the ? may stand ${TEXT_PARAMS.join(', ')}, joined by &`,
     )
   const at = authority.lastIndexOf('@')
+  // As of several URLs; a password that has this in it is percent-encoded.
+  const isGivenAgain = kind !== 'server' && AGAIN.test(authority.slice(0, Math.max(0, at)))
+  if (isGivenAgain)
+    throw refused(
+      `it has a user or password at more than one host. They stand once, before the first: ${FORMS[kind].replace('://', '://user:password@')} (write %2C for a , in a password, and %40 for an @)`,
+    )
   const addresses = authority
     .slice(at + 1)
     .split(',')
@@ -101,6 +107,9 @@ function placeOf(
   return { name, db: db === '' ? undefined : Number(db) }
 }
 
+/** Behind a login: a host, a comma, and another login. */
+const AGAIN = /@(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?\s*,/i
+
 function loginOf(login: string): { username?: string; password?: string } {
   const colon = login.indexOf(':')
   const username = unquoted(colon < 0 ? login : login.slice(0, colon))
@@ -137,9 +146,11 @@ function unquoted(text: string): string {
   )
 }
 
-/** Returns a Redis URL for messages: its passwords are hidden, however broken the rest. */
+/** Returns a Redis URL for messages: its passwords are hidden, however broken the rest. So is what stands behind a name that is none: a misspelt one may be a password's. */
 export function withoutPassword(url: string): string {
-  const quiet = url.replace(/([?&][^=&]*password=)[^&]*/gi, '$1***')
+  const quiet = url.replace(/([?&]([^=&#]*)=)[^&]*/g, (param, named, name) =>
+    isParam(unquoted(name)) && !/password/i.test(unquoted(name)) ? param : `${named}***`,
+  )
   const hidden = quiet.replace(/^([\w+]+:\/\/[^:@/]*):.*@/s, '$1:***@')
   return hidden === quiet ? quiet.replace(/^([\w+]+:\/\/)?.*@/s, '$1***@') : hidden
 }

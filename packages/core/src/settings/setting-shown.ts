@@ -5,6 +5,7 @@
  * - what follows such a name in a text: `Authorization: …`, `Password=…;`
  * - user and password of any URL, and values in its query that are named token, key or password;
  * - values in an object under a name that says so (`REDIS_PARAMS.password`, `Authorization`, `AWS_SECRET_ACCESS_KEY`);
+ * - of REDIS_PARAMS texts under names that are not known to hold none: a password whose name is misspelt is one all the same;
  * - the whole rest of a setting whose row says `secret`; of a webhook's URL its path, which is the right to use it.
  */
 
@@ -32,7 +33,21 @@ export function withoutSecrets(name: string, value: unknown): unknown {
   // A setting of the author's own has no row that says so.
   if (!isSecret && name.startsWith('CUSTOM_') && isSecretName(name) && isSomething(value)) return NOT_SHOWN
   const shown = cleared(value, isSecret, 0)
+  if (name === 'REDIS_PARAMS') return withoutUnknown(shown)
   return name === 'MONITOR_WEBHOOKS' ? withoutPaths(shown) : shown
+}
+
+/** Of redis-py and ioredis, and of Node's TLS: those whose texts are no secrets. */
+const KNOWN_PARAM =
+  /^(?:host|path|db|family|name|role|username|sentinel_?username|client_name|connectionName|keyPrefix|encoding|encoding_errors|redis_cls|servername|ca|cert|ssl_(?:ca_certs|ca_data|certfile|keyfile|cert_reqs|check_hostname)|(?:min|max)Version)$/i
+
+function withoutUnknown(value: unknown, isKnown = false): unknown {
+  if (typeof value === 'string') return isKnown || value === '' || value === NOT_SHOWN ? value : HIDDEN
+  if (Array.isArray(value)) return value.map((entry) => withoutUnknown(entry, isKnown))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, withoutUnknown(entry, KNOWN_PARAM.test(name))]),
+  )
 }
 
 /** What follows the host of each URL in a text, or in the entries of a list, is hidden. */

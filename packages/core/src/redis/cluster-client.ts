@@ -98,6 +98,28 @@ export function mastersOf(redis: RedisClient): readonly RedisClient[] {
   return clusterOf(redis)?.nodes('master') ?? [redis]
 }
 
+/**
+ * Resolves to the masters, as `mastersOf` has them, once a cluster's client knows one for each slot; to undefined while it does not. It drops a
+ * connection that is lost, and makes another one only after it has asked for the slots again.
+ */
+export async function allMastersOf(redis: RedisClient): Promise<readonly RedisClient[] | undefined> {
+  const cluster = clusterOf(redis)
+  if (cluster && !hasAllMasters(cluster)) {
+    await new Promise<void>((resolve) => cluster.refreshSlotsCache(() => resolve()))
+    if (!hasAllMasters(cluster)) return undefined
+  }
+  return mastersOf(redis)
+}
+
+function hasAllMasters(cluster: Cluster): boolean {
+  const known = new Set(cluster.nodes('master').map(({ options: { host, port } }) => `${host}:${port}`))
+  return Array.from({ length: SLOTS }, (_, slot) => cluster.slots[slot]?.[0]).every(
+    (master) => master !== undefined && known.has(master),
+  )
+}
+
+const SLOTS = 16_384
+
 /** Returns what tells the server that has a slot from the others; the same for all slots where there is one server. */
 export function serverOfSlot(redis: RedisClient, slot: number): string {
   const cluster = clusterOf(redis)

@@ -144,6 +144,7 @@ async function localStore(
     ...(seeds && { seeds }),
     connect: () => servers.open({ forWriting: true }),
     disconnect: () => servers.close(),
+    silentServer: () => servers.silent(),
     join: async ({ begun, isNextRun = false }) => {
       await runLog.begin(begun && !isNextRun)
       await seeds?.open()

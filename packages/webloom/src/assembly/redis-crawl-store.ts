@@ -219,7 +219,7 @@ export async function redisStore(
     runLog: new RedisRunLog({ redis: queueRedis, keys, statsKey, joined: () => record.run, logger }),
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
-    silentServer: () => (heartbeat.isAnswered ? undefined : servers.targets('queue')[0]!.shown),
+    silentServer: async () => (heartbeat.isAnswered ? servers.silent() : servers.targets('queue')[0]!.shown),
     watch: (looks) => {
       look = looks
     },

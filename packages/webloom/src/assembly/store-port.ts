@@ -79,8 +79,8 @@ export interface CrawlStore {
   onOpen(): Promise<void>
   /** Called when this process leaves: the queue is closed, the filter is not. */
   onClose(): Promise<void>
-  /** The server of the queue while it does not answer, or takes no writes. Absent where there is none. */
-  silentServer?(): string | undefined
+  /** Resolves to a server that does not answer now, or takes no writes; undefined when all do. */
+  silentServer(): Promise<string | undefined>
   isNearlyFull(): Promise<boolean>
   /** One line each, for the start banner; connect first. */
   notes(): Promise<string[]>

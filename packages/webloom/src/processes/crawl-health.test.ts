@@ -14,7 +14,10 @@ function crawlThat({ phase = 'crawling', stalled = false, endsBecause, silent }:
   const settings = Settings.fromLayers({
     command: { REDIS_URL: 'redis://:secret@10.0.4.2', DUPEFILTER_REDIS_URL: 'redis://10.0.4.3' },
   })
-  const inside = { engine: { activity: { stalled }, endsBecause }, store: { silentServer: () => silent } }
+  const inside = {
+    engine: { activity: { stalled }, endsBecause },
+    store: { silentServer: async () => silent },
+  }
   return { phase, settings, inside } as unknown as Crawl
 }
 
@@ -29,8 +32,8 @@ test.each<[Seen, alive: boolean, notReady?: string]>([
     'Redis at redis://10.0.4.2:6379/0 does not answer, or takes no writes',
   ],
   [{ stalled: true }, false, 'it has nothing to do, but the queue has requests in flight in its name'],
-])('%o', (seen, alive, why) => {
+])('%o', async (seen, alive, why) => {
   const health = crawlHealth(crawlThat(seen))
   expect(health.alive().ok).toBe(alive)
-  expect(health.ready()).toEqual(why === undefined ? { ok: true } : { ok: false, why })
+  expect(await health.ready()).toEqual(why === undefined ? { ok: true } : { ok: false, why })
 })

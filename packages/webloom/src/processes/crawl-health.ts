@@ -7,7 +7,7 @@ import type { Crawl } from '../assembly/crawl.ts'
 export function crawlHealth(crawl: Crawl): Health {
   return {
     alive: () => answer(stalledBecause(crawl)),
-    ready: () => answer(stalledBecause(crawl) ?? notReadyBecause(crawl)),
+    ready: async () => answer(stalledBecause(crawl) ?? (await notReadyBecause(crawl))),
   }
 }
 
@@ -20,11 +20,11 @@ function stalledBecause(crawl: Crawl): string | undefined {
   return 'it has nothing to do, but the queue has requests in flight in its name'
 }
 
-function notReadyBecause(crawl: Crawl): string | undefined {
+async function notReadyBecause(crawl: Crawl): Promise<string | undefined> {
   if (crawl.phase === 'waiting') return `it waits for ${serversOf(crawl)}`
   if (crawl.phase === 'opening') return 'the crawl is being opened'
   if (crawl.phase === 'ending') return `it ends: ${crawl.inside.engine.endsBecause ?? 'the crawl is over'}`
-  const silent = crawl.inside.store.silentServer?.()
+  const silent = await crawl.inside.store.silentServer()
   return silent && `Redis at ${silent} does not answer, or takes no writes`
 }
 

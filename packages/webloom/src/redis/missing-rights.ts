@@ -1,7 +1,9 @@
 /** Which rights of those that Webloom needs a user of Redis has not: asked, before one of them ends a crawl in its middle. */
 
 import { argumentsAsked, luaScriptsIn, mastersOf, type RedisClient, type RedisRole } from '@webloom/core'
+import { RIGHTS_CURE } from './redis-refusal.ts'
 import { patternFor, REDIS_RIGHTS, type RightsFor } from './redis-rights.ts'
+import { IsRefused } from './refusal.ts'
 
 const script = luaScriptsIn(new URL('../../lua/', import.meta.url))('missing-rights.lua')
 
@@ -45,6 +47,23 @@ export async function missingRights(
     }),
   )
   return [...new Set(missing.flat())]
+}
+
+/** Resolves to why a user is refused that lacks rights, with the line that gives them; undefined when it has all. */
+export async function rightsRefusal(
+  redis: RedisClient,
+  roles: readonly RedisRole[],
+  places: PlacesAsked,
+  whose: RightsFor,
+  { shown, aclLine }: { readonly shown: string; readonly aclLine: string },
+): Promise<IsRefused | undefined> {
+  const missing = await missingRights(redis, roles, places, whose)
+  if (missing.length === 0) return undefined
+  const renamed = (await renamedOf(redis, missing)) ?? []
+  if (renamed.length > 0) return new IsRefused(shown, { why: `${renamedCure(renamed)}. Nothing was written` })
+  return new IsRefused(shown, {
+    why: `its user may not run ${missing.join(', ')} (no right to it, or its name is another there). Nothing was written. ${RIGHTS_CURE}: ${aclLine} (docs/deploy.md says more)`,
+  })
 }
 
 type Question = readonly string[]

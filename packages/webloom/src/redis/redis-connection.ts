@@ -19,7 +19,7 @@ import type { Redis } from 'ioredis'
 import { lockedAtMaster, lockedOutOf, lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
 import { crowded, isCrowdedAt, LastingTrouble, type OnHopeless } from './lasting-trouble.ts'
-import { missingRights, type PlacesAsked, renamedCure, renamedOf } from './missing-rights.ts'
+import { type PlacesAsked, rightsRefusal } from './missing-rights.ts'
 import { IsNotReady, loadingIn, type NotReady, notReady, ponged } from './redis-readiness.ts'
 import {
   explain,
@@ -37,7 +37,6 @@ import {
   NO_REDIS,
   outageInWords,
   outageNotes,
-  RIGHTS_CURE,
   sentinelRefusal,
   serverRefusal,
 } from './redis-refusal.ts'
@@ -231,6 +230,11 @@ export class RedisLink {
     return worst && new IsNotReady(shown, { why: `${worst.why}. See: ${worst.type}`, isFinal: false })
   }
 
+  /** Where it leads, without password. */
+  get shown(): string {
+    return this.#target.shown
+  }
+
   /** What this connection is for, of all that the user needs rights for there. */
   useFor(role: RedisRole): void {
     this.#usedFor.add(role)
@@ -242,16 +246,10 @@ export class RedisLink {
    * @param places of the queue: what other roles write may have any name
    */
   async #askForRights(places: PlacesAsked): Promise<void> {
-    const isQueue = this.#usedFor.has('queue')
-    const asked = isQueue ? places : {}
-    const missing = await missingRights(this.client, [...this.#usedFor], asked, this.#whose)
-    const renamed = missing.length > 0 ? await renamedOf(this.client, missing) : undefined
-    if (renamed && renamed.length > 0)
-      throw new IsRefused(this.#target.shown, { why: `${renamedCure(renamed)}. Nothing was written` })
-    if (missing.length > 0)
-      throw new IsRefused(this.#target.shown, {
-        why: `its user may not run ${missing.join(', ')} (no right to it, or its name is another there). Nothing was written. ${RIGHTS_CURE}: ${this.#aclLine} (docs/deploy.md says more)`,
-      })
+    const at = { shown: this.#target.shown, aclLine: this.#aclLine }
+    const asked = this.#usedFor.has('queue') ? places : {}
+    const refusal = await rightsRefusal(this.client, [...this.#usedFor], asked, this.#whose, at)
+    if (refusal) throw refusal
   }
 
   async #askForTls(): Promise<void> {

@@ -3,11 +3,12 @@
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { redisTargets, Settings, silentLogger } from '@webloom/core'
 import { redisHealth } from '@webloom/queue'
-import { startRedis, tempDir } from '@webloom/testkit'
+import { startCluster, startRedis, tempDir } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisLink } from './redis-connection.ts'
 import { loadingIn, notReady, oldVersionIn } from './redis-readiness.ts'
+import { RedisServers } from './redis-servers.ts'
 
 const settingsOf = (url: string) => Settings.fromLayers({ command: { REDIS_URL: url } })
 const linkTo = (url: string, startTimeoutMs: number) =>
@@ -106,4 +107,27 @@ test('one of an earlier version is refused at once, whatever it takes', async ()
     isFinal: true,
   })
   expect(loadingIn('loading:0\r\n')).toBeUndefined()
+})
+
+test('a cluster serves while all of its masters answer, and let us in', async () => {
+  await using cluster = await startCluster({ password: 'admin' })
+  const users = (words: readonly string[], nodes = cluster.nodes) =>
+    Promise.all(nodes.map((node) => node.command('ACL', ...words)))
+  await users(['SETUSER', 'ready', 'on', '>pw', '~*', '&*', '+@all'])
+  const url = cluster.url.replace(/\/\/:[^@]+@/, '//ready:pw@')
+  const servers = new RedisServers(Settings.fromLayers({ command: { REDIS_URL: url } }), silentLogger)
+  servers.redis('queue')
+  await servers.open({ forWriting: true })
+  expect(await servers.silent()).toBe(undefined)
+  const [node] = cluster.nodes
+  await node!.pause()
+  // The connection is given up meanwhile, and made anew.
+  for (let looks = 0; looks < 8; looks++) expect(await servers.silent()).toContain('redis+cluster://')
+  await node!.resume()
+  await vi.waitUntil(async () => (await servers.silent()) === undefined, { timeout: 10_000 })
+  await users(['DELUSER', 'ready'], [node!])
+  await vi.waitUntil(async () => (await servers.silent()) !== undefined)
+  await users(['SETUSER', 'ready', 'on', '>pw', '~*', '&*', '+@all'], [node!])
+  await vi.waitUntil(async () => (await servers.silent()) === undefined, { timeout: 10_000 })
+  servers.close()
 })

@@ -3,9 +3,10 @@
  * What may pass (a replica that is starting, a disk that is full) is waited for; an old version does not.
  */
 
-import { WebloomError } from '@webloom/core'
+import { allMastersOf, type RedisClient, WebloomError, within } from '@webloom/core'
 import { DISK_CURE, diskFailureIn } from '@webloom/queue'
 import type { Redis } from 'ioredis'
+import { masterOfReplica } from './redis-refusal.ts'
 
 /** Commands of ours are as old as that: LPOP with a count, SMISMEMBER, HRANDFIELD, ZRANGE … BYSCORE. */
 const VERSION_MIN = [6, 2] as const
@@ -82,4 +83,41 @@ export async function ponged(client: Redis): Promise<'PONG' | 'MISCONF'> {
     if (/^MISCONF/.test((error as Error).message)) return 'MISCONF'
     throw error
   }
+}
+
+/** Whoever asks whether a process is ready waits a second for the answer (Kubernetes). */
+const ASKED_MS = 700
+
+/** What a server was asked that has not answered yet: it is not asked again before. */
+const asked = new WeakMap<RedisClient, Promise<boolean>>()
+
+/**
+ * Resolves to whether a connection that is in use leads to a server that answers and takes writes, in a cluster to all of its masters. One that
+ * nothing was sent by yet is not opened for the question.
+ */
+export async function servesNow(redis: RedisClient): Promise<boolean> {
+  if (redis.status === 'wait') return true
+  if (redis.status !== 'ready') return false
+  try {
+    return await within(ASKED_MS, 'INFO', allTakeWrites(redis))
+  } catch {
+    return false
+  }
+}
+
+async function allTakeWrites(redis: RedisClient): Promise<boolean> {
+  const masters = await allMastersOf(redis)
+  return masters !== undefined && (await Promise.all(masters.map(takesWrites))).every((takes) => takes)
+}
+
+function takesWrites(master: RedisClient): Promise<boolean> {
+  const pending = asked.get(master) ?? writesSay(master).finally(() => asked.delete(master))
+  asked.set(master, pending)
+  return pending
+}
+
+async function writesSay(master: RedisClient): Promise<boolean> {
+  const info = await master.info()
+  if (masterOfReplica(info) || loadingIn(info) !== undefined) return false
+  return (await notReady([info], async () => (await ponged(master)) !== 'MISCONF')) === undefined
 }

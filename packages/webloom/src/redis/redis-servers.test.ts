@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Settings, silentLogger } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedisServers } from './redis-servers.ts'
 
 let redis: RedisServer
@@ -78,4 +78,22 @@ test('without a Redis, or with several for one role, it says what is set, and wh
   expect(() => serversOf({ REDIS_URL: redis.url }).redis('' as never)).toThrow(
     'the Redis of role ""; the roles',
   )
+})
+
+test('of several servers the one is named that does not answer, or takes no writes, as long as that lasts', async () => {
+  await using filter = await startRedis()
+  const servers = serversOf({ REDIS_URL: redis.url, DUPEFILTER_REDIS_URL: filter.url })
+  for (const role of ['queue', 'dupefilter'] as const) servers.redis(role)
+  await servers.open({ forWriting: true })
+  const filterShown = `${filter.url}/0`
+  expect(await servers.silent()).toBe(undefined)
+  await filter.pause()
+  expect(await servers.silent()).toBe(filterShown)
+  await filter.resume()
+  await vi.waitUntil(async () => (await servers.silent()) === undefined)
+  await filter.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
+  expect(await servers.silent()).toBe(filterShown)
+  await filter.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  expect(await servers.silent()).toBe(undefined)
+  servers.close()
 })

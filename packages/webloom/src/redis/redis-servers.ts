@@ -18,6 +18,7 @@ import { crawlRedisKeys } from '@webloom/queue'
 import type { OnHopeless } from './lasting-trouble.ts'
 import type { PlacesAsked } from './missing-rights.ts'
 import { RedisLink } from './redis-connection.ts'
+import { servesNow } from './redis-readiness.ts'
 
 /**
  * The connections of one process, by role. Roles that the settings send to the same server share one, but for the
@@ -125,6 +126,13 @@ export class RedisServers {
   /** The connections to a role's servers that somebody has asked for. */
   used(role: RedisRole): readonly RedisClient[] {
     return this.targets(role).flatMap((target) => this.#links.get(placeOf(target, role))?.client ?? [])
+  }
+
+  /** Resolves to a server of those in use that does not answer now, or takes no writes; undefined when all do. */
+  async silent(): Promise<string | undefined> {
+    const links = [...this.#links.values()]
+    const serve = await Promise.all(links.map(({ client }) => servesNow(client)))
+    return links.find((_link, n) => !serve[n])?.shown
   }
 
   /** What the settings send to that server, whether it is asked for here or not: one user has the rights for all of it. */

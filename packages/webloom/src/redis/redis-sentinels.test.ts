@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { Settings, silentLogger } from '@webloom/core'
+import { PROTOCOL_TIMES, Settings, silentLogger } from '@webloom/core'
 import { type SentinelRedis, startRedis, startSentinels } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
@@ -50,6 +50,29 @@ test('a master that has lost its replicas is asked for again: another one may ha
   await again
   await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
   expect(await client.set('page', '1')).toBe('OK')
+  servers.close()
+})
+
+test('a master that no longer lets in whom it let in before is told with the setting that names it, and waited for', async () => {
+  const users = (...words: string[]) => redis.servers[0]!.command('ACL', ...words)
+  await users('SETUSER', 'leaver', 'on', '>pw', '~*', '&*', '+@all')
+  const lines: string[] = []
+  const warn = (_fields: object | string, text?: string) => void lines.push(text ?? String(_fields))
+  const url = `${redis.url.replace(/\/\/:[^@]+@/, '//leaver:pw@')}?sentinel_password=watch`
+  const times = { ...PROTOCOL_TIMES, redis: { ...PROTOCOL_TIMES.redis, troubleMsMax: 0 } }
+  const servers = new RedisServers(settingsOf(url), { ...silentLogger, warn }, { times })
+  const ended = Promise.withResolvers<Error>()
+  servers.onHopeless(ended.resolve)
+  const client = servers.connection('queue')!
+  await servers.open()
+  await users('DELUSER', 'leaver')
+  const { message } = await ended.promise
+  expect(message).toMatch(/does not let this process in any more: .* that REDIS_URL gives/)
+  // Another line may say that no Sentinel leads to a master that answers.
+  expect(lines.filter((line) => line.includes(message))).toEqual([
+    `${message}. The crawl waits for up to 1 s, and then ends`,
+  ])
+  await expect(client.get('key')).rejects.toThrow(message)
   servers.close()
 })
 

@@ -33,9 +33,9 @@ const { members } = PROTOCOL_TIMES
 const times = { ...PROTOCOL_TIMES, members: { ...members, beatEveryMs: 100 } }
 const joining = { ...times, members: { ...members, beatEveryMs: WAITS_MS - members.lostAfterMs } }
 
-const worker = (filterUrl: string, own = times, spider = Pages, { logger } = listeningLogger()) =>
+const worker = (filterUrl: string, own = times, spider = Pages, { logger } = listeningLogger(), delay = 60) =>
   assemble(spider, {
-    layers: { command: { REDIS_URL: redis.url, DUPEFILTER_REDIS_URL: filterUrl, DOWNLOAD_DELAY: 60 } },
+    layers: { command: { REDIS_URL: redis.url, DUPEFILTER_REDIS_URL: filterUrl, DOWNLOAD_DELAY: delay } },
     folder: import.meta.dirname,
     createLogger: () => logger,
     times: own,
@@ -64,6 +64,43 @@ test('it is refused, as is another one with it, and fetches nothing; one that na
   expect((await crawled).finishReason).toBe('enough')
   expect((await joined).finishReason).toBe('enough')
   expect(web.hits).toHaveLength(2)
+})
+
+test('one with another filter goes on with the crawl of those that have left; the next crawl on theirs lacks no page', async () => {
+  class Left extends Pages {
+    override name = 'left'
+  }
+  const { filter } = PROTOCOL_TIMES
+  const soon = { ...times, filter: { ...filter, silenceMs: 50, crawlNotedEveryMs: 200 } }
+  const from = web.hits.length
+  const first = await worker(redis.url, soon, Left, listeningLogger(), 0.2)
+  const crawled = first.run()
+  await web.waitForHits(from + 4)
+  const told = listeningLogger()
+  const second = await worker(`${redis.url}/1`, soon, Left, told, 0.2)
+  const waits = vi.waitFor(
+    () => expect(told.lines.some(({ message }) => /has other data than that/.test(message))).toBe(true),
+    10_000,
+  )
+  const joined = second.run()
+  await waits
+  first.stop('shutdown')
+  await crawled
+  await vi.waitFor(async () => {
+    const entries = (await redis.command('HVALS', 'webloom:{left}:workers')) as string[]
+    expect(entries.map((entry) => typeof JSON.parse(entry).filterPlace)).toEqual(['string'])
+  }, 10_000)
+  second.stop('shutdown')
+  await joined
+  const before = web.hits.length
+  const next = listeningLogger()
+  const { finishReason } = await (await worker(redis.url, soon, Left, next, 0)).run()
+  expect(finishReason).toBe('finished')
+  expect(next.lines.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('workers with another DUPEFILTER_REDIS_URL went on with it'),
+  )
+  const urls = new Set(web.hits.slice(before).map(({ url }) => url))
+  expect([...web.reachable()].filter((url) => !urls.has(url))).toEqual([])
 })
 
 /** Resolves when nobody has asked this server's part of the filter anything for longer than a page waits to be settled. */

@@ -11,7 +11,7 @@
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'alike', 'filter', 'filterSettings', 'fires', 'scheduled', 'lostRuns' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'alike', 'filter', 'filterSettings', 'fires', 'scheduled', 'lostRuns', 'filterLeft' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -49,7 +49,7 @@ local function begin(record, failures, asked, found)
   redis.call('DEL', record)
   redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'format', asked.format, 'release', asked.release, 'begunAt', nowText, 'runningSince', nowText,
     'done', 0)
-  redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
+  redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.filterLeft or found.firstRun or found.run or asked.run)
   -- What has begun a run once begins none again. A run in the place of one that was stopped and emptied, or is lost, is still the schedule's.
   redis.call('HSET', record, 'fires', found.fires or '')
   if found.scheduled and (found.emptied or found.lost) then

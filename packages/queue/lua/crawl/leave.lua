@@ -9,8 +9,8 @@
 local left = cjson.decode(ARGV[1])
 local wasThere = redis.call('HDEL', KEYS[2], left.worker) == 1
 redis.call('HDEL', KEYS[3], left.worker)
-local run, state, owner, silentUntil, endedAt, emptied, persists = unpack(redis.call('HMGET', KEYS[1],
-  'run', 'state', 'startOwner', 'silentUntil', 'endedAt', 'emptied', 'persists'))
+local run, state, owner, silentUntil, endedAt, emptied, persists, filterLeft = unpack(redis.call('HMGET', KEYS[1],
+  'run', 'state', 'startOwner', 'silentUntil', 'endedAt', 'emptied', 'persists', 'filterLeft'))
 -- A worker that has waited while the crawl was woken, or while another was the last, has nothing to do.
 if run ~= left.run or left.waited and (state ~= 'finished' or emptied) then
   return { 0, 0, 0, 0 }
@@ -32,6 +32,11 @@ if isLast and not emptied and (wasThere or left.waited) then
       redis.call('HDEL', KEYS[1], 'startCursor', 'startEnded')
     end
     redis.call('HSET', KEYS[1], 'emptied', '1')
+    if filterLeft then
+      -- See members/filter-place.lua. A command may have this run go on.
+      redis.call('HSET', KEYS[1], 'firstRun', filterLeft)
+      redis.call('HDEL', KEYS[1], 'filterLeft')
+    end
     owe(KEYS[1], 'all', '', '')
   elseif state == 'finished' and not todoOf(KEYS[1]) then
     owe(KEYS[1], 'owners', '', '')

@@ -2,8 +2,10 @@ import { scaledTimes, silentLogger } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, finished, stopped, until } from '../../testing/crawl-bench.ts'
+import { adoptCrawl } from '../outside/crawl-control.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlEnding } from './crawl-ending.ts'
+import { joinedRunOf } from './crawl-run.ts'
 import type { RedisCrawlRecord, RedisCrawlRecordOptions } from './redis-crawl-record.ts'
 
 const bench = new CrawlBench()
@@ -27,9 +29,9 @@ interface LostBefore {
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
 function workerOf(
   keys: CrawlRedisKeys,
-  options: Partial<RedisCrawlRecordOptions> & { dies?: string; comesBack?: boolean; lost?: LostBefore } = {},
+  options: Partial<RedisCrawlRecordOptions> & { dies?: string; comesBack?: boolean; lost?: LostBefore; place?: string } = {},
 ) {
-  const { dies, comesBack = false, lost, ...more } = options
+  const { dies, comesBack = false, lost, place, ...more } = options
   const redis: Redis = bench.connect()
   const workerId = bench.nextWorker()
   const record = bench.record(keys, { redis, workerId, times: TIMES, ...more })
@@ -64,9 +66,11 @@ function workerOf(
         return lost?.isKnown ?? false
       },
       crawlEnded: step('owners'),
+      ...(place && { place: async () => place }),
       joined: async (goesOn) => void steps.push(goesOn ? 'joined again' : 'joined'),
     },
     lostBefore: () => new Error('lost before'),
+    otherPlace: () => new Error('other place'),
     times: TIMES,
     ...{ persists: more.persists ?? false, flushes: more.flushes ?? false, comesBack },
     logger: {
@@ -129,7 +133,7 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
     await worker.record.open()
     await worker.ending.enter()
     expect(worker.steps).toEqual(['filter', 'joined'])
-    expect(worker.lines).toEqual([expect.stringContaining('has lost before it was finished')])
+    expect(worker.lines).toEqual([expect.stringContaining('that was not finished with it')])
     const beside = workerOf(keys, { lost })
     await beside.record.open()
     await beside.ending.enter()
@@ -149,6 +153,78 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
     const worker = workerOf(bench.nextKeys(), { lost: known(false) })
     await worker.record.open()
     await expect(worker.ending.enter()).rejects.toThrow('lost before')
+  })
+})
+
+describe('a worker with another filter that takes a crawl over', () => {
+  const takenOver = async (keys: CrawlRedisKeys, persists = false) => {
+    const first = workerOf(keys, { place: 'here', persists })
+    await first.record.open()
+    await first.ending.enter()
+    const second = workerOf(keys, { place: 'there', persists })
+    await second.record.open()
+    await first.record.ended('shutdown')
+    expect(await first.record.leave()).toMatchObject({ last: false })
+    await second.ending.enter()
+    return { second, crawl: crawlOf(second.record) }
+  }
+  const crawlOf = ({ runName }: RedisCrawlRecord) => runName.split(' ')[0]
+
+  test('the next crawl is another one for the filter that was left: that knows what was not finished', async () => {
+    const keys = bench.nextKeys()
+    const { second, crawl } = await takenOver(keys)
+    expect(await stopped(second.record)).toMatchObject({ owes: true })
+    await second.tidy()
+    expect(second.steps).toEqual(['joined again', ...EMPTIED])
+    const lost = { isKnown: true, isAlone: true }
+    const next = workerOf(keys, { place: 'here', lost })
+    await next.record.open()
+    expect(crawlOf(next.record)).not.toBe(crawl)
+    await next.ending.enter()
+    expect(next.steps).toEqual(['start hosts', 'queue', 'filter', 'joined'])
+  })
+
+  test('one that is brought requests after its end, and one that follows a finished one, are others, too', async () => {
+    const keys = bench.nextKeys()
+    const { second, crawl } = await takenOver(keys)
+    await stopped(second.record)
+    await second.tidy()
+    const { name } = await joinedRunOf({ redis: bench.redis, keys })
+    const { runName } = await adoptCrawl({ redis: bench.redis, keys })
+    expect([name, runName.split(' ')[0] === crawl]).toEqual([runName, false])
+    const others = bench.nextKeys()
+    const kept = await takenOver(others, true)
+    await kept.second.record.takeStart(never)
+    await kept.second.record.startEnded(0)
+    await finished(kept.second.record)
+    await kept.second.tidy()
+    const next = workerOf(others, { persists: true, begins: true })
+    await next.record.open()
+    expect(crawlOf(next.record)).not.toBe(kept.crawl)
+  })
+
+  test('is refused where its filter knows an earlier crawl; what the others have had is not emptied', async () => {
+    const keys = bench.nextKeys()
+    const first = workerOf(keys, { place: 'here' })
+    await first.record.open()
+    await first.ending.enter()
+    await bench.unheardFor(TIMES.members.lostAfterMs + 1, keys, ...(await bench.redis.hkeys(keys.workers)))
+    const second = workerOf(keys, { place: 'there', lost: { isKnown: true, isAlone: true } })
+    await second.record.open()
+    await expect(second.ending.enter()).rejects.toThrow('lost before')
+    expect(second.steps).toEqual([])
+  })
+
+  test('one whose filter stays goes on under the name that it had', async () => {
+    const keys = bench.nextKeys()
+    const first = workerOf(keys, { place: 'here' })
+    await first.record.open()
+    await first.ending.enter()
+    await stopped(first.record)
+    await first.tidy()
+    const next = workerOf(keys, { place: 'here, emptied' })
+    await next.record.open()
+    expect(crawlOf(next.record)).toBe(crawlOf(first.record))
   })
 })
 

@@ -18,6 +18,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
+import { newRunId } from './crawl-run.ts'
 import { doOwed, oweFilter, type Todo } from './crawl-todo.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
 
@@ -106,7 +107,8 @@ export class CrawlEnding {
   async #leaveNothingOut(owed: () => Promise<unknown>): Promise<void> {
     const { redis, keys, record, persists, flushes } = this.#options
     if (!(await this.#isLeftOut())) return
-    if (!persists || flushes) {
+    // What a run that goes on has in another filter is no reason to empty this one.
+    if ((!persists || flushes) && !(await record.isFilterJoined())) {
       this.#logger.warn(LOST_BEFORE)
       await oweFilter({ redis, keys }, record.run.id)
       await owed()
@@ -118,7 +120,7 @@ export class CrawlEnding {
 
   async #isLeftOut(): Promise<boolean> {
     const { record, filter } = this.#options
-    return !(await record.isFilterJoined()) && ((await filter.knowsLostCrawl?.()) ?? false)
+    return !(await record.isFilterJoined(await filter.place?.())) && ((await filter.knowsLostCrawl?.()) ?? false)
   }
 
   #refuse(): void {
@@ -193,7 +195,7 @@ const LEFT_UNDONE =
   'the crawl has ended early: the requests that still waited, and those that were seen, are deleted (SCHEDULER_PERSIST is false). The next crawl begins again from the start. With SCHEDULER_PERSIST=true it would go on where this one ended'
 
 const LOST_BEFORE =
-  'the dupefilter knows pages of an earlier crawl of this name, which the queue’s Redis has lost before it was finished. It is emptied, unless other crawls use it, and the crawl begins from the start (SCHEDULER_PERSIST is false, or SCHEDULER_FLUSH_ON_START is true)'
+  'the dupefilter knows pages of an earlier crawl of this name that was not finished with it: the queue’s Redis has lost that crawl, or workers with another DUPEFILTER_REDIS_URL went on with it. It is emptied, unless other crawls use it, and the crawl begins from the start (SCHEDULER_PERSIST is false, or SCHEDULER_FLUSH_ON_START is true)'
 
 const MET_STAYS =
   'a new crawl begins. Requests that the last one has seen are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'
@@ -226,7 +228,7 @@ export async function isFilterShared(place: string, worker: JoiningWorker): Prom
   const { redis, keys, workerId, times, logger } = worker
   const { lostAfterMs, beatEveryMs } = times.members
   const isShared = async () =>
-    (await placeScript.run(redis, [keys.record, keys.workers], [workerId, place, lostAfterMs])) === 1
+    (await placeScript.run(redis, [keys.record, keys.workers], [workerId, place, lostAfterMs, newRunId()])) === 1
   const untilMs = performance.now() + lostAfterMs + beatEveryMs
   for (let looks = 0; performance.now() < untilMs; looks++) {
     if (await isShared()) return true

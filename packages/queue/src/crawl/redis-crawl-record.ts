@@ -258,9 +258,10 @@ export class RedisCrawlRecord implements CrawlRecord {
     await this.#untilTaken(() => outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)]))
   }
 
-  /** Whether a worker of this run has joined its dupefilter. One that knows nothing of the run has then lost its data. */
-  async isFilterJoined(): Promise<boolean> {
-    return (await this.#redis.hexists(this.#keys.record, 'filterJoined')) === 1
+  /** Whether a worker of this run has joined its dupefilter, at that place if one is given. One that knows nothing of the run has then lost its data. */
+  async isFilterJoined(place?: string): Promise<boolean> {
+    const [joined, known] = await this.#redis.hmget(this.#keys.record, 'filterJoined', 'filterPlace')
+    return Boolean(joined) && (!place || !known || known === place)
   }
 
   async noteFilter(): Promise<void> {

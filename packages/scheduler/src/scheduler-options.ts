@@ -21,7 +21,7 @@ export interface SchedulerParts {
    */
   readonly endsDoubtsAtOnce?: boolean
   /** Called when queue and filter are open, before anything is queued. */
-  readonly onOpen?: () => Promise<void>
+  readonly onOpen?: (signal?: AbortSignal) => Promise<void>
   /** Called when this process leaves the crawl: the queue is closed, the filter is not. */
   readonly onClose?: () => Promise<void>
   /** REDIS_HIGH_WATER: resolves to true when the queue's Redis is nearly full. */

@@ -117,12 +117,12 @@ export class Scheduler {
     return new this({ ...parts, stats, signals, logger, spider, logEveryDuplicate, ...(times && { times }) })
   }
 
-  /** Waits for a server that is full until `signal` fires; then it resolves, and the crawl cannot go on. */
+  /** Waits for a server that is full, or to know whether the crawl may be joined, until `signal` fires; then it resolves, and the crawl cannot go on. */
   async open(signal?: AbortSignal): Promise<void> {
     try {
       await openFilter(this.#filter, { logger: this.#logger, times: this.#times, signal })
       await this.#queue.open()
-      await this.#patiently('joining the crawl', async () => this.#onOpen?.(), { signal })
+      await this.#patiently('joining the crawl', async () => this.#onOpen?.(signal), { signal })
     } catch (error) {
       if (signal?.aborted && isPassing(error)) return
       throw error

@@ -82,9 +82,10 @@ export interface DupeFilter {
   crawlLost?(): Promise<void>
   /**
    * Resolves to whether the filter has met requests for a crawl of the same name that was not finished and of which the queue knows
-   * nothing any more. Called when no worker of the run has joined, before `joined`. Absent where crawls leave no note.
+   * nothing any more. Called when no worker of the run has joined, before `joined`. It may have to wait until that crawl is known to be over;
+   * when `signal` fires, it rejects with its reason. Absent where crawls leave no note.
    */
-  knowsLostCrawl?(): Promise<boolean>
+  knowsLostCrawl?(signal?: AbortSignal): Promise<boolean>
   /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were seen, may be deleted. */
   crawlEnded?(): Promise<void>
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */

@@ -1,4 +1,4 @@
-import { MemoryStatsCollector, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
+import { MemoryStatsCollector, PROTOCOL_TIMES, scaledTimes, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { fresh, inDoubt, pages, seen } from '../../testing/pages.ts'
@@ -255,6 +255,19 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       const next = await bench.open(make, { key, redis, crawl: () => '{a}/2 run', times })
       await next.knowsLostCrawl()
       expect(await other.exists(record)).toBe(0)
+    })
+
+    test('is waited for no longer when this worker is told to end, and is not noted as lost then', async () => {
+      const [key, redis, ending] = [bench.nextKey(), bench.connect(), new AbortController()]
+      await (await joined(key, '{a}/1 run')).close()
+      const told = Promise.withResolvers<string>()
+      const logger = { ...silentLogger, info: (line: unknown) => told.resolve(String(line)) }
+      const next = await bench.open(make, { key, crawl: () => '{a}/2 run', logger })
+      const knows = next.knowsLostCrawl(ending.signal)
+      expect(await told.promise).toMatch(/known to be over, 66 s at the most$/)
+      ending.abort()
+      await expect(knows).rejects.toBe(ending.signal.reason)
+      expect(await redis.hkeys(`{${key}}:record`)).not.toContainEqual(expect.stringMatching(/^lost:/))
     })
 
     test('is none that goes on at another queue: it still speaks', async () => {

@@ -169,9 +169,9 @@ export class FilterCrawl {
 
   /**
    * Resolves to whether an earlier crawl of this name was lost. Waits until it is still: its last workers may be about to see that it
-   * is lost, and ask until then.
+   * is lost, and ask until then. Rejects when `signal` fires.
    */
-  async knowsLost(): Promise<boolean> {
+  async knowsLost(signal?: AbortSignal): Promise<boolean> {
     // A process that has adopted a crawl opened the filter before the crawl had a name.
     this.open()
     const { redis, logger, times } = this.#options
@@ -191,8 +191,9 @@ export class FilterCrawl {
         for (const { tag } of gone) await this.#noteLost(tag)
         return gone.length > 0
       }
-      if (looks === 0) logger.info(WAITS_FOR_LOST)
-      await sleep(LOOK_EVERY_MS)
+      if (looks === 0) logger.info(waitsForLost(times.silenceMs + times.crawlNotedEveryMs))
+      await sleep(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) }).catch(() => {})
+      signal?.throwIfAborted()
     }
   }
 
@@ -265,8 +266,8 @@ export class FilterCrawl {
   }
 }
 
-const WAITS_FOR_LOST =
-  'the dupefilter has met pages for a crawl of this name that its queue does not know: waiting until that is known to be over'
+const waitsForLost = (atMostMs: number) =>
+  `the dupefilter has met pages for a crawl of this name that its queue does not know: waiting until that is known to be over, ${Math.ceil(atMostMs / 1000)} s at the most`
 
 const OTHER_SERVER = ', or it is another Redis than that of the workers before (DUPEFILTER_REDIS_URL)'
 

@@ -245,7 +245,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly place = (): Promise<string> => this.#crawl.place()
   readonly joined = (goesOn: boolean): Promise<void> => this.#crawl.join(goesOn)
   readonly crawlLost = (): Promise<void> => this.#crawl.lost()
-  readonly knowsLostCrawl = (): Promise<boolean> => this.#crawl.knowsLost()
+  readonly knowsLostCrawl = (signal?: AbortSignal): Promise<boolean> => this.#crawl.knowsLost(signal)
 
   /** Empties the filter. If another crawl uses it, only this crawl's own keys are deleted. */
   async clear(): Promise<void> {

@@ -91,8 +91,8 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.crawlLost()))
   }
 
-  async knowsLostCrawl(): Promise<boolean> {
-    return (await Promise.all(this.#filters.map((filter) => filter.knowsLostCrawl()))).includes(true)
+  async knowsLostCrawl(signal?: AbortSignal): Promise<boolean> {
+    return (await Promise.all(this.#filters.map((filter) => filter.knowsLostCrawl(signal)))).includes(true)
   }
 
   async crawlEnded(): Promise<void> {

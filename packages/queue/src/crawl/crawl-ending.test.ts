@@ -22,6 +22,9 @@ interface LostBefore {
   readonly isAlone: boolean
   /** False: no worker lived to note it. Until it is found silent, it may be another that uses the filter. */
   isNoted?: boolean
+  /** It is not known yet whether it is over. */
+  isAwaited?: boolean
+  onWait?: () => void
   /** How often it was asked about. */
   looks?: number
 }
@@ -29,7 +32,12 @@ interface LostBefore {
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
 function workerOf(
   keys: CrawlRedisKeys,
-  options: Partial<RedisCrawlRecordOptions> & { dies?: string; comesBack?: boolean; lost?: LostBefore; place?: string } = {},
+  options: Partial<RedisCrawlRecordOptions> & {
+    dies?: string
+    comesBack?: boolean
+    lost?: LostBefore
+    place?: string
+  } = {},
 ) {
   const { dies, comesBack = false, lost, place, ...more } = options
   const redis: Redis = bench.connect()
@@ -61,7 +69,12 @@ function workerOf(
         if (lost?.isAlone && lost.isNoted !== false) lost.isKnown = false
         return step('filter')()
       },
-      knowsLostCrawl: async () => {
+      knowsLostCrawl: async (signal) => {
+        if (lost?.isAwaited)
+          return new Promise((_, reject) => {
+            lost.onWait?.()
+            signal!.addEventListener('abort', () => reject(signal!.reason))
+          })
         if (lost) Object.assign(lost, { isNoted: true, looks: (lost.looks ?? 0) + 1 })
         return lost?.isKnown ?? false
       },
@@ -117,6 +130,24 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
     await expect(worker.ending.enter()).rejects.toThrow('lost before')
     expect(worker.steps).toEqual([])
   })
+
+  test.each([1, 3])(
+    'and is told to end while it waits empties and joins nothing: %s shards',
+    async (shards) => {
+      const ending = new AbortController()
+      const waiting = Promise.withResolvers<void>()
+      const lost = { ...known(), isAwaited: true, onWait: waiting.resolve }
+      const worker = workerOf(bench.nextKeys(), { lost, persists: true, ...(shards > 1 && { shards }) })
+      await worker.record.open()
+      const entered = worker.ending.enter(ending.signal)
+      await waiting.promise
+      expect(worker.ending.waits).toMatch(/until an earlier crawl of this name/)
+      ending.abort()
+      await entered
+      expect([worker.steps, worker.ending.waits]).toEqual([[], undefined])
+      expect(await worker.record.isFilterJoined()).toBe(false)
+    },
+  )
 
   test('asks once, in a crawl of several shards, too', async () => {
     const lost: LostBefore = { isKnown: false, isAlone: true }

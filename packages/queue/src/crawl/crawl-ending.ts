@@ -61,25 +61,40 @@ export class CrawlEnding {
   readonly #options: CrawlEndingOptions
   readonly #logger: Logger
   #filterPlace: string | undefined
+  #waits: string | undefined
 
   constructor(options: CrawlEndingOptions) {
     this.#options = options
     this.#logger = options.logger ?? silentLogger
   }
 
-  /** Called when the record, the queue and the filter are open, before anything is queued. */
-  enter(): Promise<void> {
-    return withRedisCodes(this.#enter())
+  /**
+   * Called when the record, the queue and the filter are open, before anything is queued. When `signal` fires while it waits, it resolves, and this
+   * worker has not joined the filter.
+   */
+  async enter(signal?: AbortSignal): Promise<void> {
+    try {
+      await withRedisCodes(this.#enter(signal))
+    } catch (error) {
+      if (!signal?.aborted || error !== signal.reason) throw error
+    } finally {
+      this.#waits = undefined
+    }
   }
 
-  async #enter(): Promise<void> {
+  /** What it waits for as it enters, in words behind “it waits”. */
+  get waits(): string | undefined {
+    return this.#waits
+  }
+
+  async #enter(signal: AbortSignal | undefined): Promise<void> {
     const { record, filter, persists, comesBack } = this.#options
     let isWhole = false
     const act = async (todo: Todo) => {
       if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
       // What is left in other shards than the home: that may yet get its data back.
       if (todo === 'shards' && persists) {
-        if (await this.#isLeftOut()) this.#refuse()
+        if (await this.#isLeftOut(signal)) this.#refuse()
         isWhole = true
       }
       await this.#do(todo)
@@ -87,8 +102,8 @@ export class CrawlEnding {
     const owed = () => doOwed({ ...this.#owed, act, isPatient: true })
     await owed()
     // It may take seconds to know.
-    if (!isWhole) await this.#leaveNothingOut(owed)
-    await this.#refuseOtherPlace()
+    if (!isWhole) await this.#leaveNothingOut(owed, signal)
+    await this.#refuseOtherPlace(signal)
     await filter.joined?.(await record.isFilterJoined())
     await record.noteFilter()
   }
@@ -104,23 +119,27 @@ export class CrawlEnding {
   }
 
   /** What a crawl had queued that is lost counts as seen. So the filter is emptied, or this worker refused. */
-  async #leaveNothingOut(owed: () => Promise<unknown>): Promise<void> {
+  async #leaveNothingOut(owed: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
     const { redis, keys, record, persists, flushes } = this.#options
-    if (!(await this.#isLeftOut())) return
+    if (!(await this.#isLeftOut(signal))) return
     // What a run that goes on has in another filter is no reason to empty this one.
     if ((!persists || flushes) && !(await record.isFilterJoined())) {
       this.#logger.warn(LOST_BEFORE)
       await oweFilter({ redis, keys }, record.run.id)
       await owed()
       // It stays where other crawls use it.
-      if (!(await this.#isLeftOut())) return
+      if (!(await this.#isLeftOut(signal))) return
     }
     this.#refuse()
   }
 
-  async #isLeftOut(): Promise<boolean> {
+  async #isLeftOut(signal: AbortSignal | undefined): Promise<boolean> {
     const { record, filter } = this.#options
-    return !(await record.isFilterJoined(await filter.place?.())) && ((await filter.knowsLostCrawl?.()) ?? false)
+    if (await record.isFilterJoined(await filter.place?.())) return false
+    this.#waits = 'until an earlier crawl of this name, of which its dupefilter knows, is known to be over'
+    const isKnown = (await filter.knowsLostCrawl?.(signal)) ?? false
+    this.#waits = undefined
+    return isKnown
   }
 
   #refuse(): void {
@@ -135,12 +154,14 @@ export class CrawlEnding {
     this.#options.filter.crawlLost?.().catch(failed)
   }
 
-  async #refuseOtherPlace(): Promise<void> {
+  async #refuseOtherPlace(signal: AbortSignal | undefined): Promise<void> {
     const { filter, otherPlace, times = PROTOCOL_TIMES } = this.#options
     const place = await filter.place?.()
     if (place === undefined || !otherPlace) return
-    const worker = { ...this.#options, times, logger: this.#logger }
+    const worker = { ...this.#options, times, logger: this.#logger, ...(signal && { signal }) }
+    this.#waits = 'for workers whose dupefilter has other data than its own, or for their end'
     if (!(await isFilterShared(place, worker))) throw otherPlace()
+    this.#waits = undefined
     // Told before, it would let in another one that is wrong.
     this.#filterPlace = place
   }
@@ -215,6 +236,8 @@ interface JoiningWorker {
   readonly workerId: string
   readonly times: ProtocolTimes
   readonly logger: Logger
+  /** When it fires, the wait rejects with its reason. */
+  readonly signal?: AbortSignal
 }
 
 const placeScript = new OomSafeScript('redis/now.lua', 'members/filter-place.lua')
@@ -225,15 +248,20 @@ const placeScript = new OomSafeScript('redis/now.lua', 'members/filter-place.lua
  * worker has written there.
  */
 export async function isFilterShared(place: string, worker: JoiningWorker): Promise<boolean> {
-  const { redis, keys, workerId, times, logger } = worker
+  const { redis, keys, workerId, times, logger, signal } = worker
   const { lostAfterMs, beatEveryMs } = times.members
   const isShared = async () =>
-    (await placeScript.run(redis, [keys.record, keys.workers], [workerId, place, lostAfterMs, newRunId()])) === 1
+    (await placeScript.run(
+      redis,
+      [keys.record, keys.workers],
+      [workerId, place, lostAfterMs, newRunId()],
+    )) === 1
   const untilMs = performance.now() + lostAfterMs + beatEveryMs
   for (let looks = 0; performance.now() < untilMs; looks++) {
     if (await isShared()) return true
     if (looks === 0) logger.info(LOOKS_AGAIN)
-    await sleep(times.record.todoPollMs)
+    await sleep(times.record.todoPollMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+    signal?.throwIfAborted()
   }
   return isShared()
 }

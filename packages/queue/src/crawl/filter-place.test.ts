@@ -52,3 +52,13 @@ test('when those at work find that their filter has lost its data, one that wait
   const worker = { redis: bench.redis, keys, workerId: bench.nextWorker(), times: patient }
   expect(await isFilterShared('after', { ...worker, logger: { ...silentLogger, info } })).toBe(true)
 })
+
+test('a worker that is told to end waits no longer', async () => {
+  const [keys, ending] = [bench.nextKeys(), new AbortController()]
+  await bench.join(keys, { tells: { filterPlace: () => 'here' } })
+  const info = () => ending.abort()
+  const { signal } = ending
+  const worker = { redis: bench.redis, keys, workerId: bench.nextWorker(), times: PROTOCOL_TIMES, signal }
+  const shared = isFilterShared('elsewhere', { ...worker, logger: { ...silentLogger, info } })
+  await expect(shared).rejects.toHaveProperty('name', 'AbortError')
+})

@@ -156,9 +156,9 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     queue: store.queue,
     endsDoubtsAtOnce: store.isInProcess,
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
-    onOpen: async () => {
+    onOpen: async (signal) => {
       if (!recrawl) await refuseVisitedPages(store, crawler)
-      await store.onOpen()
+      await store.onOpen(signal)
     },
     onClose: store.onClose,
     isNearlyFull: store.isNearlyFull,

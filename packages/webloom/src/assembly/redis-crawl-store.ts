@@ -244,7 +244,8 @@ export async function redisStore(
       const visits = new RedisVisitRecords({ redis: queueRedis, keys })
       return (await visits.totals()).pages
     },
-    onOpen: () => ending.enter(),
+    onOpen: (signal) => ending.enter(signal),
+    waits: () => ending.waits,
     onClose: async () => {
       await seeds?.close()
       present?.close()

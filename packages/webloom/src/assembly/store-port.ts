@@ -75,10 +75,12 @@ export interface CrawlStore {
   ended?(reason: string): Promise<void>
   /** Resolves to how many pages are known by their visits, also where this run has no RECRAWL. The queue is open. */
   visitsKept(): Promise<number>
-  /** Called when queue and filter are open, before anything is queued. */
-  onOpen(): Promise<void>
+  /** Called when queue and filter are open, before anything is queued. When `signal` fires it resolves, and this process takes no part. */
+  onOpen(signal?: AbortSignal): Promise<void>
   /** Called when this process leaves: the queue is closed, the filter is not. */
   onClose(): Promise<void>
+  /** What this process waits for before it takes part, in words behind “it waits”; undefined: nothing. */
+  waits?(): string | undefined
   /** Resolves to a server that does not answer now, or takes no writes; undefined when all do. */
   silentServer(): Promise<string | undefined>
   isNearlyFull(): Promise<boolean>

@@ -8,16 +8,15 @@ interface Seen {
   readonly stalled?: boolean
   readonly endsBecause?: string
   readonly silent?: string
+  readonly waits?: string
 }
 
-function crawlThat({ phase = 'crawling', stalled = false, endsBecause, silent }: Seen): Crawl {
+function crawlThat({ phase = 'crawling', stalled = false, endsBecause, silent, waits }: Seen): Crawl {
   const settings = Settings.fromLayers({
     command: { REDIS_URL: 'redis://:secret@10.0.4.2', DUPEFILTER_REDIS_URL: 'redis://10.0.4.3' },
   })
-  const inside = {
-    engine: { activity: { stalled }, endsBecause },
-    store: { silentServer: async () => silent },
-  }
+  const store = { silentServer: async () => silent, waits: () => waits }
+  const inside = { engine: { activity: { stalled }, endsBecause }, store }
   return { phase, settings, inside } as unknown as Crawl
 }
 
@@ -31,6 +30,7 @@ test.each<[Seen, alive: boolean, notReady?: string]>([
     true,
     'Redis at redis://10.0.4.2:6379/0 does not answer, or takes no writes',
   ],
+  [{ waits: 'until another is over' }, true, 'it waits until another is over'],
   [{ stalled: true }, false, 'it has nothing to do, but the queue has requests in flight in its name'],
 ])('%o', async (seen, alive, why) => {
   const health = crawlHealth(crawlThat(seen))

@@ -157,7 +157,7 @@ export {
   readHostOrders,
 } from './outside/host-orders.ts'
 export { PresentWorkers } from './outside/present-workers.ts'
-export { answered, whileRecordAnswers } from './outside/shards-asked.ts'
+export { answered, isRefusedLogin, whileRecordAnswers } from './outside/shards-asked.ts'
 export {
   type HostSpent,
   lastDaySpent,

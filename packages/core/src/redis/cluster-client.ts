@@ -12,7 +12,7 @@
 
 import type { Cluster } from 'ioredis'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
-import { isLoginReply, quietLogin } from './quiet-login.ts'
+import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
 import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
 import { dropWhenUnanswered } from './silent-server.ts'
@@ -51,7 +51,12 @@ export function newClusterClient(
   cluster.on('+node', (node) => {
     endEachOnce(node)
     quietReadyCheck(node)
-    quietLogin(node, (error) => void behaviour.reconnectOnError?.(error))
+    const { host, port } = node.options
+    // Who has sent something is told of the cluster alone.
+    quietLogin(node, (error) => {
+      Object.assign(error, { node: `${host}:${port}` })
+      void behaviour.reconnectOnError?.(error)
+    })
     dropWhenUnanswered(node, behaviour.connectTimeout)
     node.on('ready', () => {
       if (cluster.status === 'ready') tell('ready')
@@ -74,13 +79,25 @@ interface Handling {
 /** ioredis says so of a connection that was lost, and sends again what waited for it, as soon as it knows where to. */
 const CLOSED = 'Connection is closed.'
 
-/** Has commands wait for a node that does not let us in, as for one that is away. Nodes are not all of them: one more connection listens. */
+/** Without a connection to its server a command goes to any node; once slots are known anew, and each node is connected to, it does not. */
+const REFUSED_TRIES_MAX = 4
+
+/**
+ * Has commands wait for a node that does not let us in, as for one that is away. Nodes are not all of them: one more connection listens. Who does not
+ * wait is refused, but not by a node that has nothing to do with it.
+ */
 function waitForLogin(cluster: Cluster, waits: (error: Error) => boolean): void {
   const handling = cluster as unknown as Handling
   const handle = handling.handleError.bind(cluster)
   const firstAtMs = new WeakMap<object, number>()
+  const triesOf = new WeakMap<object, number>()
   handling.handleError = (error, left, ...more) => {
-    if (!isLoginReply(error) || !waits(error)) return handle(error, left, ...more)
+    if (!isLoginReply(error) && !isLockedOut(error)) return handle(error, left, ...more)
+    if (!isLoginReply(error) || !waits(error)) {
+      const tries = (triesOf.get(left) ?? 0) + 1
+      triesOf.set(left, tries)
+      return handle(tries < REFUSED_TRIES_MAX ? new Error(CLOSED) : error, left, ...more)
+    }
     const nowMs = performance.now()
     const sinceMs = firstAtMs.get(left) ?? nowMs
     firstAtMs.set(left, sinceMs)
@@ -119,6 +136,12 @@ function hasAllMasters(cluster: Cluster): boolean {
 }
 
 const SLOTS = 16_384
+
+/** Returns where the masters of a cluster's slots are, also those to which there is no connection; of one server nothing. */
+export function masterPlacesOf(redis: RedisClient): readonly string[] {
+  const places = (clusterOf(redis)?.slots ?? []).flatMap((nodes) => nodes?.[0] ?? [])
+  return [...new Set(places)]
+}
 
 /** Returns what tells the server that has a slot from the others; the same for all slots where there is one server. */
 export function serverOfSlot(redis: RedisClient, slot: number): string {

@@ -1,11 +1,20 @@
 /**
  * What is asked of a crawl's shards by whoever looks at it. A shard whose server is away, or whose slot is half moved to another one, does not
- * answer until that is over: ioredis sends the question again and again. The others are told of without it. Nothing can be told where the crawl's
+ * answer until that is over: ioredis sends the question again and again. Nor does one whose server lacks our user. The others are told of without it. Nothing can be told where the crawl's
  * record does not answer.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { NoAnswer, RedisScript, type SilentShard, serverOfSlot, WebloomError, within } from '@webloom/core'
+import {
+  isLockedOut,
+  isLoginReply,
+  NoAnswer,
+  RedisScript,
+  type SilentShard,
+  serverOfSlot,
+  WebloomError,
+  within,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { slotOf } from '../redis/key-slot.ts'
@@ -49,14 +58,19 @@ export async function askQueues<T>(
   return [...(await askShards(redis, shards, shards.names, ask)).answers.values()]
 }
 
-/** Resolves to undefined when the answer is late. */
+/** Resolves to undefined when the answer is late, or the server does not let us in: others may. */
 export async function answered<T>(work: Promise<T>): Promise<{ readonly of: T } | undefined> {
   try {
     return { of: await within(SHARD_MS_MAX, 'a shard', work) }
   } catch (error) {
-    if (error instanceof NoAnswer) return undefined
+    if (error instanceof NoAnswer || isRefusedLogin(error)) return undefined
     throw error
   }
+}
+
+/** Returns whether a server does not let us in, in our words or in its own. */
+export function isRefusedLogin(error: unknown): error is Error {
+  return error instanceof Error && (isLockedOut(error) || isLoginReply(error))
 }
 
 /** Longer than a connection takes to be made anew to a server that has taken the place of another. */

@@ -133,7 +133,7 @@ export async function crawlerFromOutside(
 ): Promise<CrawlerFromOutside> {
   const options = crawlBaseOf(flags, config)
   const base = await crawlBase(Class, { ...options, ...(createLogger && { createLogger }) })
-  const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
+  const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name, isOutside: true })
   // Nobody waits for a command until some day it is let in again: what it has asked is rejected.
   servers.onHopeless(() => {})
   return { ...base, redis: servers.redis, servers, close() {} }

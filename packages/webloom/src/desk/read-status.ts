@@ -4,14 +4,18 @@ import {
   type CrawlStatus,
   crawlKey,
   type Moment,
+  masterPlacesOf,
   mastersOf,
   REDIS_ROLES,
+  redisError,
   type SeedsSeen,
   type ServerSeen,
+  storeTrouble,
 } from '@webloom/core'
 import {
   answered,
   type CrawlView,
+  isRefusedLogin,
   readCrawl,
   readSeedCounts,
   redisHealth,
@@ -86,19 +90,30 @@ export function itemsKey({ crawler: { settings }, name }: CrawlFromOutside): str
   return crawlKey(settings.getString('REDIS_ITEMS_KEY'), name)
 }
 
-const SILENT: Omit<ServerSeen, 'roles' | 'shown'> = {
+type Health = Omit<ServerSeen, 'roles' | 'shown'>
+
+const silent = (why: string): Health => ({
   version: '',
   maxmemoryPolicy: 'unknown',
   persistence: 'unknown',
   usedBytes: 0,
   maxBytes: 0,
   cpuSeconds: 0,
-  warnings: ['it does not answer'],
-}
+  warnings: [why],
+})
 
-/** A server of several that is away must not keep what the others tell. */
-async function healthOf(master: Redis) {
-  return (await answered(redisHealth(master)))?.of ?? SILENT
+const NO_ANSWER = silent('it does not answer')
+
+/** A server of several that is away, or lacks our user, must not keep what the others tell. */
+async function healthOf(master: Redis): Promise<Health> {
+  const asked = redisHealth(master).catch((error: unknown) => {
+    if (isRefusedLogin(error))
+      return silent('it does not let this process in: webloom doctor  says what to type there')
+    // What is asked of one node of a cluster is not asked again when its connection is lost.
+    if (storeTrouble(redisError(error)) === 'passing') return NO_ANSWER
+    throw error
+  })
+  return (await answered(asked))?.of ?? NO_ANSWER
 }
 
 async function serversOf({ servers }: CrawlFromOutside): Promise<ServerSeen[]> {
@@ -106,14 +121,30 @@ async function serversOf({ servers }: CrawlFromOutside): Promise<ServerSeen[]> {
   const byServer = [...Map.groupBy(targets, ({ target }) => target.shown)]
   const connections = byServer.map(([, uses]) => servers.to(uses[0]!.target, uses[0]!.role))
   await servers.open()
-  return Promise.all(
-    byServer.flatMap(([shown, uses], n) =>
-      mastersOf(connections[n]!).map(async (master, _n, all) => ({
-        roles: uses.map(({ role }) => role),
-        // Of a cluster each master is a server.
-        shown: all.length === 1 ? shown : `${master.options.host}:${master.options.port} of ${shown}`,
-        ...(await healthOf(master)),
-      })),
-    ),
+  const seen = byServer.map(async ([shown, uses], n) => {
+    const roles = uses.map(({ role }) => role)
+    const all = await healthsOf(connections[n]!)
+    // Of a cluster each master is a server.
+    return all.map(([place, health]) => ({
+      roles,
+      shown: all.length === 1 ? shown : `${place} of ${shown}`,
+      ...health,
+    }))
+  })
+  return (await Promise.all(seen)).flat()
+}
+
+/** Resolves to what each master tells, by its place. */
+async function healthsOf(redis: Redis): Promise<[place: string, health: Health][]> {
+  const told = mastersOf(redis).map(
+    async (master): Promise<[string, Health]> => [
+      `${master.options.host}:${master.options.port}`,
+      await healthOf(master),
+    ],
   )
+  const byPlace = new Map(await Promise.all(told))
+  for (const place of masterPlacesOf(redis))
+    if (!byPlace.has(place))
+      byPlace.set(place, silent('there is no connection to it: webloom doctor  says why'))
+  return [...byPlace]
 }

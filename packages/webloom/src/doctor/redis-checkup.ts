@@ -88,7 +88,8 @@ async function checkServer(server: Server, whose: RightsFor, answerMsMax: number
     whose,
   })
   const seen = target.options.nodes ? await lookAtCluster(target.options, answerMsMax / 2) : undefined
-  const ofCluster = seen ? clusterResults(seen, server) : []
+  const userLine = (at: RedisAddress) => loginLine(placedAt(server, at), whose)
+  const ofCluster = seen ? clusterResults(seen, server.named, userLine) : []
   try {
     // A cluster that is down lets nobody in, and one node that is away is not all of it.
     if (seen?.isDown) return ofCluster
@@ -127,16 +128,16 @@ async function sentinelResults({ target, named }: Server, answerMsMax: number): 
 /** The place to which Sentinels led, or of one of a cluster's masters: lines to type are for that. */
 function foundAt(client: Redis, server: Server): Server {
   const { host = '', port = 0 } = client.options
-  const { sentinels, name, nodes, ...options } = server.target.options
-  const at = (place: RedisAddress, named = server.named): Server => ({
-    ...server,
-    named,
-    target: { ...server.target, options: { ...options, ...place } },
-  })
-  if (nodes) return at({ host, port }, `${host}:${port} of ${server.named}`)
+  const { sentinels, nodes } = server.target.options
+  if (nodes) return placedAt(server, { host, port }, `${host}:${port} of ${server.named}`)
   const place = sentinels && addressOf(client)
   if (!place) return server
-  return at(place, `${server.named}, master ${place.host}:${place.port}`)
+  return placedAt(server, place, `${server.named}, master ${place.host}:${place.port}`)
+}
+
+function placedAt(server: Server, place: RedisAddress, named = server.named): Server {
+  const { sentinels, name, nodes, ...options } = server.target.options
+  return { ...server, named, target: { ...server.target, options: { ...options, ...place } } }
 }
 
 /** Rejects where asking again within a few seconds is of no use. */
@@ -312,6 +313,13 @@ function rightsLine({ target, roles, isCluster }: Server, whose: RightsFor): str
   const { username, ...others } = target.options
   const line = aclLine(roles, { ...whose, isCluster }).replace('<user>', username ?? '<user>')
   return [cliOf({ ...others, password: '' }), ...line.split(' ').map(shellQuoted)].join(' ')
+}
+
+/** What gives a node the user by whom the others let us in. */
+function loginLine(server: Server, whose: RightsFor): string {
+  const { username, ...others } = server.target.options
+  if (username !== undefined) return rightsLine(server, whose)
+  return `${cliOf({ ...others, password: '' })} ACL SETUSER default on ${shellQuoted('><password>')}`
 }
 
 function explainLine({ shown, setting }: RedisTarget): string {

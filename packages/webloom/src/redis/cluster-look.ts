@@ -34,6 +34,8 @@ export interface NodeSeen extends RedisAddress {
 export interface ClusterTrouble {
   readonly why: string
   readonly type: string
+  /** A node that lacks our user, or its rights. */
+  readonly lockedAt?: RedisAddress
   /** False: a crawl may go on all the same. */
   readonly isFatal: boolean
 }
@@ -144,8 +146,31 @@ export function lockedAtMaster(
   const node = nodes.find(({ isMaster, error = '' }) => isMaster && isLoginReply({ message: error }))
   if (!node) return undefined
   return new IsLockedAtMaster(shown, shownOf(node), {
-    why: `its node ${shownOf(node)} does not let this process in, though others do (Redis says: ${node.error}). Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${node.host} -p ${node.port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`,
+    why: lockedNode(
+      { node: shownOf(node), reply: `, though others do (Redis says: ${node.error})` },
+      options,
+      aclLine,
+    ),
   })
+}
+
+/** Returns what is wrong at the node of a cluster that has refused a login; undefined where none is known to have. */
+export function lockedNodeOf(
+  { node, message }: Error & { readonly node?: string },
+  options: RedisOptions,
+  aclLine: string,
+): string | undefined {
+  const reply = ` (Redis says: ${message.replace(/\.+$/, '')})`
+  return node === undefined ? undefined : lockedNode({ node, reply }, options, aclLine)
+}
+
+function lockedNode(
+  { node, reply }: { readonly node: string; readonly reply: string },
+  options: RedisOptions,
+  aclLine: string,
+): string {
+  const [, host, port] = /^(.*):(\d+)$/.exec(node) ?? []
+  return `its node ${node} does not let this process in${reply}. Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${host} -p ${port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`
 }
 
 /** Returns the refusal of a replica that Sentinels have made the master, and that does not know our user: replicas do not get it from their master. */
@@ -199,6 +224,7 @@ function awayTrouble(node: NodeSeen, check: string): ClusterTrouble {
     return {
       why: `${who} does not let us in, though others do: ${error}. A user is made at each node by itself${cost}`,
       type: `redis-cli -h ${node.host} -p ${node.port} ACL LIST`,
+      lockedAt: { host: node.host, port: node.port },
       isFatal: isMaster,
     }
   }

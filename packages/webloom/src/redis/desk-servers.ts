@@ -44,7 +44,7 @@ export function deskServers(
     const { layers, places } = settingsLayers(flags, config)
     const command = { ...layers.command, ...(url !== undefined && { REDIS_URL: url, QUEUE_REDIS_URL: url }) }
     const settings = Settings.fromLayers({ ...layers, command }, places)
-    const servers = new RedisServers(settings, silentLogger)
+    const servers = new RedisServers(settings, silentLogger, { opensLate: true })
     if (servers.targets('queue').length === 0) throw noRedisNamed(line)
     const named = redisNamesIn({ ...layers.config, ...layers.environment, ...command })
     return { servers, prefixes: keyPrefixesOf(settings), named, folder: config?.folder ?? process.cwd() }

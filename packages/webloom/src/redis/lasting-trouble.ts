@@ -125,9 +125,14 @@ export class LastingTrouble {
     return this.#refused.size > 0 ? crowded(this.#options.shown) : undefined
   }
 
+  /** Whoever listens is told of a login that is refused, or has been. */
+  get isAwaited(): boolean {
+    return this.#options.onHopeless() !== undefined
+  }
+
   /** False where no crawl runs: whoever asks there is refused, or waits, until he is let in. */
   get waitsForLogin(): boolean {
-    return !this.#refusal && this.#options.onHopeless() !== undefined
+    return !this.#refusal && this.isAwaited
   }
 
   close(): void {

@@ -10,13 +10,11 @@ import {
   type RedisOptions,
   type RedisRole,
   type RedisTarget,
-  redisUrlText,
-  SettingsError,
   WebloomError,
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { lockedAtMaster, lockedOutOf, lookAtCluster } from './cluster-look.ts'
+import { lockedAtMaster, lockedNodeOf, lockedOutOf, lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
 import { crowded, isCrowdedAt, LastingTrouble, type OnHopeless } from './lasting-trouble.ts'
 import { type PlacesAsked, rightsRefusal } from './missing-rights.ts'
@@ -41,7 +39,7 @@ import {
   serverRefusal,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
-import { IsOtherwise, IsRefused, type Refusal } from './refusal.ts'
+import { IsLockedAtMaster, IsRefused, noDatabase, otherwise, type Refusal } from './refusal.ts'
 import { SharedClient } from './shared-client.ts'
 import { isTlsRefusal, tlsRefusal, tlsRefusalAt } from './tls-refusal.ts'
 
@@ -77,6 +75,7 @@ export class RedisLink {
   readonly #whose: RightsFor
   readonly #usedFor = new Set<RedisRole>()
   readonly #logger: Logger
+  readonly #isOutside: boolean
   readonly #trouble: LastingTrouble
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
@@ -103,6 +102,7 @@ export class RedisLink {
       whose = {},
       times = PROTOCOL_TIMES,
       isLate = false,
+      isOutside = false,
       told = new Set(),
       onHopeless = () => undefined,
     }: {
@@ -115,6 +115,8 @@ export class RedisLink {
       times?: ProtocolTimes | undefined
       /** Opened by its first command while the crawl runs, and not by `open` before it. */
       isLate?: boolean
+      /** It runs no crawl, which could wait for a node of a cluster. */
+      isOutside?: boolean
       /** What was told of lasting trouble with the server, by any connection to it. */
       told?: Set<string>
       /** Returns whom to call when the crawl must end; undefined where none runs. */
@@ -122,6 +124,7 @@ export class RedisLink {
     },
   ) {
     this.#isOpen = isLate
+    this.#isOutside = isOutside
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
     this.#whose = whose
@@ -195,26 +198,32 @@ export class RedisLink {
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
       if (isSentinel(info))
-        throw this.#isOtherwise(
+        throw otherwise(
+          this.#target,
           'sentinel',
           'is a Sentinel, and keeps no keys',
           '/name, where the name is what it calls the server: redis-cli SENTINEL MASTERS tells it',
         )
       if (isClusterNode(info) && !this.#target.options.nodes)
-        throw this.#isOtherwise(
+        throw otherwise(
+          this.#target,
           'cluster',
           'is a node of a Redis Cluster (cluster_enabled:1)',
           ', with other nodes after commas',
         )
       if (writes)
         await withDeadline(this.#startTimeoutMs, this.#askForRights(writes), () => this.#unreachable())
-      this.#isOpen = true
-      this.#isChecked = true
     } catch (error) {
-      client.disconnect()
       const thrown = error instanceof WebloomError ? error : this.#unreachable(error)
-      throw (await this.#troubleUnheard(thrown)) ?? thrown
+      const trouble = await this.#troubleUnheard(thrown)
+      // The others tell what they have; whoever needs that one is told of it.
+      if (writes || !(trouble instanceof IsLockedAtMaster)) {
+        client.disconnect()
+        throw trouble ?? thrown
+      }
     }
+    this.#isOpen = true
+    this.#isChecked = true
   }
 
   /** What the client does not tell: which node keeps us from the cluster, and that a busy server has no connection for us. */
@@ -304,7 +313,7 @@ export class RedisLink {
    */
   #explain(error: ReplyError): void {
     if (isExplained(error)) return
-    const { shown, setting } = this.#target
+    const { shown, setting, options } = this.#target
     const asked = error.command ? `${error.command.name.toUpperCase()} at ${shown}` : shown
     // What was sent may be a password (AUTH, HELLO), and errors are logged whole.
     if (error.command) error.command.args = []
@@ -313,12 +322,14 @@ export class RedisLink {
     const missing = missingRight(error.message, asked, this.#aclLine)
     if (missing) explain(error, missing)
     // Before that `open` tells it.
-    else if (this.#isOpen) explainLogin(error, shown, setting)
+    else if (this.#isOpen) explainLogin(error, shown, setting, lockedNodeOf(error, options, this.#aclLine))
   }
 
   /** Has a server that does not let us in looked at. Returns whether what was sent there waits: one of several may be given the user. */
   #metRefusedLogin(error: ReplyError): boolean {
     if (!this.#isOpen || !isLoginRefused(error)) return false
+    // The other nodes tell the rest meanwhile.
+    if (this.#target.options.nodes && this.#isOutside) return false
     this.#trouble.onLoginRefused()
     return !isAlone(this.#target.options) && this.#trouble.waitsForLogin
   }
@@ -327,10 +338,12 @@ export class RedisLink {
     if (error.command?.name === 'select') {
       // ioredis would go on, and all that is written would be in database 0.
       this.client.disconnect(true)
-      this.#refused.reject(this.#noDatabase(error))
+      this.#refused.reject(noDatabase(this.#target, error))
     }
     if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
-    if (this.#metRefusedLogin(error)) return
+    const isMet = this.#metRefusedLogin(error)
+    // The crawl ends for it, and says so; or what was asked is refused.
+    if (isMet || (this.#isOpen && isLoginRefused(error) && this.#trouble.isAwaited)) return
     // Before the first answer `open` tells; later each new kind of error is told once.
     const reason = outageInWords(error)
     if (this.#isOpen && !this.#toldAway.has(reason)) {
@@ -346,23 +359,6 @@ export class RedisLink {
     this.#toldAway.clear()
     this.#lastError = undefined
     this.#logger.info({ redis: this.#target.shown }, outageNotes(this.#target.options).back)
-  }
-
-  /** A single connection sees only a part of a cluster's keys, and a Sentinel has none. */
-  #isOtherwise(kind: 'cluster' | 'sentinel', what: string, hint: string): IsOtherwise {
-    const { shown, setting, options } = this.#target
-    const { host = '', port = 6379, tls, nodes } = options
-    const addresses = nodes ?? [{ host, port }]
-    const url = redisUrlText({ kind, isTls: tls !== undefined, addresses })
-    const written = url.replace('://', '://user:password@').replace(/\/0$/, '')
-    return new IsOtherwise(`${shown} ${what}. Write ${setting}=${written}${hint}`, kind, url)
-  }
-
-  #noDatabase({ message }: Error): SettingsError {
-    const { shown, options } = this.#target
-    return new SettingsError([
-      `${shown} names database ${options.db}, which cannot be used there: ${message}. Name one that it has (0 to 15 unless \`databases\` in its configuration says otherwise; in a Redis Cluster only 0). Crawls need no databases of their own: CRAWL_ID keeps them apart`,
-    ])
   }
 
   #unreachable(error: unknown = this.#lastError): WebloomError {

@@ -185,14 +185,20 @@ export function isLoginRefused(error: Error & { readonly lastNodeError?: Error |
   return LOGINS.has(error) || [error, error.lastNodeError].some((one) => one && isLoginReply(one))
 }
 
-/** Makes the reply to a login say what to do; one that says something else stays as it is. */
-export function explainLogin(error: Error, shown: string, setting: string): void {
+/**
+ * Makes the reply to a login say what to do; one that says something else stays as it is.
+ *
+ * @param atNode what is wrong at the node of a cluster that has refused it
+ */
+export function explainLogin(error: Error, shown: string, setting: string, atNode?: string): void {
   const refusal = isLoginReply(error) ? serverRefusal(error.message, setting) : undefined
   if (!refusal) return
   LOGINS.set(error, refusal)
   markLockedOut(error)
   Object.assign(error, {
-    message: `Redis at ${shown} does not let this process in any more: ${refusal.why}. Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`,
+    message: atNode
+      ? `Redis at ${shown} cannot be used whole: ${atNode}`
+      : `Redis at ${shown} does not let this process in any more: ${refusal.why}. Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`,
     code: REFUSED,
   })
 }

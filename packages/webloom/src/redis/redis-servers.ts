@@ -20,6 +20,15 @@ import type { PlacesAsked } from './missing-rights.ts'
 import { RedisLink } from './redis-connection.ts'
 import { servesNow } from './redis-readiness.ts'
 
+interface RedisServersOptions {
+  readonly spider?: string
+  readonly times?: ProtocolTimes | undefined
+  /** No crawl runs here: a node of a cluster that does not let us in is not waited for. */
+  readonly isOutside?: boolean
+  /** Nobody waits for `open`: each is opened by its first command. */
+  readonly opensLate?: boolean
+}
+
 /**
  * The connections of one process, by role. Roles that the settings send to the same server share one, but for the
  * dupefilter, whose questions go beside the commits of the queue.
@@ -29,9 +38,10 @@ export class RedisServers {
   readonly #logger: Logger
   readonly #spider: string | undefined
   readonly #times: ProtocolTimes | undefined
+  readonly #isOutside: boolean
   readonly #links = new Map<string, RedisLink>()
   /** The first call of `open` has been. */
-  #isOpen = false
+  #isOpen: boolean
   /** Components are being closed. */
   #isClosing = false
   #isClosed = false
@@ -42,12 +52,14 @@ export class RedisServers {
   constructor(
     settings: Settings,
     logger: Logger,
-    { spider, times }: { readonly spider?: string; readonly times?: ProtocolTimes | undefined } = {},
+    { spider, times, isOutside = false, opensLate = false }: RedisServersOptions = {},
   ) {
     this.#settings = settings
     this.#logger = logger
     this.#spider = spider
     this.#times = times
+    this.#isOutside = isOutside
+    this.#isOpen = opensLate
   }
 
   /** `redis` of the crawl's `Crawler`. */
@@ -114,6 +126,7 @@ export class RedisServers {
       whose: { spider: this.#spider, ...keyPrefixesOf(this.#settings) },
       times: this.#times,
       isLate,
+      isOutside: this.#isOutside,
       told: this.#told,
       onHopeless: () => this.#onHopeless,
     })

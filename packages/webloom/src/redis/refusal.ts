@@ -1,6 +1,6 @@
 /** A Redis, or its Sentinels, that will not have us. */
 
-import { SettingsError, WebloomError } from '@webloom/core'
+import { type RedisTarget, redisUrlText, SettingsError, WebloomError } from '@webloom/core'
 
 export interface Refusal {
   /** In words, with what to do. */
@@ -45,4 +45,25 @@ export class IsOtherwise extends SettingsError {
     this.kind = kind
     this.url = url
   }
+}
+
+/** Returns the error of a URL at which another kind of server is. A single connection sees only a part of a cluster's keys, and a Sentinel has none. */
+export function otherwise(
+  { shown, setting, options }: RedisTarget,
+  kind: 'cluster' | 'sentinel',
+  what: string,
+  hint: string,
+): IsOtherwise {
+  const { host = '', port = 6379, tls, nodes } = options
+  const addresses = nodes ?? [{ host, port }]
+  const url = redisUrlText({ kind, isTls: tls !== undefined, addresses })
+  const written = url.replace('://', '://user:password@').replace(/\/0$/, '')
+  return new IsOtherwise(`${shown} ${what}. Write ${setting}=${written}${hint}`, kind, url)
+}
+
+/** Returns the error of a database that the server does not have. */
+export function noDatabase({ shown, options }: RedisTarget, { message }: Error): SettingsError {
+  return new SettingsError([
+    `${shown} names database ${options.db}, which cannot be used there: ${message}. Name one that it has (0 to 15 unless \`databases\` in its configuration says otherwise; in a Redis Cluster only 0). Crawls need no databases of their own: CRAWL_ID keeps them apart`,
+  ])
 }

@@ -88,7 +88,7 @@ test('a dashboard tells of the others, too, and names the node where it keeps wh
     expect(await desks.crawls()).toMatchObject([{ id: 'near', state: 'running' }])
     const desk = (await desks.desk('near'))!
     expect((await desk.status()).silentShards[0]).toMatchObject({ server: place(locked) })
-    expect((await desk.scale()).words).toContain(`at ${place(locked)} does not answer`)
+    expect((await desk.scale!()).words).toContain(`at ${place(locked)} does not answer`)
     await desk.hosts()
     await letIn()
     const home = (await cluster.masterOf(record))!

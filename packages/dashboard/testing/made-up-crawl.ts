@@ -33,6 +33,7 @@ export function madeUpWorker(n: number, more: Partial<WorkerSeen> = {}): WorkerS
     scraping: n % 3,
     scrapingFull: false,
     stalled: false,
+    waits: '',
     heldHosts: 41 + 3 * n,
     longestMs: 0,
     longestHost: '',

@@ -88,6 +88,8 @@ export interface WorkerSeen {
   readonly scrapingFull: boolean
   /** It has had nothing to do for half a minute, but the queue has requests in flight in its name: restart it. */
   readonly stalled: boolean
+  /** What it waits for before it takes part in the crawl, in words behind “it waits”; '': it takes part. */
+  readonly waits: string
   /** Hosts of which it has something; 0 where the queue does not say (QUEUE_MODE=job). */
   readonly heldHosts: number
   /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */
@@ -161,6 +163,7 @@ export const LIMIT_KINDS = [
   'ended',
   'paused',
   'no workers',
+  'joining',
   'redis memory',
   'workers',
   'memory',

@@ -78,6 +78,9 @@ const WORKER = object<WorkerSeen>({
     'its callbacks work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows, so it begins no page',
   ),
   stalled: truth('it has nothing to do, but the queue has requests in flight in its name: restart it'),
+  waits: text(
+    'what it waits for before it takes part in the crawl: “until …”; empty for one that takes part',
+  ),
   heldHosts: count('hosts of which it has requests'),
   longestMs: number('the least time that the slowest of these hosts still takes'),
   longestHost: text(),

@@ -24,6 +24,7 @@ const IDLE: WorkerActivity = {
   scraping: 0,
   scrapingFull: false,
   stalled: false,
+  waits: '',
   ...NOTHING_HELD,
   pages: 0,
   items: 0,

@@ -44,7 +44,7 @@ import { WorkerRateMeter } from './worker-rates.ts'
 export interface WorkerTells {
   /** What is under way at this moment. */
   readonly activity: () => Pick<WorkerActivity, 'downloading' | 'scraping'> &
-    Partial<Pick<WorkerActivity, 'scrapingFull' | 'stalled'>>
+    Partial<Pick<WorkerActivity, 'scrapingFull' | 'stalled' | 'waits'>>
   /** How many requests it may download at once. Absent, or 0 for any number: how much of it is in use is told by its event loop alone. */
   readonly concurrency?: number
   /** What this worker holds of the queue. Absent: it does not say. */
@@ -350,6 +350,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     return {
       scrapingFull: false,
       stalled: false,
+      waits: '',
       ...tells.activity(),
       ...(tells.held?.() ?? NOTHING_HELD),
       ...this.#rates.measured(),

@@ -157,7 +157,7 @@ export async function redisStore(
     logger,
     ...times,
     tells: {
-      activity: () => controls.activity(),
+      activity: () => ({ ...controls.activity(), waits: ending.waits ?? '' }),
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
       held: queue.held?.bind(queue),
       ...(hostLists && { hostLists: () => hostLists.now() }),

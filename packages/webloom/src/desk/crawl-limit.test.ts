@@ -27,6 +27,12 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
   ],
   paused: [[{ ...well, paused: true }, /resume bookshops goes on/]],
   'no workers': [[workers({ lost: true }), /worker bookshops/]],
+  joining: [
+    [
+      workers({ waits: 'until another is over' }),
+      /^All 3 workers that are present wait until another is over\.$/,
+    ],
+  ],
   'redis memory': [[fullRedis, /10\.0\.4\.2:6379\/0 is 95 % full .* Raise its maxmemory/]],
   workers: [
     [workers({ blocked: true }, 2), /2 of 3 workers are blocked/],
@@ -37,6 +43,7 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
   hosts: [
     [well, /184,320 requests wait and 12,044 are held for later/],
     [workers({ scrapingFull: true }, 1), /the hosts’ delays/],
+    [workers({ waits: 'until another is over' }, 2), /the hosts’ delays/],
     [counts({ waiting: 1 }), /1 request waits,/],
   ],
   'nothing left': [

@@ -21,6 +21,7 @@ export function limitOf(seen: StatusFigures, bounds: CrawlBounds): CrawlLimit {
   return (
     ended(seen) ??
     standing(seen, bounds) ??
+    joining(seen) ??
     nothingLeft(seen) ??
     fullRedis(seen) ??
     busyWorkers(seen, bounds) ??
@@ -47,6 +48,17 @@ function standing({ paused, flushing, workers }: StatusFigures, { spider }: Craw
     kind: 'no workers',
     words: `No worker is present. Start one: ${commandName()} worker ${spider}`,
   } as const
+}
+
+function joining({ workers }: StatusFigures): CrawlLimit | undefined {
+  const present = workers.filter(({ lost }) => !lost)
+  const [first] = present
+  if (!first || present.some(({ waits }) => waits === '')) return undefined
+  const who =
+    present.length === 1
+      ? 'The worker that is present waits'
+      : `All ${present.length} workers that are present wait`
+  return { kind: 'joining', words: `${who} ${first.waits}.` }
 }
 
 function nothingLeft({ counts: { waiting, delayed, leased }, start }: StatusFigures): CrawlLimit | undefined {

@@ -283,6 +283,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       seenAt: new Date().toISOString(),
       lost: false,
       ...inside.engine.activity,
+      waits: inside.store.waits?.() ?? '',
       ...this.#held(),
       pages,
       items,

@@ -87,6 +87,19 @@ describe('workers that are slow', () => {
   })
 })
 
+test('workers that wait until they may take part are not called idle: as many as there are', () => {
+  const waits = 'until another is over'
+  const joining = working(2, { pagesPerMinute: 0, downloading: 0, busy: 0, waits })
+  expect(wanted(joining, [], NOTHING_QUEUED)).toMatchObject({
+    desired: 2,
+    words: 'no worker takes part yet, each waits until another is over: as many as there are',
+  })
+  const one = [joining[0]!, madeUpWorker(2, { pagesPerMinute: 0, downloading: 0, busy: 0 })]
+  expect(wanted(one, [], NOTHING_QUEUED)).toMatchObject({
+    words: expect.stringMatching(/next to nothing to do/),
+  })
+})
+
 test('a host without delay wants what its concurrency takes', () => {
   // Eight at once, each for 200 ms.
   expect(wanted(working(1, { pagesPerMinute: 1200 }), slotsLike(1, { waiting: 1e6 }))).toMatchObject({

@@ -178,6 +178,12 @@ function isDone({ counts, start, seeds }: WorkersWantedInput['status']): boolean
 function unmeasured(present: readonly WorkerSeen[]): Decision {
   if (present.length === 0)
     return { desired: 1, words: 'no worker is present: how much one can do is not known' }
+  const [{ waits } = { waits: '' }] = present
+  if (present.every((worker) => worker.waits !== ''))
+    return {
+      desired: present.length,
+      words: `no worker takes part yet, each waits ${waits}: as many as there are`,
+    }
   if (present.some(({ blocked, busy }) => blocked || busy >= BUSY_FROM))
     return {
       desired: present.length,

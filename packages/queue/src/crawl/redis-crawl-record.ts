@@ -14,10 +14,9 @@
  * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has an id, and
  * a worker that slept through the end of its run changes nothing in the next one. What is done of a run is counted here, too.
  *
- * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the
- * same run, and so with the seeds that have come since. start() is not run again, and what was seen is seen, without
- * SCHEDULER_PERSIST too: a spider of scrapy-redis would have stayed, and not have closed. SCHEDULER_FLUSH_ON_START empties
- * queue and filter when it wakes.
+ * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the same run, and so
+ * with the seeds that have come since. start() is not run again, and what was seen is seen, without SCHEDULER_PERSIST too: a spider of
+ * scrapy-redis would have stayed, and not have closed. SCHEDULER_FLUSH_ON_START empties queue and filter when it wakes.
  *
  * **A new run** finds an empty queue, and no start cursor. What was seen stays where that is asked for (SCHEDULER_PERSIST).
  * **Stopped** can be resumed, cursor and queue are there. But without SCHEDULER_PERSIST the last worker that leaves empties
@@ -258,7 +257,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     await this.#untilTaken(() => outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)]))
   }
 
-  /** Whether a worker of this run has joined its dupefilter, at that place if one is given. One that knows nothing of the run has then lost its data. */
+  /** Resolves to whether a worker of this run has joined its dupefilter, at that place if one is given. One that knows nothing of the run has then lost its data. */
   async isFilterJoined(place?: string): Promise<boolean> {
     const [joined, known] = await this.#redis.hmget(this.#keys.record, 'filterJoined', 'filterPlace')
     return Boolean(joined) && (!place || !known || known === place)

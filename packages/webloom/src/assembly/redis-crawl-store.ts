@@ -151,10 +151,7 @@ export async function redisStore(
     keys,
     channel,
     statsKey,
-    workerId,
-    keeper,
-    ...{ stats, alike },
-    logger,
+    ...{ workerId, keeper, stats, alike, logger },
     ...times,
     tells: {
       activity: () => ({ ...controls.activity(), waits: ending.waits ?? '' }),

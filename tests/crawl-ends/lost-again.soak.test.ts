@@ -192,6 +192,48 @@ test.each(
 })
 
 test.each([true, false])(
+  'queue and filter are emptied together: no start that ends as finished lacks a page, nor does a new crawl: SCHEDULER_PERSIST=%s',
+  async (persists) => {
+    // Pages in flight may ask the emptied filter, or not: that depends on the moment.
+    for (let n = 0; n < 4; n++) {
+      await using used = new InUse()
+      const web = used.use(
+        await startFakeWebProcess({
+          seed: n,
+          hosts: 12,
+          pagesPerHost: 8,
+          crossHostLinks: 0.5,
+          latencyMs: 200,
+        }),
+      )
+      const redis = used.use(await startRedis())
+      const settings = { REDIS_URL: redis.url, CRAWL_ID: freshCrawlId('both'), SCHEDULER_PERSIST: persists }
+      const folder = used.use(
+        await ClusterFolder.of(web, { ...settings, DOWNLOAD_DELAY: 0.5 }, followingSpider(web)),
+      )
+      const crawl = new LostCrawl(web, folder)
+      const worker = folder.workerProcess('a')
+      await web.waitForHits(14 + n, 60_000)
+      await flushed(redis)
+      const { code, stderr } = await worker.exited
+      expect(code, stderr).toBe(1)
+      folder.configure({ DOWNLOAD_DELAY: 0 })
+      const first = await crawl.run('worker', 'pages')
+      if (persists && first.code === 2) {
+        const [, clear] = /run webloom (clear [^,]*),/.exec(first.stderr) ?? []
+        expect((await crawl.run(...clear!.split(' '))).code).toBe(0)
+        expect((await crawl.run('worker', 'pages')).code).toBe(0)
+      } else expect(first.code, first.stderr).toBe(0)
+      expect(crawl.lacking, crawl.told.join('\n')).toEqual([])
+      if (persists) continue
+      crawl.fetched.clear()
+      expect((await crawl.run('worker', 'pages', '--new')).code).toBe(0)
+      expect(crawl.lacking, crawl.told.join('\n')).toEqual([])
+    }
+  },
+)
+
+test.each([true, false])(
   'a filter that is emptied under its crawl costs pages, and none is lacking: SCHEDULER_PERSIST=%s',
   async (persists) => {
     await using used = new InUse()

@@ -87,6 +87,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
     joined: noted('joined', undefined),
     crawlLost: noted('crawlLost', undefined),
     knowsLostCrawl: noted('knowsLostCrawl', true),
+    crawlsBesides: noted('crawlsBesides', ['{other}']),
     crawlEnded: noted('crawlEnded', undefined),
     describe: noted('describe', description),
     forget: noted('forget', undefined),
@@ -114,6 +115,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
   await filter.forget(request)
   await filter.crawlLost()
   expect(await filter.knowsLostCrawl()).toBe(true)
+  expect(await filter.crawlsBesides('{own}')).toEqual(['{other}'])
   await filter.crawlEnded()
   await filter.clear()
   await filter.close()

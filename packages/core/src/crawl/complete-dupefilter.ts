@@ -56,6 +56,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     joined: asHas(own, own.joined),
     crawlLost: asHas(own, own.crawlLost),
     knowsLostCrawl: asHas(own, own.knowsLostCrawl),
+    crawlsBesides: asHas(own, own.crawlsBesides),
     crawlEnded: asHas(own, own.crawlEnded),
     forget: asHas(own, own.forget),
     has: asHas(own, own.has),

@@ -86,6 +86,13 @@ export interface DupeFilter {
    * when `signal` fires, it rejects with its reason. Absent where crawls leave no note.
    */
   knowsLostCrawl?(signal?: AbortSignal): Promise<boolean>
+  /**
+   * Resolves to the queues of other crawls that use this filter too, or did some minutes ago. Whoever empties it for a crawl asks before: those would
+   * fetch their pages again. May be called before `open`, and writes nothing. Absent where crawls leave no note.
+   *
+   * @param queue that of the crawl itself
+   */
+  crawlsBesides?(queue: string): Promise<readonly string[]>
   /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were seen, may be deleted. */
   crawlEnded?(): Promise<void>
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */

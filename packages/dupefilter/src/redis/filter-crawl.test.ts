@@ -61,6 +61,22 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     await vi.waitFor(async () => expect(await hasty.requestsSeen(pages(0, 2), PAGE)).toEqual(fresh(2)))
   })
 
+  test('whoever empties it for a crawl is told of the others that use it, not of earlier ones of its own name, nor of those that are over or lost', async () => {
+    const key = bench.nextKey()
+    const [own, over, lost] = [
+      await joined(key, '{a}/1 run'),
+      await joined(key, '{b}/1 run'),
+      await joined(key, '{c}/1 run'),
+    ]
+    await Promise.all([joined(key, '{d}/1 run'), joined(key, '{d}/1 run-2'), joined(key, '{a}/2 run')])
+    await over.crawlEnded()
+    await lost.crawlLost()
+    const command = await bench.open(make, { key, crawl: () => '' })
+    expect([await command.crawlsBesides('{a}'), await own.crawlsBesides('{d}')]).toEqual([['{d}'], ['{a}']])
+    await bench.connect().hset(`{${key}}:record`, 'crawl:later', '1000 {e}/1 run')
+    expect(await command.crawlsBesides('{a}'), 'silent for ten minutes').toEqual(['{d}'])
+  })
+
   test('workers of one filter read one place, whatever they ask it by, and another one once its data is lost', async () => {
     const key = bench.nextKey()
     const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'a run-1', { redis: bench.connect() })]

@@ -220,6 +220,16 @@ export class FilterCrawl {
       .map(({ name }) => name)
   }
 
+  /** Resolves to the queues of crawls that have asked lately, but for this one. A crawl may be gone from it, so that only its name is known. */
+  async besides(queue: string): Promise<string[]> {
+    const { redis, times } = this.#options
+    const now = await redisNowMs(redis)
+    const using = (await this.#notes()).filter(
+      ({ atMs, isLost }) => !isLost && now - atMs < times.crawlGoneMs,
+    )
+    return [...new Set(using.map(({ name }) => queueIn(name)))].filter((one) => one !== '' && one !== queue)
+  }
+
   /** Resolves to the keys of all crawls that must go with the filter, and whether a crawl may still use it. */
   async keysOfAll(): Promise<{ keys: string[]; isInUse: boolean }> {
     const { settled } = this.#options.keys

@@ -95,6 +95,11 @@ export class ShardedDupeFilter implements DupeFilter {
     return (await Promise.all(this.#filters.map((filter) => filter.knowsLostCrawl(signal)))).includes(true)
   }
 
+  async crawlsBesides(queue: string): Promise<string[]> {
+    const besides = await Promise.all(this.#filters.map((filter) => filter.crawlsBesides(queue)))
+    return [...new Set(besides.flat())]
+  }
+
   async crawlEnded(): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.crawlEnded()))
   }

@@ -31,12 +31,12 @@ export interface CrawlEndingOptions {
   readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded' | 'visits'>
   readonly filter: Pick<
     DupeFilter,
-    'clear' | 'joined' | 'crawlEnded' | 'crawlLost' | 'knowsLostCrawl' | 'place'
+    'clear' | 'joined' | 'crawlEnded' | 'crawlLost' | 'crawlsBesides' | 'knowsLostCrawl' | 'place'
   >
   /** Returns the error of a worker whose filter is at another place than those of the workers at work. */
   readonly otherPlace?: () => Error
-  /** Returns the error of a worker whose filter knows a crawl of this name that the queue has lost. */
-  readonly lostBefore?: () => Error
+  /** Returns the error of a worker whose filter knows a crawl of this name that the queue has lost. `besides`: the queues of other crawls that use it. */
+  readonly lostBefore?: (besides: readonly string[]) => Error
   readonly startHosts: { clear(): Promise<void> }
   readonly pageForms: { clear(): Promise<void> }
   /** Of a crawl of several shards: tells those that are empty of its run. */
@@ -94,7 +94,7 @@ export class CrawlEnding {
       if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
       // What is left in other shards than the home: that may yet get its data back.
       if (todo === 'shards' && persists) {
-        if (await this.#isLeftOut(signal)) this.#refuse()
+          if (await this.#isLeftOut(signal)) await this.#refuse()
         isWhole = true
       }
       await this.#do(todo)
@@ -130,7 +130,7 @@ export class CrawlEnding {
       // It stays where other crawls use it.
       if (!(await this.#isLeftOut(signal))) return
     }
-    this.#refuse()
+    await this.#refuse()
   }
 
   async #isLeftOut(signal: AbortSignal | undefined): Promise<boolean> {
@@ -142,9 +142,9 @@ export class CrawlEnding {
     return isKnown
   }
 
-  #refuse(): void {
-    const { lostBefore } = this.#options
-    if (lostBefore) throw lostBefore()
+  async #refuse(): Promise<void> {
+    const { lostBefore, filter, keys } = this.#options
+    if (lostBefore) throw lostBefore((await filter.crawlsBesides?.(keys.queueName)) ?? [])
   }
 
   /** Called when the queue has lost this crawl. @param words for the log */

@@ -1,19 +1,26 @@
 /** Deletes a crawl from Redis, as `webloom clear` and `webloom bench` do. */
 
-import { crawlKey } from '@webloom/core'
+import { crawlKey, UsageError } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
 import { clearCrawl, clearFormerShards, RedisVisitRecords } from '@webloom/queue'
+import { usedBy } from '../outcome/crawl-lost-text.ts'
+import { typedNotes } from '../redis/filter-note.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { shardsOf, withQueueAndFilter } from './redis-crawl-store.ts'
 
 /** Cookies and robots.txt of a crawl: keys for each jar and domain, and for each part of the sites. */
 const PATTERNS = [COOKIES_KEY, ROBOTS_KEY].map((pattern) => pattern.replace(/%\((jar|part)\)s.*/, ''))
 
-/** Returns how many workers are present. While there are any, nothing is deleted unless `force` is true. */
+/**
+ * Returns how many workers are present. While there are any, nothing is deleted unless `force` is true; nor while other crawls use the dupefilter, which is a
+ * UsageError.
+ */
 export async function clearFromOutside(crawl: CrawlFromOutside, force = false): Promise<number> {
   const shards = await shardsOf(crawl)
-  return withQueueAndFilter(crawl, (queue, filter) =>
-    clearCrawl({
+  return withQueueAndFilter(crawl, async (queue, filter) => {
+    const besides = force ? [] : ((await filter.crawlsBesides?.(crawl.keys.queueName)) ?? [])
+    if (besides.length > 0) throw filterInUse(crawl, besides)
+    return clearCrawl({
       ...crawl,
       force,
       shards,
@@ -24,6 +31,14 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
         await filter.clear()
         await new RedisVisitRecords(crawl).clear()
       },
-    }),
+    })
+  })
+}
+
+function filterInUse({ typed: place, crawler }: CrawlFromOutside, besides: readonly string[]): UsageError {
+  const typed = [place, ...typedNotes(crawler.settings)].join(' ')
+  return new UsageError(
+    'WL_USAGE',
+    `${usedBy(besides)}: emptied, it would have what is fetched there fetched again. Nothing was deleted. Run webloom clear ${typed} when that is over, or delete all the same: webloom clear ${typed} --force`,
   )
 }

@@ -189,7 +189,7 @@ export async function redisStore(
     startHosts,
     pageForms,
     otherPlace: ownFilter.otherPlace,
-    lostBefore: () => lostBefore(lostCrawl),
+    lostBefore: (besides) => lostBefore(lostCrawl, besides),
     persists,
     flushes,
     comesBack: settings.get('RECRAWL') !== 'off',

@@ -224,7 +224,10 @@ export const host = command<HostFlags, [name: string, host: string]>(
 export const clear = outside<Named & { readonly force?: boolean }>(
   'clear <spider>',
   'delete queue, requests seen, record and stats of a crawl',
-  { ...SPIDER_OPTIONS, force: flag('--force', 'even while workers are present') },
+  {
+    ...SPIDER_OPTIONS,
+    force: flag('--force', 'even while workers are present, or other crawls use its dupefilter'),
+  },
   async () => (await control()).clear,
   [
     ['webloom clear quotes', 'the next crawl begins from nothing'],

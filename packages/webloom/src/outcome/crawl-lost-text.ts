@@ -1,6 +1,7 @@
 /** What is told of a crawl that is gone from Redis while its workers are there, and by the next worker of its name. */
 
 import { type Settings, type SpiderLike, UsageError } from '@webloom/core'
+import { crawlShown } from '@webloom/queue'
 import { typedNotes } from '../redis/filter-note.ts'
 import { typedCrawl, typedWorker } from '../redis/typed-crawl.ts'
 
@@ -24,11 +25,15 @@ export function crawlLostText(lost: LostCrawl): string {
   return `the crawl, or a shard of it, is gone from Redis at ${lost.redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. ${wayOut(lost)}`
 }
 
-/** Returns why the next worker does not begin. */
-export function lostBefore(lost: LostCrawl): Error {
+/**
+ * Returns why the next worker does not begin.
+ *
+ * @param besides the queues of other crawls that use its dupefilter: emptied, it would have those fetch their pages again
+ */
+export function lostBefore(lost: LostCrawl, besides: readonly string[] = []): Error {
   return new UsageError(
     'WL_CRAWL_LOST',
-    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
+    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${besides.length > 0 ? `${usedBy(besides)}; it is not to be emptied before that is over. ` : ''}${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
   )
 }
 
@@ -53,6 +58,12 @@ export function lostTarget({ crawl, redis }: LostCrawl, persists: boolean): Erro
     'WL_CRAWL_LOST',
     `what was queued of this crawl is gone from Redis at ${redis}, all of it or a shard, before it was finished: ${EMPTIED}. Nothing was queued, as ${next}. ${DATA_BACK}. Otherwise run webloom clear ${crawl}, then this command again`,
   )
+}
+
+/** Returns the words about crawls that use a dupefilter, by their queues. */
+export function usedBy(besides: readonly string[]): string {
+  const names = besides.map((queueName) => crawlShown({ queueName })).join(', ')
+  return `The dupefilter is also that of ${names}, and was asked for ${besides.length === 1 ? 'it' : 'them'} in the last ten minutes`
 }
 
 const EMPTIED =

@@ -1,0 +1,51 @@
+/** `webloom clear` of a crawl whose dupefilter another crawl uses. */
+
+import { type FakeWeb, type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { Spider } from 'webloom'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
+import { clear } from '../../packages/webloom/src/commands/crawl-control.ts'
+import { listeningLogger } from '../crawls/crawl-web.ts'
+
+let redis: RedisServer
+let web: FakeWeb
+beforeAll(async () => {
+  ;[redis, web] = await Promise.all([startRedis(), startFakeWeb({ seed: 5, hosts: 2, pagesPerHost: 5 })])
+})
+afterAll(() => Promise.all([redis.stop(), web[Symbol.asyncDispose]()]))
+
+class Pages extends Spider {
+  override name = 'pages'
+  override startUrls = [...web.seeds]
+  override *parse(): Generator<unknown> {}
+}
+
+const FILTER = { SCHEDULER_DUPEFILTER_KEY: 'shared', DOWNLOAD_DELAY: 60 }
+
+/** Also of a crawl whose record is gone. */
+const clearing = (crawlId: string, force: boolean) => {
+  const set = [`REDIS_URL=${redis.url}`, `CRAWL_ID=${crawlId}`, 'SCHEDULER_DUPEFILTER_KEY=shared']
+  const nowhere = { path: import.meta.dirname, folder: import.meta.dirname, spiders: [], settings: {} }
+  return clear(Pages, { set, force }, nowhere)
+}
+
+test('nothing is deleted while the other crawl asks it, unless that is forced', async () => {
+  const { logger } = listeningLogger()
+  vi.spyOn(console, 'log').mockReturnValue()
+  const other = await assemble(Pages, {
+    layers: { command: { REDIS_URL: redis.url, CRAWL_ID: 'other', ...FILTER } },
+    folder: import.meta.dirname,
+    createLogger: () => logger,
+  })
+  const crawled = other.run()
+  await web.waitForHits(1)
+  const seen = () => redis.command('EXISTS', '{shared}:record')
+  await expect(clearing('lost', false)).rejects.toThrow(
+    /also that of crawl "pages" \(CRAWL_ID other\), .* Nothing was deleted. .*webloom clear pages -s CRAWL_ID=lost -s REDIS_URL=\S+ -s SCHEDULER_DUPEFILTER_KEY=shared --force$/,
+  )
+  expect(await seen()).toBe(1)
+  await clearing('lost', true)
+  expect(await seen()).toBe(0)
+  other.stop('enough')
+  await crawled
+})

@@ -70,7 +70,12 @@ export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/hos
 // A crawl of many workers
 
 export { RedisBudgetBook, type RedisBudgetBookOptions } from './budgets/redis-budget-book.ts'
-export { type AlikeSetting, type AlikeSettings, notedAlikeOf } from './crawl/alike-settings.ts'
+export {
+  type AlikeSetting,
+  type AlikeSettings,
+  comparableValue,
+  notedAlikeOf,
+} from './crawl/alike-settings.ts'
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export {
   CRAWL_FORMAT,

@@ -2,7 +2,7 @@ import { type Logger, scaledTimes, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, stopped, waits } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import type { AlikeSettings } from './alike-settings.ts'
+import { type AlikeSettings, comparableValue } from './alike-settings.ts'
 import type { RedisCrawlRecordOptions } from './redis-crawl-record.ts'
 
 const bench = new CrawlBench()
@@ -62,6 +62,19 @@ test('while a worker is at work, another one is compared with it; alone it goes 
   expect([third.words, await bench.redis.hget(keys.record, 'alike')]).toEqual([
     [],
     expect.stringContaining('"TOLD":"c"'),
+  ])
+})
+
+test('a value that is too long to type is told by its beginning, and the line does not repeat that', async () => {
+  const keys = bench.nextKeys()
+  const long = comparableValue('a'.repeat(500))
+  await joining(keys, settings('a', 'a', long)).opening
+  const second = joining(keys, settings('a', 'a', comparableValue(`${'a'.repeat(499)}b`)))
+  await second.opening
+  expect(second.words).toEqual([
+    expect.stringMatching(
+      /TOLD is a{400}… \(500 characters, SHA-256 \w+\) here and a{400}… .* To have theirs: TOLD as it is written there$/,
+    ),
   ])
 })
 

@@ -3,6 +3,7 @@
  * when a worker comes and no other is at work. What an earlier release has begun notes none, and goes on.
  */
 
+import { hash } from 'node:crypto'
 import { type Logger, silentLogger, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
@@ -24,6 +25,20 @@ export interface AlikeSettings {
   readonly told: readonly AlikeSetting[]
   /** Returns it as it stands on a command line. */
   readonly typed: (name: string, value: string) => string
+}
+
+/** A value that is longer is shown, and noted, by its beginning, as words are to be read; and by the hash of the whole. */
+const VALUE_CHARS_MAX = 400
+
+/** Returns the value of a setting as it is noted, compared and shown. */
+export function comparableValue(text: string): string {
+  if (text.length <= VALUE_CHARS_MAX) return text
+  const whole = hash('sha256', text).slice(0, 12)
+  return `${text.slice(0, VALUE_CHARS_MAX)}… (${text.length} characters, SHA-256 ${whole})`
+}
+
+function isShortened(value: string): boolean {
+  return /… \(\d+ characters, SHA-256 \w+\)$/.test(value)
 }
 
 /** Returns what the record is asked with, as members/alike.lua has it. */
@@ -103,7 +118,11 @@ export function tellOfOthers(
   const words = others.map(
     ({ name, value, why }) => `${name} is ${value} here and ${values.get(name)} there: ${why}`,
   )
-  const line = others.map(({ name }) => typed(name, values.get(name)!)).join(' ')
+  const isLong = ({ name }: AlikeSetting) => isShortened(values.get(name)!)
+  const line = [
+    ...others.filter((one) => !isLong(one)).map(({ name }) => typed(name, values.get(name)!)),
+    ...others.filter(isLong).map(({ name }) => `${name} as it is written there`),
+  ].join(' ')
   logger.warn(
     `the workers at work on ${crawlShown(keys)} have other settings than this one. ${words.join('; ')}. To have theirs: ${line}`,
   )

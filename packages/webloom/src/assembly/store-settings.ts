@@ -8,7 +8,7 @@ import {
   type Settings,
   SettingsError,
 } from '@webloom/core'
-import type { AlikeSetting, AlikeSettings } from '@webloom/queue'
+import { type AlikeSetting, type AlikeSettings, comparableValue } from '@webloom/queue'
 import { typedSetting } from '../loading/typed-spider.ts'
 
 /** Returns what SCHEDULER asks for and does not get, in one line; undefined when there is nothing to say. */
@@ -88,9 +88,6 @@ export function partsOnOneServer(parts: number): string {
  * own record).
  */
 
-/** A longer value is known by its beginning, as words are to be read. */
-const VALUE_CHARS_MAX = 400
-
 const PACE = 'a host is asked at the pace of whichever worker has its turn'
 const FETCHED = 'which pages are fetched depends on which worker gets the page before them'
 const VISITED = 'when a page is visited again depends on which worker fetches it'
@@ -152,6 +149,12 @@ export function alikeSettingsOf(settings: Settings): AlikeSettings {
 
 function alike(settings: Settings, name: SettingName, why: string): AlikeSetting {
   const value: unknown = settings.get(name)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { name, value: text.slice(0, VALUE_CHARS_MAX), why }
+  const text = typeof value === 'string' ? value : JSON.stringify(value, sortedFields)
+  return { name, value: comparableValue(text), why }
+}
+
+/** The order in which fields were written makes no other setting. */
+function sortedFields(_name: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

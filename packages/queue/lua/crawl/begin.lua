@@ -11,7 +11,7 @@
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'alike', 'filter', 'filterSettings', 'fires', 'scheduled', 'lostRuns', 'filterLeft' }
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun', 'shards', 'shardsBefore', 'mode', 'alike', 'unlike', 'filter', 'filterSettings', 'fires', 'scheduled', 'lostRuns', 'filterLeft' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil

@@ -1,12 +1,13 @@
 -- Joins the crawl, or begins or resumes it.
 --
--- Input    todoOf, owe, foundOf, begin, refusalOf, noteAlike; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts, KEYS[6] turn counts
+-- Input    todoOf, owe, foundOf, begin, refusalOf, othersHave, noteAlike, noteUnlike; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts, KEYS[6] turn counts
 --          ARGV[1] {worker, run: id for a new run, format: its form, release: by which it is begun, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
 --          on, flushes: empty queue and filter, persists: what is seen outlives the crawl, shards: how many it has, absent for one, mode: QUEUE_MODE, absent where
 --          either may join, filter: {same, settings} of its dupefilter, absent where any may join, alike: see members/alike.lua, waits: for workers that are
 --          silent and have not signed off, lostRun: of which a shard is lost; where nobody is at work on it, a new one begins}
 --          ARGV[2] the worker's entry as JSON, without `at`
--- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl, `alike` of the workers at work or ""}
+-- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl, which other settings the workers at work have
+--          (see members/alike.lua) or "", 1 where the crawl was to outlive its workers (persists) and this one, alone, has it emptied}
 --          Or {"mode", which, how many shards} for a crawl that was begun in another mode, {"shards", how many} with another number of them,
 --          {"filter", same, settings} with another filter, or what members/refusal.lua answers.
 --          One that an earlier release has begun notes none: the first that joins it notes its own, and where turns are counted it is a crawl in turns.
@@ -16,7 +17,7 @@ local record, workers = KEYS[1], KEYS[2]
 local found = foundOf(record)
 local state = found.state or 'idle'
 local isOver = state == 'finished' and not asked.begins and not asked.wakes
-local others = presentBesides(asked.worker, now - asked.lostMs)
+local others, present = presentBesides(asked.worker, now - asked.lostMs)
 -- After an outage of Redis all are silent, and a moment later they are there again.
 local silent = others == 0 and presentBesides(asked.worker, 0) or 0
 local flushes = others == 0 and asked.flushes and (not found.flushed or state == 'finished')
@@ -69,6 +70,7 @@ if not isOver then
     redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
   end
   noteAlike(record, found.alike, alike, isNew or others == 0)
+  noteUnlike(record, found.unlike, isNew and {} or present, asked.worker, alike.told)
   if asked.mode and not found.mode then
     redis.call('HSET', record, 'mode', asked.mode)
   end
@@ -77,5 +79,6 @@ if not isOver then
   end
   redis.call('HSET', workers, asked.worker, '{"at":' .. nowText .. ',' .. string.sub(ARGV[2], 2))
 end
+local wasKept = not isNew and not isOver and others == 0 and found.persists == '1' and not asked.persists and not asked.flushes
 local told = redis.call('HMGET', record, 'run', 'begunAt', 'runningSince', 'endedAt', 'firstRun')
-return { state, told[1], told[2], told[3], told[4] or '', todoOf(record) or '', told[5] or told[1], others > 0 and not isNew and found.alike or '' }
+return { state, told[1], told[2], told[3], told[4] or '', todoOf(record) or '', told[5] or told[1], not isNew and othersHave(found.alike, found.unlike, present, alike.told) or '', wasKept and 1 or 0 }

@@ -1,14 +1,14 @@
--- How many workers have sent a heartbeat since then.
+-- Which workers have sent a heartbeat since then.
 --
 -- Input    KEYS[2] workers; presentBesides(worker, since (ms))
--- Output   their number, without that worker
+-- Output   their number, without that worker; their ids
 local function presentBesides(worker, since)
-  local count, entries = 0, redis.call('HGETALL', KEYS[2])
+  local ids, entries = {}, redis.call('HGETALL', KEYS[2])
   for n = 1, #entries, 2 do
     local at = tonumber(string.match(entries[n + 1], '^{"at":(%d+)')) or 0
     if entries[n] ~= worker and at >= since then
-      count = count + 1
+      ids[#ids + 1] = entries[n]
     end
   end
-  return count
+  return #ids, ids
 end

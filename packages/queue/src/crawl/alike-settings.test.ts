@@ -157,3 +157,43 @@ test('a crawl that is kept by its record is deleted by no worker that would not 
   await bench.redis.hset(keys.record, 'persists', '1')
   expect(await stopped(record)).toMatchObject({ last: true, owes: false })
 })
+
+test('a worker is told of settings that workers at work have, and not of those of one that has left', async () => {
+  const keys = bench.nextKeys()
+  const told = async (value: string) => {
+    const one = joining(keys, settings('a', 'a', value))
+    await one.opening
+    return one
+  }
+  const first = await told('1')
+  const second = await told('2')
+  expect(second.words).toEqual([expect.stringMatching(/TOLD is 2 here and 1 there.* -s TOLD=1$/)])
+  await first.record.close()
+  const third = await told('2')
+  const fourth = await told('1')
+  expect([third.words, fourth.words]).toEqual([[], [expect.stringMatching(/TOLD is 1 here and 2 there/)]])
+  expect((await told('3')).words).toEqual([
+    expect.stringMatching(/TOLD is 3 here and 2 or 1 there: .* To have theirs: -s TOLD=2$/),
+  ])
+  for (const one of [second, third, fourth]) await one.record.close()
+})
+
+test('a worker that is alone and keeps no crawl is told that it deletes one that was kept', async () => {
+  const keys = bench.nextKeys()
+  const words = async (persists: boolean) => {
+    const one = joining(keys, settings('a', 'a', 'a'), { persists })
+    await one.opening
+    await one.record.ended('memusage_exceeded')
+    await one.record.close()
+    return one.words
+  }
+  expect(await words(true)).toEqual([])
+  expect(await words(true)).toEqual([])
+  expect(await words(false)).toEqual([
+    expect.stringMatching(
+      /was kept on Redis until now .* this worker will delete it: .*kill -9 \d+.* -s SCHEDULER_PERSIST=true$/,
+    ),
+  ])
+  // It has noted that it keeps none.
+  expect(await words(false)).toEqual([])
+})

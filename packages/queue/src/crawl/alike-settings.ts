@@ -91,7 +91,7 @@ export function hasToEndOnReturn(
   [noted = '', name = '', value = '']: readonly string[],
 ): boolean {
   if (!alike || noted === '') return false
-  if (name === '') tellOfOthers(logger, keys, alike, noted)
+  if (name === '') tellJoined(logger, keys, alike, [haveAsNoted(alike, noted), 0])
   else logger.error(othersSince(keys, alike, [name, value]))
   return name !== ''
 }
@@ -105,27 +105,52 @@ function othersSince(
   return `this worker sent no heartbeat for so long that it counted as lost, and ${crawlShown(keys)} goes on with another ${name}, which is ${value} here and ${noted} there: ${why}. This worker ends with other_settings, exit code 1, and deletes nothing; the others fetch what it had. To have it take part again, start it with ${typed(name, noted)}`
 }
 
-/** Tells once of all settings that the workers at work have otherwise. `noted`: the record's field, '' where none is at work. */
-export function tellOfOthers(
+/** Returns which of the settings that are told the record notes otherwise, as members/alike.lua tells it of one worker. */
+function haveAsNoted({ told }: AlikeSettings, noted: string): string {
+  const values = JSON.parse(noted) as Record<string, string>
+  const others = told.filter(({ name, value }) => (values[name] ?? value) !== value)
+  const have = others.map(({ name }) => [name, { [values[name]!]: 1 }])
+  return have.length === 0 ? '' : JSON.stringify(Object.fromEntries(have))
+}
+
+/**
+ * Tells a worker that has joined what it should know of the crawl.
+ *
+ * @param joined how many workers at work have which other values, as members/alike.lua tells it, '' for none; 1 where the crawl was kept and this one, which is alone, keeps none
+ */
+export function tellJoined(
   logger: Logger,
   keys: CrawlRedisKeys,
-  { told, typed }: AlikeSettings,
-  noted: string,
+  alike: AlikeSettings | undefined,
+  [have, wasKept]: readonly unknown[],
 ): void {
-  const values = new Map(Object.entries(JSON.parse(noted || '{}') as Record<string, string>))
-  const others = told.filter(({ name, value }) => (values.get(name) ?? value) !== value)
-  if (others.length === 0) return
+  if (alike && have !== '') logger.warn(othersText(keys, alike, String(have)))
+  if (wasKept === 1) logger.warn(deletingText(keys))
+}
+
+function othersText(keys: CrawlRedisKeys, { told, typed }: AlikeSettings, have: string): string {
+  const counts = Object.entries(JSON.parse(have) as Record<string, Record<string, number>>)
+  const values = new Map(counts.map(mostFirst))
+  const others = told.filter(({ name }) => values.has(name))
   const words = others.map(
-    ({ name, value, why }) => `${name} is ${value} here and ${values.get(name)} there: ${why}`,
+    ({ name, value, why }) => `${name} is ${value} here and ${values.get(name)!.join(' or ')} there: ${why}`,
   )
-  const isLong = ({ name }: AlikeSetting) => isShortened(values.get(name)!)
+  const isLong = ({ name }: AlikeSetting) => isShortened(values.get(name)![0]!)
   const line = [
-    ...others.filter((one) => !isLong(one)).map(({ name }) => typed(name, values.get(name)!)),
+    ...others.filter((one) => !isLong(one)).map(({ name }) => typed(name, values.get(name)![0]!)),
     ...others.filter(isLong).map(({ name }) => `${name} as it is written there`),
   ].join(' ')
-  logger.warn(
-    `the workers at work on ${crawlShown(keys)} have other settings than this one. ${words.join('; ')}. To have theirs: ${line}`,
-  )
+  return `workers at work on ${crawlShown(keys)} have other settings than this one. ${words.join('; ')}. To have theirs: ${line}`
+}
+
+function mostFirst([name, counts]: [string, Record<string, number>]): [string, string[]] {
+  const byCount = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  return [name, byCount.map(([value]) => value)]
+}
+
+/** By its end, in whatever order, the crawl is gone. */
+function deletingText(keys: CrawlRedisKeys): string {
+  return `${crawlShown(keys)} was kept on Redis until now (SCHEDULER_PERSIST was true), and this worker will delete it: SCHEDULER_PERSIST is false here, so the last worker that leaves empties queue and dupefilter, also after Ctrl-C or webloom stop. To keep it, kill this process (kill -9 ${process.pid}), and ten seconds later start it with -s SCHEDULER_PERSIST=true`
 }
 
 /** Resolves to settings in which the workers of a crawl are alike, by name, as text. */

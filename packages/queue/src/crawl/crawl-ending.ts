@@ -94,7 +94,7 @@ export class CrawlEnding {
       if (todo === 'queue' && persists) this.#logger.info(comesBack ? VISITS_STAY : MET_STAYS)
       // What is left in other shards than the home: that may yet get its data back.
       if (todo === 'shards' && persists) {
-          if (await this.#isLeftOut(signal)) await this.#refuse()
+        if (await this.#isLeftOut(signal)) await this.#refuse()
         isWhole = true
       }
       await this.#do(todo)

@@ -70,7 +70,7 @@ import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-k
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
-import { tellOfOthers } from './alike-settings.ts'
+import { tellJoined } from './alike-settings.ts'
 import type { FixedWhenBegun } from './crawl-format.ts'
 import {
   type CrawlLeft,
@@ -187,11 +187,11 @@ export class RedisCrawlRecord implements CrawlRecord {
       ...{ begins: this.#begins, wakes: this.#wakes, flushes: this.#flushes, persists: this.#persists },
       ...{ fixed: this.#fixed, logger: this.#logger, times: this.#times },
     })
-    const [state, id, begunAt, runningSince, endedAt, todo, firstRun, alike] = told
+    const [state, id, begunAt, runningSince, endedAt, todo, firstRun, othersHave, wasKept] = told
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }
-    if (this.#fixed.alike) tellOfOthers(this.#logger, this.#keys, this.#fixed.alike, String(alike))
+    tellJoined(this.#logger, this.#keys, this.#fixed.alike, [othersHave, wasKept])
     this.#firstRun = String(firstRun)
     this.#run = { id: String(id), begunAt: Number(begunAt), runningSince: Number(runningSince) }
     return { begun: id !== this.#newRunId, ...(isEmptied(todo as Todo) && { anew: true }) }

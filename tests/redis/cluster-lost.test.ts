@@ -60,6 +60,13 @@ test.concurrent(
     await redis.command('DEL', `webloom:{pages@${crawl}}:record`)
     expect((await worker.exited).code).toBe(1)
     const fetched = (await web.hits()).length
+    const said = async (...words: string[]) => (await folder.run(...words)).stdout
+    expect(await said('status', 'pages')).toMatch(
+      new RegExp(
+        `^crawl "pages" .* idle\n +last run +begun .* lost with its Redis .crawl_lost. after [1-9]\\d* pages?\\. All runs: {2}webloom runs pages -s CRAWL_ID=${crawl}\n`,
+      ),
+    )
+    expect(await said('runs', 'pages')).toMatch(/ lost /)
     for (const again of [[], ['--new']]) {
       const words = ['-s', 'DUPEFILTER_SHARDS=2', '-s', 'SCHEDULER_PERSIST=true', ...again]
       const { code, stderr } = await folder.worker('b', ...words).exited
@@ -69,6 +76,14 @@ test.concurrent(
       )
     }
     expect((await web.hits()).length).toBe(fetched)
+    expect(await said('status', 'pages')).toMatch(/ stopped, .*\(crawl_lost\)\n/)
+    expect(JSON.parse(await said('scale', 'pages', '--json'))).toMatchObject({
+      desired: 1,
+      words: expect.stringContaining('is gone from its Redis'),
+    })
+    expect(await said('stop', 'pages')).toMatch(
+      /gone from Redis at .*To crawl again, run webloom clear pages/,
+    )
     const anew = await folder.worker('c', '-s', 'DUPEFILTER_SHARDS=2', '-s', 'DOWNLOAD_DELAY=0').exited
     expect(anew.code, anew.stderr).toBe(0)
     expect(messagesOf(anew)).toContainEqual(

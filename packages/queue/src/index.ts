@@ -87,7 +87,13 @@ export {
   type QueueMode,
   refuseOtherFormat,
 } from './crawl/crawl-format.ts'
-export { CRAWL_LOST, type CrawlLeft, OTHER_SETTINGS, REQUESTS_LEFT } from './crawl/crawl-leaving.ts'
+export {
+  CRAWL_LOST,
+  type CrawlLeft,
+  NOT_OPENED,
+  OTHER_SETTINGS,
+  REQUESTS_LEFT,
+} from './crawl/crawl-leaving.ts'
 export { joinedRunOf } from './crawl/crawl-run.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {

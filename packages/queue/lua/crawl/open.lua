@@ -56,7 +56,7 @@ elseif not isOver and (state ~= 'running' or others == 0) then
   if state ~= 'running' then
     redis.call('HINCRBY', record, 'resumed', 1)
   end
-  redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'emptied', unpack(state ~= 'running' and { 'paused' } or {}))
+  redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'emptied', 'refusedAs', unpack(state ~= 'running' and { 'paused' } or {}))
   if flushes then
     redis.call('HDEL', record, 'startCursor', 'startEnded', 'startOwner', 'startUntil')
     owe(record, 'all', found.untilMs or '', found.holder or '')

@@ -18,6 +18,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { untilTaken } from '../redis/until-taken.ts'
+import { CRAWL_LOST } from './crawl-leaving.ts'
 import { newRunId } from './crawl-run.ts'
 import { doOwed, oweFilter, type Todo } from './crawl-todo.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
@@ -53,6 +54,8 @@ export interface CrawlEndingOptions {
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
+
+const refusedScript = new OomSafeScript('members/refused.lua')
 
 /** For so long a Redis that takes no writes is tried again by a worker that leaves; then it is the next worker's to do. */
 const TIDY_AGAIN_MS_MAX = 5000
@@ -143,8 +146,14 @@ export class CrawlEnding {
   }
 
   async #refuse(): Promise<void> {
-    const { lostBefore, filter, keys } = this.#options
-    if (lostBefore) throw lostBefore((await filter.crawlsBesides?.(keys.queueName)) ?? [])
+    const { redis, keys, record, lostBefore, filter } = this.#options
+    if (!lostBefore) return
+    // Who looks at the crawl is told so, and not that somebody stopped it. A Redis that does not take that now has one line less.
+    const noting = refusedScript.run(redis, [keys.record], [record.run.id, CRAWL_LOST])
+    await noting.catch((err: unknown) =>
+      this.#logger.debug({ err }, 'why this worker is refused could not be noted'),
+    )
+    throw lostBefore((await filter.crawlsBesides?.(keys.queueName)) ?? [])
   }
 
   /** Called when the queue has lost this crawl. @param words for the log */

@@ -46,6 +46,18 @@ export const ENDS_OF_ONE_WORKER = [
   CRAWL_LOST,
   OTHER_SETTINGS,
 ]
+
+/** That of a run whose last worker has left before it was open: so does one that refuses what the run finds there. */
+export const NOT_OPENED = 'not_opened'
+
+/** Returns the finish reason as people are told it. `refusedAs`: the record's field, see members/refused.lua. */
+export function reasonTold(
+  finishReason: string | null | undefined,
+  refusedAs: string | null | undefined,
+): string | null {
+  return (finishReason === NOT_OPENED && refusedAs) || finishReason || null
+}
+
 /** What is left to do for a worker that has left. */
 export interface CrawlLeft {
   /** No other worker is present. */

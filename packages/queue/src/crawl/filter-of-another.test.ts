@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, finished, stopped } from '../../testing/crawl-bench.ts'
 import { EMPTIED, ENDING_TIMES, endingWorker, type LostBefore } from '../../testing/ending-worker.ts'
 import { adoptCrawl } from '../outside/crawl-control.ts'
+import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { joinedRunOf } from './crawl-run.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
@@ -27,6 +28,8 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
       await expect(worker.ending.enter()).rejects.toThrow('lost before')
       expect(worker.steps).toEqual([])
       await worker.record.leave()
+      const seen = await readCrawl({ redis: bench.redis, keys, statsKey: 'none' })
+      expect([seen.state, seen.finishReason]).toEqual(['stopped', 'crawl_lost'])
     }
     lost.isKnown = false
     const next = workerOf(keys, { lost, persists: true })

@@ -204,4 +204,14 @@ test('a run whose crawl is gone from Redis is kept as lost, with what the first 
     alerts: [alert],
   })
   expect((await readRuns(bench.redis, keys)).map(({ run, state }) => [run, state])).toEqual([['r1', 'lost']])
+  // As a sample has kept them.
+  const sampled = { ...JSON.parse((await bench.redis.hget(keys.runs, 'r1'))!), state: 'running' }
+  for (const [pages, kept] of [
+    [0, 3],
+    [9, 9],
+  ] as const) {
+    await bench.redis.hset(keys.runs, 'r1', JSON.stringify({ ...sampled, pages }))
+    const lost = await log.keepLost(runFigures({ response_received_count: 3 }))
+    expect(lost).toMatchObject({ state: 'lost', finishReason: 'crawl_lost', pages: kept })
+  }
 })

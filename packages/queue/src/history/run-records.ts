@@ -15,7 +15,7 @@ import {
   unsentOf,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { CRAWL_LOST } from '../crawl/crawl-leaving.ts'
+import { CRAWL_LOST, reasonTold } from '../crawl/crawl-leaving.ts'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -51,8 +51,21 @@ export async function keepLostRun(
 ): Promise<RunSeen> {
   const lost = { ...known, state: 'lost', finishReason: CRAWL_LOST } as const
   const stored: StoredRun = { form: FORM, ...lost, begunAt: known.begunAt.getTime(), endedAt: Date.now() }
-  await redis.hsetnx(keys.runs, known.run, JSON.stringify(stored))
+  if ((await redis.hsetnx(keys.runs, known.run, JSON.stringify(stored))) === 0)
+    await endLost(redis, keys, stored)
   return (await readRun(redis, keys, known.run)) ?? seenRun(lost)
+}
+
+/** A sample has kept it while it went on, with the figures of all workers then. This worker alone may have counted more since. */
+async function endLost(redis: Redis, keys: CrawlRedisKeys, lost: StoredRun): Promise<void> {
+  const kept = parsed((await redis.hget(keys.runs, lost.run)) ?? '') as StoredRun | undefined
+  if (kept?.state !== 'running') return
+  const ended = kept.pages > lost.pages ? { ...kept, ...endOf(lost) } : lost
+  await redis.hset(keys.runs, lost.run, JSON.stringify(ended))
+}
+
+function endOf({ state, finishReason, endedAt }: StoredRun) {
+  return { state, finishReason, endedAt }
 }
 
 /** A run, and what monitors have noted of it. */
@@ -200,15 +213,16 @@ function unlessForeign<T>(onForeign: () => void, none: T): (error: unknown) => T
 }
 
 /** Of the crawl's record, as `asItStands` reads it. */
-const STANDING = ['run', 'state', 'endedAt', 'finishReason'] as const
+const STANDING = ['run', 'state', 'endedAt', 'finishReason', 'refusedAs'] as const
 
 /** The crawl's record knows first how the last run ended; a run that it does not speak of any more is over. */
 function asItStands(
   run: RunRecord,
-  [current, state, endedAt, finishReason]: readonly (string | null | undefined)[],
+  [current, state, endedAt, reason, refusedAs]: readonly (string | null | undefined)[],
 ): RunRecord {
   if (run.run !== current) return run.state === 'running' ? { ...run, state: 'lost' } : run
   const { endedAt: _before, finishReason: _why, ...rest } = run
+  const finishReason = reasonTold(reason, refusedAs)
   return {
     ...rest,
     state: (state ?? 'lost') as RunSeen['state'],

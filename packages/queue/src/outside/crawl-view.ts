@@ -2,6 +2,7 @@
 
 import { type CrawlState, type CrawlStatus, type HostView, redisNowMs } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { reasonTold } from '../crawl/crawl-leaving.ts'
 import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
 import { readTold } from '../members/crawl-stats.ts'
@@ -73,7 +74,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     run: record.get('run') ?? null,
     begunAt,
     endedAt: dateOf(record.get('endedAt')),
-    finishReason: record.get('finishReason') ?? null,
+    finishReason: reasonTold(record.get('finishReason'), record.get('refusedAs')),
     start: {
       cursor: Number(record.get('startCursor') ?? 0),
       ended: record.get('startEnded') === '1',

@@ -2,6 +2,7 @@
 
 import type { CrawlName } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { NOT_OPENED } from '../crawl/crawl-leaving.ts'
 import { stopCrawl } from '../outside/crawl-control.ts'
 import { readPresence } from '../outside/crawl-view.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -12,8 +13,6 @@ import { addUntold } from './untold.ts'
 
 /** The finish reason of such a run. */
 export const REFUSED = 'refused'
-/** That of a run whose last worker has left before it was open: so does one that refuses what the run finds there. */
-const NOT_OPENED = 'not_opened'
 
 /**
  * Ends the run and notes for its schedule why; its next hour tries it again. Resolves to the schedule's name; does nothing, and resolves to

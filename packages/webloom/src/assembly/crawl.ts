@@ -6,10 +6,12 @@ import {
   type Logger,
   linesAt,
   type QueueOrder,
+  runFigures,
   type Settings,
   type Signals,
   type StatsCollector,
   type StatValue,
+  within,
 } from '@webloom/core'
 import { CRAWL_LOST } from '@webloom/queue'
 import type { CrawlMonitors, Engine, Response, Spider } from '@webloom/spider'
@@ -24,6 +26,9 @@ import {
 import { closeExtension, type ToClose } from '../outcome/to-close.ts'
 import { refuseVisitedPages } from './recrawl/recrawl-refusals.ts'
 import type { CrawlStore } from './store-port.ts'
+
+/** Its Redis has just lost all, and may be away. */
+const KEEP_ANSWER_MS_MAX = 5000
 
 /** Which implementations run, for the start banner. */
 export interface CrawlParts {
@@ -167,6 +172,7 @@ export class Crawl {
           reason === CRAWL_LOST
             ? await monitors.lost(this.#leaving.signal)
             : await monitors.ended(this.#leaving.signal)
+      else if (reason === CRAWL_LOST) await this.#keepLostRun()
       await store.record.close()
       for (const extension of extensions) await closeExtension(extension, this.#options)
       store.disconnect()
@@ -176,6 +182,16 @@ export class Crawl {
   /** Called in place of `run`, for a crawl that was only tried. */
   async letGo(): Promise<void> {
     await this.#options.toClose[Symbol.asyncDispose]()
+  }
+
+  /** Keeps for `webloom runs` what is known of it; monitors do so themselves. */
+  async #keepLostRun(): Promise<void> {
+    const { store, stats, logger } = this.#options
+    const keeping = store.runLog.keepLost?.(runFigures(stats.snapshot()))
+    if (keeping)
+      await within(KEEP_ANSWER_MS_MAX, 'keeping the lost run', keeping).catch((err: unknown) =>
+        logger.warn({ err }, 'the lost run could not be kept, so webloom runs does not show it'),
+      )
   }
 
   /** Each worker tells its own: the lines that say more are in its log. */

@@ -1,7 +1,7 @@
 /** `webloom pause|resume|stop|clear`: what all workers of a crawl are told, within two seconds. */
 
 import { UsageError } from '@webloom/core'
-import { crawlShown, pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
+import { CRAWL_LOST, crawlShown, pauseCrawl, readCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { clearFromOutside } from '../assembly/clear-crawl.ts'
 import {
@@ -10,6 +10,7 @@ import {
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { lostCrawlOf, stoppedLost } from '../outcome/crawl-lost-text.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
@@ -33,7 +34,9 @@ export async function stop(
   config: LoadedConfig,
 ): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    const { finishReason } = await readCrawl(crawl)
     if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl)
+    if (finishReason === CRAWL_LOST) return console.log(lostStop(crawl))
     // As its workers have it: what is set here is for nobody.
     const persists = (await crawl.redis.hget(crawl.keys.record, 'persists')) === '1'
     console.log(
@@ -60,6 +63,10 @@ export async function clear(
       )
     console.log(`${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`)
   })
+}
+
+function lostStop({ crawler, shown }: CrawlFromOutside): string {
+  return stoppedLost(lostCrawlOf(crawler.spider, crawler.settings, shown))
 }
 
 function noCrawl({ keys, typed }: CrawlFromOutside): UsageError {

@@ -229,6 +229,8 @@ function report(
   const print = (text: string) => (isStdoutTaken ? process.stderr.write(`${text}\n`) : console.log(text))
   if (json) return void print(visibleJson(JSON.stringify({ from, to, written, left })))
   const requests = (count: number) => `${grouped(count)} request${count === 1 ? '' : 's'}`
-  print(`wrote ${requests(written)} of ${visible(from)} to ${visible(to)}; they still wait there, too`)
+  print(
+    `wrote ${requests(written)} of ${visible(from)} to ${visible(to)}${written > 0 ? '; they still wait there, too' : ''}`,
+  )
   if (left > 0) print(`${requests(left)} could not be written`)
 }

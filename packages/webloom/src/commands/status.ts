@@ -11,7 +11,16 @@ import {
   type UnsentSeen,
   unsentWords,
 } from '@webloom/core'
-import { crawlShown, readHostLists, readRun, readSlots, whileRecordAnswers } from '@webloom/queue'
+import {
+  CRAWL_LOST,
+  crawlShown,
+  type RunRecord,
+  readHostLists,
+  readRun,
+  readRuns,
+  readSlots,
+  whileRecordAnswers,
+} from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
@@ -33,6 +42,13 @@ export interface StatusFlags extends OutsideFlags {
 }
 
 interface Status extends CrawlStatus {
+  /** The last run, where no crawl is there because Redis has lost it; null otherwise. */
+  readonly lostRun:
+    | (Pick<RunRecord, 'begunAt' | 'endedAt' | 'pages' | 'items'> & {
+        /** The line that shows all runs, to be typed. */
+        readonly more: string
+      })
+    | null
   /** What is spent of each of BUDGETS. */
   readonly budgets: readonly BudgetSeen[]
   /** What monitors have found in the run, in order. */
@@ -66,7 +82,16 @@ async function statusOf(crawl: CrawlFromOutside, host: string | null): Promise<S
   const hostLists = await readHostLists(crawl.redis, crawl.keys, present)
   const run = seen.run === null ? undefined : await readRun(crawl.redis, crawl.keys, seen.run)
   const { alerts = [], unsent = [] } = run ?? {}
-  return { ...seen, budgets: await readBudgets(crawl), alerts, unsent, hosts, hostLists, host }
+  const lostRun = seen.state === 'idle' ? await lostRunOf(crawl) : null
+  return { ...seen, lostRun, budgets: await readBudgets(crawl), alerts, unsent, hosts, hostLists, host }
+}
+
+async function lostRunOf({ redis, keys, typed }: CrawlFromOutside): Promise<Status['lostRun']> {
+  const [run] = await readRuns(redis, keys)
+  if (run?.finishReason !== CRAWL_LOST) return null
+  const { begunAt, endedAt, pages, items } = run
+  const more = `${commandName()} runs ${typed}`
+  return { begunAt, pages, items, more, ...(endedAt && { endedAt }) }
 }
 
 async function hostsOf(crawl: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
@@ -82,6 +107,7 @@ export function statusLines(seen: Status, now: number): string[] {
   const ended = endedAt ? `, ended ${endedAt}${finishReason ? ` (${finishReason})` : ''}` : ''
   return [
     `${crawlShown({ queueName: crawl })}   ${state}${paused ? ', paused' : ''}${flushing ? ', being emptied' : ''}${since}${ended}`,
+    ...lostLines(seen),
     ...queueLines(seen),
     ...limitLines(seen),
     ...workerLines(seen, now),
@@ -93,6 +119,12 @@ export function statusLines(seen: Status, now: number): string[] {
     ...hostListLines(seen),
     ...seen.servers.flatMap(serverLines),
   ]
+}
+
+function lostLines({ lostRun }: Status): string[] {
+  if (lostRun === null) return []
+  const words = `begun ${lostRun.begunAt.toISOString()}, lost with its Redis (crawl_lost) after ${counted(lostRun.pages, 'page')}`
+  return [row('last run', `${words}. All runs:  ${lostRun.more}`)]
 }
 
 function queueLines({ counts, shards, silentShards, start, state }: Status): string[] {

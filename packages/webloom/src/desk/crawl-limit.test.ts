@@ -22,6 +22,7 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
   ended: [
     [{ ...well, state: 'idle' }, /No run is known/],
     [{ ...well, state: 'stopped', finishReason: 'enough' }, /stopped \(enough\)/],
+    [{ ...well, state: 'stopped', finishReason: 'crawl_lost' }, /is gone from its Redis/],
     [{ ...well, state: 'finished' }, /has finished/],
     [{ ...well, flushing: true }, /being emptied/],
   ],

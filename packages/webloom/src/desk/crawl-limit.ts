@@ -1,6 +1,7 @@
 /** What keeps a crawl from going faster at this moment, in words: the first of these that holds. */
 
 import type { CrawlLimit, CrawlStatus } from '@webloom/core'
+import { CRAWL_LOST } from '@webloom/queue'
 import { byteSize, counted, grouped } from '../terminal/figures.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
@@ -33,7 +34,10 @@ function ended({ state, finishReason }: StatusFigures): CrawlLimit | undefined {
   if (state === 'running') return undefined
   const words = {
     idle: 'No run is known. The next worker begins one.',
-    stopped: `It was stopped (${finishReason ?? 'stopped'}). The next worker goes on with what waits.`,
+    stopped:
+      finishReason === CRAWL_LOST
+        ? 'What was queued of it is gone from its Redis (crawl_lost). The next worker begins it from the start, or says what to do.'
+        : `It was stopped (${finishReason ?? 'stopped'}). The next worker goes on with what waits.`,
     finished: 'It has finished: nothing waits, and nothing is in flight.',
   }[state]
   return { kind: 'ended', words }

@@ -66,6 +66,11 @@ export function usedBy(besides: readonly string[]): string {
   return `The dupefilter is also that of ${names}, and was asked for ${besides.length === 1 ? 'it' : 'them'} in the last ten minutes`
 }
 
+/** Returns what `webloom stop` says of it. */
+export function stoppedLost(lost: LostCrawl): string {
+  return `stopped before: what was queued of this crawl is gone from Redis at ${lost.redis} (crawl_lost). ${DATA_BACK}. ${wayOut(lost)}`
+}
+
 const EMPTIED =
   'a server was emptied (FLUSHALL), came back without its data (appendonly no), or keys were deleted or evicted'
 

@@ -187,6 +187,8 @@ test.each([
     1,
     /1 start URL waits/,
   ],
+  [{ state: 'stopped' as const, finishReason: 'crawl_lost', ...NOTHING_QUEUED }, 1, /gone from its Redis/],
+  [{ state: 'stopped' as const, finishReason: 'not_opened' }, 1, /could not begin/],
   [{ ...NOTHING_QUEUED, seeds: seedsWaiting(0) }, 0, /nothing is queued, and no start URL/],
   [{ state: 'finished' as const }, 0, /finished/],
   [{ state: 'finished' as const, seeds: seedsWaiting(2) }, 1, /2 start URLs wait/],

@@ -18,6 +18,7 @@ import {
   silentWords,
   type WorkerSeen,
 } from '@webloom/core'
+import { CRAWL_LOST, NOT_OPENED } from '@webloom/queue'
 import { counted, grouped } from '../../terminal/figures.ts'
 import { SHOWN_MS, ShownSpeeds } from './shown-speeds.ts'
 
@@ -147,6 +148,8 @@ function notRunning(status: WorkersWantedInput['status'], present: number): Deci
       : undefined
   }
   const areWorkersEnded = state === 'stopped' && finishReason === WORKERS_ENDED
+  if (state === 'stopped' && finishReason === CRAWL_LOST) return { desired: 1, words: LOST_WORDS }
+  if (state === 'stopped' && finishReason === NOT_OPENED) return { desired: 1, words: REFUSED_WORDS }
   if (state === 'stopped' && !areWorkersEnded) return { desired: 0, words: 'the crawl was stopped' }
   if (seeds && seeds.waiting > 0)
     return {
@@ -165,6 +168,11 @@ function notRunning(status: WorkersWantedInput['status'], present: number): Deci
     ? { desired: 0, words: 'no crawl is begun, and no start URL waits' }
     : { desired: 1, words: 'no crawl is begun yet: the first worker begins it' }
 }
+
+// Nobody has ended these: none is to be sent away in silence.
+const LOST_WORDS =
+  'what was queued of the crawl is gone from its Redis (crawl_lost): the first worker begins it from the start, or says what to do'
+const REFUSED_WORDS = 'its last worker could not begin (not_opened): the next one does, or says why not'
 
 function isDone({ counts, start, seeds }: WorkersWantedInput['status']): boolean {
   return (

@@ -127,3 +127,18 @@ test('an import that is killed leaves its number on Redis for a day at most', as
   expect(ttlMs).toBeGreaterThan(0)
   expect(ttlMs).toBeLessThanOrEqual(24 * 3_600_000)
 })
+
+test('the worker that goes on with what was brought is of the same crawl, and keeps it where it was kept; of nothing it is not said that it waits', async () => {
+  const { record } = crawlRedisKeys({ spider: 'quotes', crawlId: null, keyPrefix: 't:' })
+  const kept = { state: 'stopped', run: 'r1', firstRun: 'r1', format: '2', persists: '1', startEnded: '1' }
+  await client.hset(record, kept)
+  const inIt = ['quotes.mjs', '-s', 'REDIS_KEY_PREFIX=t:']
+  const none = await run('export', ...inIt)
+  expect(none.stderr).toMatch(/wrote 0 requests of .* to standard output\n/)
+  await writeFile(folder.join('one.jsonl'), '{"v":1,"url":"http://a.test/1"}\n')
+  const brought = await run('import', 'one.jsonl', ...inIt)
+  expect(brought.stdout, brought.stderr).toContain(
+    'webloom worker quotes.mjs -s REDIS_KEY_PREFIX=t: -s SCHEDULER_PERSIST=true  goes on with them',
+  )
+  expect((await run('export', ...inIt)).stderr).toMatch(/wrote 1 request of .*; they still wait there, too/)
+})

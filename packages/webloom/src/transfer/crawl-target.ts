@@ -42,7 +42,7 @@ export interface CrawlTarget {
   readonly crawler: CrawlerFromOutside
   /** For messages. */
   readonly shown: string
-  /** What goes on with the crawl. */
+  /** What goes on with the crawl; known when it is adopted. */
   readonly goesOnBy: string
   /** Gives requests their ids. */
   readonly fingerprinter: Fingerprinter
@@ -136,7 +136,7 @@ function targetOnRedis(
 ): CrawlTarget {
   const { crawler, redis, keys, shown } = crawl
   const doneKey = `${keys.noted}:imported`
-  let hasForgotten = false
+  let [hasForgotten, wasKept] = [false, false]
   const { count, filter: noted, tell } = shards
   const mode = crawler.settings.get('QUEUE_MODE')
   const inShards = { shards: count, mode, filter: noted, ...(tell && { tellShards: tell }) }
@@ -146,11 +146,17 @@ function targetOnRedis(
   return {
     crawler,
     shown: `${crawlShown(keys)} on ${shown}`,
-    goesOnBy: `${commandName()} worker ${typedWorker(crawler.spider, crawler.settings)}`,
+    get goesOnBy() {
+      // A worker without it would delete at its end what a crawl before it has kept.
+      const keeps = wasKept && !persistsOf(crawler.settings) ? ' -s SCHEDULER_PERSIST=true' : ''
+      return `${commandName()} worker ${typedWorker(crawler.spider, crawler.settings)}${keeps}`
+    },
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,
     async adopt(options) {
-      hasForgotten ||= (await redis.hexists(keys.record, 'emptied')) === 1
+      const [emptied, persists] = await redis.hmget(keys.record, 'emptied', 'persists')
+      hasForgotten ||= emptied != null
+      wasKept = emptied == null && persists === '1'
       await beforeAdopt()
       const { found, runName } = await adoptCrawl(crawl, { ...options, ...inShards })
       end.wasHeld()

@@ -2,10 +2,9 @@ import { Settings } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { alikeSettingsOf } from './store-settings.ts'
 
-const slotsNoted = (slots: object) =>
-  alikeSettingsOf(new Settings({ DOWNLOAD_SLOTS: JSON.stringify(slots) })).told.find(
-    ({ name }) => name === 'DOWNLOAD_SLOTS',
-  )!.value
+const slotsNoted = (slots: Record<string, Record<string, number>>) =>
+  alikeSettingsOf(new Settings({ DOWNLOAD_SLOTS: slots })).told.find(({ name }) => name === 'DOWNLOAD_SLOTS')!
+    .value
 
 test('DOWNLOAD_SLOTS is the same in whatever order it is written', () => {
   const one = slotsNoted({ 'a.test': { delay: 2, concurrency: 1 }, 'b.test': { delay: 3 } })

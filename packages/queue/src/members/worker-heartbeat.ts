@@ -271,13 +271,8 @@ export class WorkerHeartbeat implements OtherWorkers {
     const entry = workerEntry(workerId, this.#startedAt, activity, place)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true }, place)
     this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, '', this.#times.silenceMs, '', ''])
-    const beat = [
-      workerId,
-      id,
-      entry,
-      this.#isNoted ? '' : alikeOnReturn(this.#options.alike),
-      this.#times.silenceMs,
-    ]
+    const comparedBy = this.#isNoted ? '' : alikeOnReturn(this.#options.alike)
+    const beat = [workerId, id, entry, comparedBy, this.#times.silenceMs]
     const sampleEveryMs = this.#options.obeys.onSampleDue ? this.#times.sampleEveryMs : ''
     const report = this.#hostReport.due()
     const args = [...beat, report.text, sampleEveryMs]

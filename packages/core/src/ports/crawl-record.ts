@@ -8,9 +8,10 @@
 export interface CrawlRecord {
   /**
    * Takes part in the crawl, and resolves to what is known of it. Rejects with WL_JOBDIR_LOCKED when another process has a
-   * crawl that only one may have.
+   * crawl that only one may have. It may have to wait for workers of a crawl that is lost; when `signal` fires, it rejects with its reason,
+   * and this process takes no part.
    */
-  open(): Promise<CrawlPast>
+  open(signal?: AbortSignal): Promise<CrawlPast>
   /** Lets go of what `open` took. */
   close(): Promise<void>
   /**

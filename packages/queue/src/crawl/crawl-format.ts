@@ -103,7 +103,7 @@ export interface FixedWhenBegun {
   /** Absent: any filter may join. */
   readonly filter?: CrawlsFilter
   /** Resolves to the run of a crawl a shard of which is lost, in whose place another is to begin; throws where none is to. */
-  readonly lostRun?: () => Promise<string | undefined>
+  readonly lostRun?: (signal?: AbortSignal) => Promise<string | undefined>
   /** Absent: whatever they are. */
   readonly alike?: AlikeSettings
   /** The crawl as it is typed. Default: by its name. */

@@ -41,6 +41,8 @@ export interface OpeningOptions {
   readonly fixed: FixedWhenBegun
   readonly logger: Logger
   readonly times: ProtocolTimes
+  /** When it fires, waiting ends, and the opening rejects with its reason. */
+  readonly signal: AbortSignal | undefined
 }
 
 const openScript = new OomSafeScript(
@@ -56,9 +58,9 @@ const openScript = new OomSafeScript(
 
 /** Resolves to what the record tells of the crawl, as crawl/open.lua has it. Rejects with WL_CRAWL_FORMAT for one of another release, and for one that has what this worker has otherwise. */
 export async function openCrawl(opening: OpeningOptions): Promise<(string | number)[]> {
-  const { redis, keys, workerId, fixed, logger, times } = opening
+  const { redis, keys, workerId, fixed, logger, times, signal } = opening
   await refuseOtherFormat({ ...fixed, redis, keys })
-  const lostRun = await fixed.lostRun?.()
+  const lostRun = await fixed.lostRun?.(signal)
   const ask = async (waits: boolean) => {
     const asked = { ...askedBy(opening), lostRun, waits }
     const entry = workerEntry(workerId, new Date())
@@ -71,7 +73,8 @@ export async function openCrawl(opening: OpeningOptions): Promise<(string | numb
   let told = await ask(true)
   if (told[0] === 'silent') logger.info(waitingText(Number(told[1]), times.members.lostAfterMs))
   while (told[0] === 'silent') {
-    await sleep(times.record.todoPollMs)
+    await sleep(times.record.todoPollMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+    signal?.throwIfAborted()
     told = await ask(performance.now() < untilMs)
   }
   refuseOther(keys, fixed, told)

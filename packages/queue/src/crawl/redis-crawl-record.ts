@@ -181,11 +181,11 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   /** Rejects with WL_CRAWL_FORMAT for a crawl of another release. */
-  async open(): Promise<CrawlPast> {
+  async open(signal?: AbortSignal): Promise<CrawlPast> {
     const told = await openCrawl({
       ...{ redis: this.#redis, keys: this.#keys, workerId: this.#workerId, newRunId: this.#newRunId },
       ...{ begins: this.#begins, wakes: this.#wakes, flushes: this.#flushes, persists: this.#persists },
-      ...{ fixed: this.#fixed, logger: this.#logger, times: this.#times },
+      ...{ fixed: this.#fixed, logger: this.#logger, times: this.#times, signal },
     })
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun, othersHave, wasKept] = told
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {

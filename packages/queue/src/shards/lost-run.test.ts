@@ -26,7 +26,7 @@ test.each([
 
 const times = scaledTimes(0.1)
 
-async function waiting() {
+async function waiting(signal?: AbortSignal) {
   const keys = bench.nextKeys()
   await bench.redis.hset(keys.record, { run: 'r', state: 'running', shards: '2' })
   const beats = async () => {
@@ -41,11 +41,11 @@ async function waiting() {
   const told = Promise.withResolvers<void>()
   const found = vi.fn()
   const run = lostRunFor({
-    ...{ redis: bench.redis, keys, shards: 2, persists: false, flushes: false, times },
+    ...{ redis: bench.redis, keys, shards: 2, persists: false, flushes: false, times, signal },
     refusal: () => new Error('a shard is gone'),
     logger: { ...silentLogger, info: () => told.resolve() },
   })
-  void run.then(found)
+  run.then(found, found)
   await told.promise
   return { keys, beats, run, found }
 }
@@ -75,4 +75,12 @@ test('one that neither ends nor is lost is joined in the end: it knows better', 
   }
   // The record then does not begin another run, as that worker is there.
   expect(await run).toBe('r')
+})
+
+test('a worker that is told to end waits for none', async () => {
+  const ending = new AbortController()
+  const { keys, run } = await waiting(ending.signal)
+  ending.abort()
+  await expect(run).rejects.toBe(ending.signal.reason)
+  expect(await bench.redis.hkeys(keys.workers)).toEqual(['killed'])
 })

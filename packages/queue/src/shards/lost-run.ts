@@ -39,6 +39,8 @@ interface BeginningWorker {
   /** Returns the error of a worker that is not to begin another run. */
   readonly refusal: () => Error
   readonly logger: Logger
+  /** When it fires, the wait rejects with its reason. */
+  readonly signal?: AbortSignal | undefined
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
@@ -49,7 +51,7 @@ interface BeginningWorker {
  * A killed worker looks present for a while, and those that live end the crawl within seconds. Who joined them would end with it, and have fetched nothing.
  */
 export async function lostRunFor(worker: BeginningWorker): Promise<string | undefined> {
-  const { shards, persists, flushes, refusal, logger, times = PROTOCOL_TIMES } = worker
+  const { shards, persists, flushes, refusal, logger, signal, times = PROTOCOL_TIMES } = worker
   let run = shards > 1 ? await lostRunOf(worker.redis, worker.keys) : undefined
   if (run === undefined) return undefined
   if (persists && !flushes) throw refusal()
@@ -58,7 +60,8 @@ export async function lostRunFor(worker: BeginningWorker): Promise<string | unde
   const untilMs = performance.now() + lostAfterMs + beatEveryMs
   for (let looks = 0; performance.now() < untilMs && (await isAnyPresent(worker, lostAfterMs)); looks++) {
     if (looks === 0) logger.info(WAITS)
-    await sleep(times.record.todoPollMs)
+    await sleep(times.record.todoPollMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+    signal?.throwIfAborted()
     // Another may have begun one meanwhile.
     run = await lostRunOf(worker.redis, worker.keys)
     if (run === undefined) return undefined

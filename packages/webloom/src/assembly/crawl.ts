@@ -1,5 +1,6 @@
 import {
   type AlertSeen,
+  type CrawlPast,
   type DupeFilterDescription,
   type Extension,
   type HostListSources,
@@ -149,7 +150,8 @@ export class Crawl {
     const { engine, store, stats, extensions, monitors } = this.#options
     await this.connect()
     try {
-      const past = await store.record.open()
+      const past = await this.#joined()
+      if (!past) return { finishReason: String(stats.get('finish_reason')), stats: stats.snapshot() }
       if (past.finishedAt && this.settings.get('RECRAWL') === 'off')
         await refuseVisitedPages(store, this.#options)
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
@@ -176,6 +178,19 @@ export class Crawl {
       await store.record.close()
       for (const extension of extensions) await closeExtension(extension, this.#options)
       store.disconnect()
+    }
+  }
+
+  /** Resolves to undefined where this process was told to end while it waited: then it takes no part. */
+  async #joined(): Promise<CrawlPast | undefined> {
+    const { engine, store, stats } = this.#options
+    const { signal } = this.#leaving
+    try {
+      return await store.record.open(signal)
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) throw error
+      stats.set('finish_reason', engine.endsBecause ?? 'shutdown')
+      return undefined
     }
   }
 

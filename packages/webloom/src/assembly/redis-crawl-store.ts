@@ -132,8 +132,9 @@ export async function redisStore(
     typed,
     mode: settings.get('QUEUE_MODE'),
     ...{ filter: ownFilter, alike },
-    lostRun: () =>
+    lostRun: (signal) =>
       lostRunFor({
+        signal,
         ...{ ...parts, shards, persists, flushes, logger, ...times },
         refusal: () => shardLost(lostCrawl),
       }),

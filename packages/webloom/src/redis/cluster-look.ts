@@ -17,7 +17,7 @@ import {
   within,
 } from '@webloom/core'
 import type { LockedLook } from './lasting-trouble.ts'
-import { explainLogin, outageInWords, refusalOf } from './redis-refusal.ts'
+import { explainLogin, isSentinel, outageInWords, refusalOf } from './redis-refusal.ts'
 import { IsLockedAtMaster, IsRefused } from './refusal.ts'
 
 const SLOTS = 16_384
@@ -280,6 +280,19 @@ async function asked(options: RedisOptions, place: RedisAddress, timeoutMs: numb
     return { info: String(info), slots: slots as unknown as SlotRange[], nodes: String(nodes) }
   })
   return { ...answer, place }
+}
+
+/** Resolves to true when what a URL names as a node of a cluster is a Sentinel. Those have users of their own, or none. */
+export async function isSentinelAmong(options: RedisOptions, timeoutMs: number): Promise<boolean> {
+  const { nodes, username, password, ...plain } = options
+  if (!nodes) return false
+  const logins: RedisOptions[] = [{ ...(username && { username }), ...(password && { password }) }, {}]
+  const infos = logins.map((login) =>
+    connected({ ...plain, ...nodes[0]!, ...login }, timeoutMs, async (client) => ({
+      info: await client.info(),
+    })),
+  )
+  return (await Promise.all(infos)).some((answer) => 'info' in answer && isSentinel(answer.info))
 }
 
 /** Why there is no connection. */

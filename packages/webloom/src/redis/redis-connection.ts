@@ -14,7 +14,7 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { lockedAtMaster, lockedNodeOf, lockedOutOf, lookAtCluster } from './cluster-look.ts'
+import { isSentinelAmong, lockedAtMaster, lockedNodeOf, lockedOutOf, lookAtCluster } from './cluster-look.ts'
 import { infoWhenReady } from './info-when-ready.ts'
 import { crowded, isCrowdedAt, LastingTrouble, type OnHopeless } from './lasting-trouble.ts'
 import { type PlacesAsked, rightsRefusal } from './missing-rights.ts'
@@ -39,7 +39,14 @@ import {
   serverRefusal,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
-import { IsLockedAtMaster, IsRefused, noDatabase, otherwise, type Refusal } from './refusal.ts'
+import {
+  clusterInstead,
+  IsLockedAtMaster,
+  IsRefused,
+  noDatabase,
+  type Refusal,
+  sentinelInstead,
+} from './refusal.ts'
 import { SharedClient } from './shared-client.ts'
 import { isTlsRefusal, tlsRefusal, tlsRefusalAt } from './tls-refusal.ts'
 
@@ -194,23 +201,11 @@ export class RedisLink {
       await Promise.race([ponged(client), this.#refused.promise])
       return this.#infoOfMaster(writes !== undefined)
     }
-    this.client.once('error', () => this.#askForTls())
+    this.client.once('error', () => this.#askForOtherKind())
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
-      if (isSentinel(info))
-        throw otherwise(
-          this.#target,
-          'sentinel',
-          'is a Sentinel, and keeps no keys',
-          '/name, where the name is what it calls the server: redis-cli SENTINEL MASTERS tells it',
-        )
-      if (isClusterNode(info) && !this.#target.options.nodes)
-        throw otherwise(
-          this.#target,
-          'cluster',
-          'is a node of a Redis Cluster (cluster_enabled:1)',
-          ', with other nodes after commas',
-        )
+      if (isSentinel(info)) throw sentinelInstead(this.#target)
+      if (isClusterNode(info) && !this.#target.options.nodes) throw clusterInstead(this.#target)
       if (writes)
         await withDeadline(this.#startTimeoutMs, this.#askForRights(writes), () => this.#unreachable())
     } catch (error) {
@@ -230,8 +225,10 @@ export class RedisLink {
   async #troubleUnheard(thrown: WebloomError): Promise<WebloomError | undefined> {
     const { options, shown } = this.#target
     const isTold = thrown instanceof IsNotReady || thrown instanceof IsReplica
-    if (options.nodes && thrown instanceof IsRefused)
+    if (options.nodes && thrown instanceof IsRefused) {
+      if (await isSentinelAmong(options, CLUSTER_LOOK_MS_MAX)) return sentinelInstead(this.#target)
       return lockedAtMaster(await lookAtCluster(options, CLUSTER_LOOK_MS_MAX), this.#target, this.#aclLine)
+    }
     if (isTold || thrown.code !== 'WL_REDIS_UNREACHABLE') return undefined
     if (!options.nodes) return (await isCrowdedAt(options)) ? crowded(shown) : undefined
     const { troubles } = await lookAtCluster(options, CLUSTER_LOOK_MS_MAX)
@@ -261,9 +258,13 @@ export class RedisLink {
     if (refusal) throw refusal
   }
 
-  async #askForTls(): Promise<void> {
-    const refusal = await tlsRefusalAt(this.#target.options, this.#startTimeoutMs)
+  /** What is named may be a server of another kind, which the client is not told. */
+  async #askForOtherKind(): Promise<void> {
+    const { options } = this.#target
+    const refusal = await tlsRefusalAt(options, this.#startTimeoutMs)
     if (refusal) this.#refused.reject(this.#unreachable(refusal))
+    else if (await isSentinelAmong(options, CLUSTER_LOOK_MS_MAX))
+      this.#refused.reject(sentinelInstead(this.#target))
   }
 
   close(): void {

@@ -182,7 +182,7 @@ test('and at what replicas are for: a master that takes writes without them, or 
   })
 })
 
-test('a Sentinel named by redis:// is refused with the URL to write, and Sentinels that are away are told as such', async () => {
+test('a Sentinel named by redis:// or redis+cluster:// is refused with the URL to write, and Sentinels that are away are told as such', async () => {
   const [, place] = /([\d.]+:\d+)\/crawls$/.exec(redis.url)!
   const direct = serversAt(`redis://:watch@${place}`)
   await expect(direct.open()).rejects.toThrow(
@@ -192,6 +192,11 @@ test('a Sentinel named by redis:// is refused with the URL to write, and Sentine
   expect(await checkRedisServers(settingsOf(`redis://:watch@${place}`))).toMatchObject([
     { type: `redis-cli -h 127.0.0.1 -p ${redis.sentinels[0]!.port} --askpass SENTINEL MASTERS` },
   ])
+  const asCluster = serversAt(`redis+cluster://:watch@${place}`)
+  await expect(asCluster.open()).rejects.toThrow(
+    `is a Sentinel, and keeps no keys. Write REDIS_URL=redis+sentinel://user:password@${place}/name`,
+  )
+  asCluster.close()
   const away = serversAt('redis+sentinel://127.0.0.1:1,127.0.0.1:2/crawls')
   await expect(away.open()).rejects.toThrow(
     'cannot be used: no Sentinel that is named answers. Is it running',

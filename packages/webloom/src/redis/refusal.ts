@@ -47,8 +47,27 @@ export class IsOtherwise extends SettingsError {
   }
 }
 
-/** Returns the error of a URL at which another kind of server is. A single connection sees only a part of a cluster's keys, and a Sentinel has none. */
-export function otherwise(
+/** Returns the error of a URL at which a Sentinel is, which has no keys. */
+export function sentinelInstead(target: RedisTarget): IsOtherwise {
+  return otherwise(
+    target,
+    'sentinel',
+    'is a Sentinel, and keeps no keys',
+    '/name, where the name is what it calls the server: redis-cli SENTINEL MASTERS tells it',
+  )
+}
+
+/** Returns the error of a URL of one server at which a cluster is: a single connection sees only a part of its keys. */
+export function clusterInstead(target: RedisTarget): IsOtherwise {
+  return otherwise(
+    target,
+    'cluster',
+    'is a node of a Redis Cluster (cluster_enabled:1)',
+    ', with other nodes after commas',
+  )
+}
+
+function otherwise(
   { shown, setting, options }: RedisTarget,
   kind: 'cluster' | 'sentinel',
   what: string,

@@ -16,6 +16,7 @@ import {
   type WebloomError,
   within,
 } from '@webloom/core'
+import { wayOut } from '../terminal/told-once.ts'
 import type { LockedLook } from './lasting-trouble.ts'
 import { explainLogin, isSentinel, outageInWords, refusalOf } from './redis-refusal.ts'
 import { IsLockedAtMaster, IsRefused } from './refusal.ts'
@@ -170,7 +171,7 @@ function lockedNode(
   aclLine: string,
 ): string {
   const [, host, port] = /^(.*):(\d+)$/.exec(node) ?? []
-  return `its node ${node} does not let this process in${reply}. Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${host} -p ${port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`
+  return `its node ${node} does not let this process in${reply}. ${wayOut(`Users and passwords are made at each node by itself, and a node that was added, or has taken its master’s place, may lack them. Type at that node (redis-cli -h ${host} -p ${port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`)}`
 }
 
 /** Returns the refusal of a replica that Sentinels have made the master, and that does not know our user: replicas do not get it from their master. */
@@ -182,7 +183,7 @@ function lockedAtPromoted(
 ): WebloomError {
   const { host, port } = place
   return new IsRefused(shown, {
-    why: `${shownOf(place)}, which is the master now, does not let this process in, though the one before did (Redis says: ${error}). Users and passwords are made at each server by itself, and a replica that has taken its master’s place may lack them. Type at that server (redis-cli -h ${host} -p ${port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`,
+    why: `${shownOf(place)}, which is the master now, does not let this process in, though the one before did (Redis says: ${error}). ${wayOut(`Users and passwords are made at each server by itself, and a replica that has taken its master’s place may lack them. Type at that server (redis-cli -h ${host} -p ${port}): ${userLine(options, aclLine)} (docs/deploy.md says more)`)}`,
   })
 }
 

@@ -20,6 +20,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { wayOut } from '../terminal/told-once.ts'
 import { IsNotReady } from './redis-readiness.ts'
 import { IsReplica, masterOfReplica } from './redis-refusal.ts'
 import { IsLockedAtMaster } from './refusal.ts'
@@ -352,7 +353,7 @@ export function isCrowdedAt({ host, port }: RedisOptions): Promise<boolean> {
 /** Returns what a server means that takes no more connections, with what to do. */
 export function crowded(shown: string): IsNotReady {
   return new IsNotReady(shown, {
-    why: `it takes no more connections, as it has as many as its maxclients allows (max number of clients reached); ${NEEDED}. Stop other clients, take a larger plan, or type there: redis-cli CONFIG SET maxclients 10000`,
+    why: `it takes no more connections, as it has as many as its maxclients allows (max number of clients reached); ${NEEDED}. ${wayOut('Stop other clients, take a larger plan, or type there: redis-cli CONFIG SET maxclients 10000')}`,
     isFinal: false,
     question: 'CONFIG SET maxclients 10000',
   })

@@ -1,6 +1,7 @@
 /** What a Redis says that will not have us, in words. */
 
 import { isLoginReply, markLockedOut, type RedisOptions, WebloomError } from '@webloom/core'
+import { wayOut } from '../terminal/told-once.ts'
 import type { Refusal } from './refusal.ts'
 import { tlsRefusal } from './tls-refusal.ts'
 
@@ -174,7 +175,10 @@ const EXPLAINED = new WeakMap<Error, MissingRight>()
 export function explain(error: Error, missing: MissingRight): void {
   const { why, cure, aclLine } = missing
   EXPLAINED.set(error, missing)
-  Object.assign(error, { message: `${why}. ${cure}: ${aclLine} (docs/deploy.md says more)`, code: REFUSED })
+  Object.assign(error, {
+    message: `${why}. ${wayOut(`${cure}: ${aclLine} (docs/deploy.md says more)`)}`,
+    code: REFUSED,
+  })
 }
 
 /** By the reply, like `EXPLAINED`. */
@@ -198,7 +202,7 @@ export function explainLogin(error: Error, shown: string, setting: string, atNod
   Object.assign(error, {
     message: atNode
       ? `Redis at ${shown} cannot be used whole: ${atNode}`
-      : `Redis at ${shown} does not let this process in any more: ${refusal.why}. Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`,
+      : `Redis at ${shown} does not let this process in any more: ${refusal.why}. ${wayOut(`Give that Redis the user and password back, or write in ${setting} those that it has now, and start again: the crawl goes on where it was`)}`,
     code: REFUSED,
   })
 }
@@ -256,7 +260,7 @@ export class IsReplica extends WebloomError {
   constructor(shown: string, setting: string, master: MasterPlace) {
     super(
       'WL_REDIS_UNREACHABLE',
-      `Redis at ${shown} cannot be used: it is a replica of ${master.host}:${master.port}, and takes no writes. Name the master in ${setting}, or the Sentinels that know who it is: redis+sentinel://host:26379,host:26379/name`,
+      `Redis at ${shown} cannot be used: it is a replica of ${master.host}:${master.port}, and takes no writes. ${wayOut(`Name the master in ${setting}, or the Sentinels that know who it is: redis+sentinel://host:26379,host:26379/name`)}`,
     )
     this.master = master
   }

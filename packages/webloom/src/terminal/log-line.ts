@@ -36,7 +36,7 @@ export function prettyLine(record: LogRecord, paint: Paint, speaker?: string): s
   const by = speaker === undefined ? '' : ` ${paint('cyan', speaker)}`
   const head = `${paint('dim', clockTime(time))} ${name}${by}`
   const fields = Object.entries(record).filter(([name]) => !NOT_SHOWN.has(name))
-  const stacks = fields.flatMap(([, value]) => stackOf(value) ?? [])
+  const stacks = fields.flatMap(([, value]) => stackOf(value) || [])
   const pairs = fields.map(([name, value]) => ` ${paint('dim', `${visible(name)}=`)}${shown(value)}`)
   return `${head} ${indented(msg)}${pairs.join('')}\n${stacks.map((stack) => `    ${indented(stack)}\n`).join('')}`
 }

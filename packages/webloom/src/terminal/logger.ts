@@ -15,6 +15,7 @@ import { typedHints } from './resume-line.ts'
 import { visibleJson } from './sanitize.ts'
 import { Screen, type ScreenStream, type TextSink } from './screen.ts'
 import { SyncWriter } from './sync-writer.ts'
+import { ToldOnce } from './told-once.ts'
 
 /** A file for the log: LOG_FILE and LOG_FILE_APPEND. */
 export interface LogFile {
@@ -45,6 +46,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const level = LEVELS[(options.level ?? 'INFO').toUpperCase()] ?? 'info'
   const leastWritten = pino.levels.values[level]!
   const form = formOf(options)
+  const once = new ToldOnce()
   return pino(
     {
       // Of a line below it pino does not tell the hook.
@@ -56,7 +58,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       hooks: {
         logMethod(args, method, number) {
           stats?.inc(`log_count/${SCRAPY_NAMES[number] ?? 'INFO'}`)
-          if (enabled && number >= leastWritten) method.apply(this, toldAsTyped(args))
+          if (enabled && number >= leastWritten) method.apply(this, toldAsTyped(once.of(args, number)))
         },
       },
     },
@@ -65,7 +67,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /** The arguments of a log call; its message has the lines as they are to be typed here. */
-function toldAsTyped(args: Parameters<LogFn>): Parameters<LogFn> {
+function toldAsTyped(args: readonly unknown[]): Parameters<LogFn> {
   return args.map((arg) => (typeof arg === 'string' ? typedHints(arg) : arg)) as Parameters<LogFn>
 }
 

@@ -19,6 +19,7 @@ import type { Redis } from 'ioredis'
 import type { JobChanges, Wake } from '../frontier/turn-protocol.ts'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { tellHang } from '../redis/tell-hang.ts'
 
 const CLOSE_MS_MAX = 2000
 const EVENTS_MAX = 100
@@ -251,8 +252,8 @@ export class TurnJobs {
     return worker
   }
 
-  #rebuild(old: Worker, error: unknown): void {
-    this.#options.logger.warn({ err: error }, 'BullMQ hangs; its worker is made anew')
+  #rebuild(old: Worker, error: NoAnswer): void {
+    void tellHang(this.#options, error, 'BullMQ hangs; its worker is made anew')
     void old.close(true).catch(() => {})
     this.#worker = this.#newWorker()
   }

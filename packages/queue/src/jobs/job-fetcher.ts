@@ -16,6 +16,7 @@ import type { Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { tellHang } from '../redis/tell-hang.ts'
 import type { JobHold } from './job-lease.ts'
 
 /** A job that this worker has taken and holds. */
@@ -157,7 +158,8 @@ export class JobFetcher {
   }
 
   #rebuild(error: NoAnswer): void {
-    this.#logger.warn({ err: error }, 'BullMQ hangs; its worker and its connections are made anew')
+    const told = { redis: this.#redis, keys: this.#keys, logger: this.#logger }
+    void tellHang(told, error, 'BullMQ hangs; its worker and its connections are made anew')
     const connection = this.#connection!
     void waitAtMost(CLOSE_MS_MAX, this.#worker!.close(true)).finally(() => connection.disconnect())
     this.#connect()

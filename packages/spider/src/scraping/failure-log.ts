@@ -1,4 +1,4 @@
-import { IgnoreRequest, type Logger, throwerOf, WebloomError } from '@webloom/core'
+import { IgnoreRequest, isLockedOut, type Logger, throwerOf, WebloomError } from '@webloom/core'
 import { HttpError } from '../spider-middlewares/http-error.ts'
 import type { Failure } from './callback-output.ts'
 
@@ -18,6 +18,9 @@ export function logFailure(
       { url, status: error.response.status },
       'the callback does not get this response: its HTTP status is not a success (handle_httpstatus_list)',
     )
+  } else if (error instanceof Error && isLockedOut(error)) {
+    // The crawl ends for that and has said so; the request goes to another worker.
+    logger.debug({ url, reason: error.message }, 'the crawl ends before it could be downloaded')
   } else if (error instanceof IgnoreRequest) {
     logger.debug({ url, reason: error.message }, 'request dropped')
   } else if (response !== null) {

@@ -7,7 +7,6 @@ import {
   newRedisClient,
   PROTOCOL_TIMES,
   type ProtocolTimes,
-  type RedisOptions,
   type RedisRole,
   type RedisTarget,
   WebloomError,
@@ -23,6 +22,7 @@ import {
   explain,
   explainLogin,
   IsReplica,
+  isAlone,
   isClusterNode,
   isExplained,
   isLoginRefused,
@@ -33,6 +33,7 @@ import {
   missingRight,
   missingRightOf,
   NO_REDIS,
+  Outages,
   outageInWords,
   outageNotes,
   sentinelRefusal,
@@ -93,8 +94,7 @@ export class RedisLink {
   #notReady: NotReady | undefined
   /** Why no Sentinel tells the master. */
   #sentinelRefusal: Refusal | undefined
-  /** Why Redis is away, as far as it is told; empty when it is not, or nothing of it is told. */
-  readonly #toldAway = new Set<string>()
+  readonly #outages: Outages
   /** Trouble is told as it comes. */
   #isOpen: boolean
   #isChecked = false
@@ -111,6 +111,7 @@ export class RedisLink {
       isLate = false,
       isOutside = false,
       told = new Set(),
+      outages = new Outages(),
       onHopeless = () => undefined,
     }: {
       startTimeoutMs: number
@@ -126,12 +127,15 @@ export class RedisLink {
       isOutside?: boolean
       /** What was told of lasting trouble with the server, by any connection to it. */
       told?: Set<string>
+      /** Of all connections of the process. */
+      outages?: Outages
       /** Returns whom to call when the crawl must end; undefined where none runs. */
       onHopeless?: () => OnHopeless | undefined
     },
   ) {
     this.#isOpen = isLate
     this.#isOutside = isOutside
+    this.#outages = outages
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
     this.#whose = whose
@@ -345,21 +349,20 @@ export class RedisLink {
     const isMet = this.#metRefusedLogin(error)
     // The crawl ends for it, and says so; or what was asked is refused.
     if (isMet || (this.#isOpen && isLoginRefused(error) && this.#trouble.isAwaited)) return
-    // Before the first answer `open` tells; later each new kind of error is told once.
+    // Before the first answer `open` tells.
+    const { shown, options } = this.#target
     const reason = outageInWords(error)
-    if (this.#isOpen && !this.#toldAway.has(reason)) {
-      this.#toldAway.add(reason)
-      this.#logger.warn({ redis: this.#target.shown, reason }, outageNotes(this.#target.options).away)
-    }
+    if (this.#isOpen && this.#outages.isNews(shown, reason))
+      this.#logger.warn({ redis: shown, reason }, outageNotes(options).away)
     this.#lastError = error
   }
 
   /** What it was away for may come again, and is told again. */
   #onReady(): void {
-    if (this.#toldAway.size === 0) return
-    this.#toldAway.clear()
+    const { shown, options } = this.#target
+    if (!this.#outages.end(shown)) return
     this.#lastError = undefined
-    this.#logger.info({ redis: this.#target.shown }, outageNotes(this.#target.options).back)
+    this.#logger.info({ redis: shown }, outageNotes(options).back)
   }
 
   #unreachable(error: unknown = this.#lastError): WebloomError {
@@ -390,9 +393,4 @@ export class RedisLink {
       { cause: error },
     )
   }
-}
-
-/** Nobody tells who has become the master in its place, and no other one lacks its users. */
-function isAlone({ sentinels, nodes }: RedisOptions): boolean {
-  return !sentinels && !nodes
 }

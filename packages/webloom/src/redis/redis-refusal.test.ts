@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { Settings, silentLogger } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
-import { isClusterNode } from './redis-refusal.ts'
+import { isClusterNode, Outages, outageInWords } from './redis-refusal.ts'
 import { RedisServers } from './redis-servers.ts'
 
 let server: RedisServer
@@ -80,4 +80,46 @@ test('a command that is renamed and needed later is told before anything is writ
 test('a node of a Redis Cluster is known by its own words', () => {
   expect(isClusterNode('# Cluster\r\ncluster_enabled:1\r\n')).toBe(true)
   expect(isClusterNode('# Cluster\r\ncluster_enabled:0\r\n')).toBe(false)
+})
+
+const CLOSED = outageInWords(Object.assign(new Error('Connection is closed.'), { node: 'h:1' }))
+
+test('the end of a server is told once, however many connections hear of it, and in which words', () => {
+  const outages = new Outages()
+  const heard = ['connect ECONNREFUSED h:1', CLOSED, 'connect ECONNREFUSED h:1', 'read ECONNRESET']
+  expect(heard.map((reason) => outages.isNews('a', reason))).toEqual([true, false, false, false])
+  expect(outages.isNews('b', 'connect ECONNREFUSED h:2')).toBe(true)
+  expect([outages.end('a'), outages.end('a')]).toEqual([true, false])
+  expect(outages.isNews('a', 'connect ECONNREFUSED h:1')).toBe(true)
+})
+
+test('another reason that comes later is told once', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const outages = new Outages()
+  expect(outages.isNews('a', 'connect ECONNREFUSED h:1')).toBe(true)
+  vi.advanceTimersByTime(6000)
+  const later = ['connect ECONNREFUSED h:1', CLOSED, 'LOADING', 'LOADING']
+  expect(later.map((reason) => outages.isNews('a', reason))).toEqual([false, false, true, false])
+})
+
+test('and so it is in the log of a crawl that has two connections to one server', async () => {
+  await using away = await startRedis()
+  const lines: string[] = []
+  const tell = (_fields: object | string, text?: string) => void lines.push(text ?? String(_fields))
+  const settings = Settings.fromLayers({ command: { REDIS_URL: away.url } })
+  const servers = new RedisServers(settings, { ...silentLogger, warn: tell, info: tell })
+  const clients = [servers.connection('queue')!, servers.connection('dupefilter')!]
+  await servers.open()
+  const lost = clients.map((client) => new Promise((resolve) => client.once('error', resolve)))
+  await away.kill()
+  await Promise.all(lost)
+  const found = clients.map((client) => new Promise((resolve) => client.once('ready', resolve)))
+  await away.restart()
+  await Promise.all(found)
+  expect(lines).toEqual([
+    'Redis cannot be reached; the crawl waits for it',
+    'Redis is back; the crawl goes on',
+  ])
+  servers.close()
 })

@@ -63,10 +63,13 @@ const IS_CLOSED = /^Connection is closed/
 export const NO_REDIS =
   'what listens there is no Redis, as it does not speak its protocol (a web server, for one)'
 
+/** Of `outageInWords`. */
+export const CLOSED_EARLY = 'the connection was closed before there was an answer'
+
 /** What ioredis says to whoever programs with it. */
 function inOurWords(message: string): string {
   if (/^(?:Unknown RESP type|Protocol error)/.test(message)) return NO_REDIS
-  if (IS_CLOSED.test(message)) return 'the connection was closed before there was an answer'
+  if (IS_CLOSED.test(message)) return CLOSED_EARLY
   return message.replace(/\.+$/, '')
 }
 
@@ -86,6 +89,37 @@ export function outageNotes({ nodes, sentinels }: Pick<RedisOptions, 'nodes' | '
       back: 'Redis has a master again; the crawl goes on',
     }
   return { away: 'Redis cannot be reached; the crawl waits for it', back: 'Redis is back; the crawl goes on' }
+}
+
+/** Connections to one server hear of its end within this time. */
+const SAME_MS = 5000
+
+/**
+ * Which servers are away, and what the log has said of it. A worker has several connections to a server, and each hears of its end, in words that may differ
+ * (refused, closed): that is one outage, and it is told once. A reason that comes later, such as that the server reads its file, is told when it comes.
+ */
+export class Outages {
+  readonly #byServer = new Map<string, { readonly reasons: Set<string>; toldAtMs: number }>()
+
+  /** Returns whether the log is to tell that a server is away. */
+  isNews(server: string, reason: string): boolean {
+    const known = this.#byServer.get(server)
+    const nowMs = performance.now()
+    if (!known) {
+      this.#byServer.set(server, { reasons: new Set([reason]), toldAtMs: nowMs })
+      return true
+    }
+    if (known.reasons.has(reason) || reason.startsWith(CLOSED_EARLY) || nowMs - known.toldAtMs < SAME_MS)
+      return false
+    known.reasons.add(reason)
+    known.toldAtMs = nowMs
+    return true
+  }
+
+  /** Notes that a server is there. Returns whether the log has told that it is away. */
+  end(server: string): boolean {
+    return this.#byServer.delete(server)
+  }
 }
 
 /**
@@ -264,4 +298,9 @@ export class IsReplica extends WebloomError {
     )
     this.master = master
   }
+}
+
+/** Nobody tells who has become the master in its place, and no other one lacks its users. */
+export function isAlone({ sentinels, nodes }: Pick<RedisOptions, 'nodes' | 'sentinels'>): boolean {
+  return !sentinels && !nodes
 }

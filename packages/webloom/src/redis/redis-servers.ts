@@ -19,6 +19,7 @@ import type { OnHopeless } from './lasting-trouble.ts'
 import type { PlacesAsked } from './missing-rights.ts'
 import { RedisLink } from './redis-connection.ts'
 import { servesNow } from './redis-readiness.ts'
+import { Outages } from './redis-refusal.ts'
 
 interface RedisServersOptions {
   readonly spider?: string
@@ -47,6 +48,7 @@ export class RedisServers {
   #isClosed = false
   /** Two connections may lead to one server. */
   readonly #told = new Set<string>()
+  readonly #outages = new Outages()
   #onHopeless: OnHopeless | undefined
 
   constructor(
@@ -128,6 +130,7 @@ export class RedisServers {
       isLate,
       isOutside: this.#isOutside,
       told: this.#told,
+      outages: this.#outages,
       onHopeless: () => this.#onHopeless,
     })
     link.useFor(role)

@@ -10,7 +10,7 @@
  * What asks a server about itself (`INFO`, `CONFIG`, `SCAN`) has no key, and goes to any of them: `mastersOf` has them one by one.
  */
 
-import type { Cluster } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
@@ -57,6 +57,7 @@ export function newClusterClient(
       Object.assign(error, { node: `${host}:${port}` })
       void behaviour.reconnectOnError?.(error)
     })
+    quietDuplicates(node)
     dropWhenUnanswered(node, behaviour.connectTimeout)
     node.on('ready', () => {
       if (cluster.status === 'ready') tell('ready')
@@ -68,6 +69,16 @@ export function newClusterClient(
     newClusterClient(ClusterClient, options, { ...behaviour, ...more })
   // What of a connection's methods a cluster has otherwise is named above.
   return Object.assign(cluster, { duplicate }) as unknown as RedisClient
+}
+
+/** A node is asked for the slots by a connection of its own. */
+function quietDuplicates(node: Redis): void {
+  const duplicate = node.duplicate.bind(node)
+  node.duplicate = (...given) => {
+    const made = duplicate(...given)
+    quietLogin(made)
+    return made
+  }
 }
 
 /** As ioredis's client has it; the type keeps it from us. */

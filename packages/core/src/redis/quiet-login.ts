@@ -8,12 +8,14 @@ import type { Redis } from 'ioredis'
 /** As ioredis's commands have it; the type keeps it from us. */
 interface Rejected {
   reject(error: LoginError): void
+  resolve(answer: string): void
 }
 
 type LoginError = Error & { command?: { args: readonly unknown[] } }
 
 /**
- * Takes the arguments out of the errors of AUTH and HELLO.
+ * Takes the arguments out of the errors of AUTH and HELLO. A password where none is needed is no error, as HELLO has it: of AUTH ioredis writes a
+ * line of its own to stderr, past our log, and goes on.
  *
  * @param onRefused hears of a login that was refused, before whoever waits for the connection
  */
@@ -30,9 +32,15 @@ function rejectsWithoutArgs(command: Rejected, onRefused: (error: Error) => void
   const reject = command.reject.bind(command)
   command.reject = (error) => {
     if (error.command) error.command.args = []
+    if (isUnneeded(error)) return command.resolve('OK')
     if (isLoginReply(error)) onRefused(error)
     reject(error)
   }
+}
+
+/** The default user has no password. */
+function isUnneeded({ message }: Error): boolean {
+  return /no password is set|without any password configured for the default user/.test(message)
 }
 
 /** As ioredis's client has it; the type keeps it from us. */

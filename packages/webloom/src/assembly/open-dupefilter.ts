@@ -216,7 +216,8 @@ export async function openDupefilter(
   { makes }: { makes: boolean },
 ): Promise<InspectedFilter> {
   const written = await crawlBase(Class, options)
-  const servers = new RedisServers(written.settings, written.logger, { spider: written.spider.name })
+  const { logger, spider } = written
+  const servers = new RedisServers(written.settings, logger, { spider: spider.name, isOutside: true })
   // What a command has asked is rejected where it is not let in any more.
   servers.onHopeless(() => {})
   try {

@@ -49,6 +49,7 @@ export async function seed(
     whose: crawlNameOf(settings, spider.name),
     startTimeoutMs: settings.getMs('REDIS_START_TIMEOUT'),
     logger,
+    isOutside: true,
     // Not let in any more, it does not wait for that.
     onHopeless: () => () => {},
   })

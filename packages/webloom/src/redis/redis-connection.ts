@@ -33,6 +33,7 @@ import {
   missingRight,
   missingRightOf,
   NO_REDIS,
+  NodeRefusals,
   Outages,
   outageInWords,
   outageNotes,
@@ -87,6 +88,7 @@ export class RedisLink {
   readonly #trouble: LastingTrouble
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
+  readonly #nodes = new NodeRefusals()
   #lastError: Error | undefined
   /** Of the replica that has answered `open`. */
   #master: MasterPlace | undefined
@@ -345,7 +347,8 @@ export class RedisLink {
       this.client.disconnect(true)
       this.#refused.reject(noDatabase(this.#target, error))
     }
-    if (!this.#isOpen && isTlsRefusal(error)) this.#refused.reject(this.#unreachable(error))
+    if (!this.#isOpen && (isTlsRefusal(error) || this.#nodes.areAllToldBy(error)))
+      this.#refused.reject(this.#unreachable(error))
     const isMet = this.#metRefusedLogin(error)
     // The crawl ends for it, and says so; or what was asked is refused.
     if (isMet || (this.#isOpen && isLoginRefused(error) && this.#trouble.isAwaited)) return

@@ -48,7 +48,7 @@ export function outageInWords(
 ): string {
   const { message, lastNodeError, node } = error
   if (node !== undefined && !message.includes(node)) return `${inOurWords(message)} (node ${node})`
-  if (/^Failed to refresh slots cache/.test(message))
+  if (NO_NODE.test(message))
     return !lastNodeError || IS_CLOSED.test(lastNodeError.message)
       ? 'no node of the cluster that is named answers'
       : inOurWords(lastNodeError.message)
@@ -57,6 +57,8 @@ export function outageInWords(
   return IS_CLOSED.test(last) ? 'no Sentinel that is named answers' : inOurWords(last)
 }
 
+/** Of a cluster, when all that is known of its nodes has been asked in vain. */
+const NO_NODE = /^Failed to refresh slots cache/
 const IS_CLOSED = /^Connection is closed/
 
 /** Of `outageInWords`. */
@@ -253,8 +255,25 @@ export function isExplained(error: Error): boolean {
 
 /** Returns the right that was missing when an error was explained, or the cause of one; undefined for all others. */
 export function missingRightOf(error: unknown): MissingRight | undefined {
-  const reply = error instanceof WebloomError ? error.cause : error
-  return reply instanceof Error ? EXPLAINED.get(reply) : undefined
+  const told = error instanceof WebloomError ? error.cause : error
+  if (!(told instanceof Error)) return undefined
+  const { lastNodeError } = told as { readonly lastNodeError?: Error | null }
+  return EXPLAINED.get(told) ?? (lastNodeError ? EXPLAINED.get(lastNodeError) : undefined)
+}
+
+/** What the nodes of a cluster say of themselves while it is being connected to. */
+export class NodeRefusals {
+  readonly #byNode = new Map<string, Error>()
+
+  /** Returns whether an error, the last of several, tells that each node has refused us: none will do otherwise a moment later. */
+  areAllToldBy(error: Error & { readonly node?: string }): boolean {
+    const { node, message } = error
+    if (node !== undefined) this.#byNode.set(node, error)
+    if (!NO_NODE.test(message)) return false
+    const errors = [...this.#byNode.values()]
+    this.#byNode.clear()
+    return errors.length > 0 && errors.every((one) => isLoginReply(one) || EXPLAINED.has(one))
+  }
 }
 
 /** A reply of Redis that names a missing right, as an error of ours; undefined for all others. */

@@ -1,6 +1,7 @@
 /** The one place where options become a connection: of the crawl's own, and of the thread that keeps locks. */
 
 import type { Socket } from 'node:net'
+import type { Redis } from 'ioredis'
 import { newClusterClient } from './cluster-client.ts'
 import { endEachOnce } from './one-end.ts'
 import { quietLogin, waitForLogin } from './quiet-login.ts'
@@ -12,11 +13,14 @@ import { dropWhenUnanswered } from './silent-server.ts'
 
 type IORedis = typeof import('ioredis')
 
+/** The Sentinel that leads a fail-over tells of it last: once all replicas follow the new master, which takes seconds. Of two, one does not lead. */
+const SENTINELS_HEARD = 2
+
 /** @param ioredis the module, which is loaded by those alone that have a Redis */
 export function newRedisClient(
   { Redis, Cluster }: Pick<IORedis, 'Redis' | 'Cluster'>,
   options: RedisOptions,
-  behaviour: ClientBehaviour,
+  { followsSentinels = false, ...behaviour }: ClientBehaviour,
 ): RedisClient {
   const { tls, sentinels, sentinelTLS, nodes, ...plain } = options
   if (nodes) {
@@ -31,6 +35,7 @@ export function newRedisClient(
       sentinels: [...sentinels],
       // A Sentinel that hangs must not keep us from the next one.
       sentinelCommandTimeout: options.connectTimeout ?? 0,
+      ...(followsSentinels && { failoverDetector: true, sentinelMaxConnections: SENTINELS_HEARD }),
       ...(tls && { enableTLSForSentinelMode: true }),
       ...(sentinelTLS && { sentinelTLS: tlsOptions(sentinelTLS) }),
     }),
@@ -41,10 +46,30 @@ export function newRedisClient(
   // ioredis does not ask it of what it sets a connection up with.
   quietLogin(client, (error) => void behaviour.reconnectOnError?.(error))
   waitForLogin(client, (error) => behaviour.reconnectOnError?.(error) === 2)
-  if (sentinels) dropWhenUnanswered(client, options.connectTimeout)
+  if (sentinels) {
+    dropWhenUnanswered(client, options.connectTimeout)
+    quietSentinels(client)
+  }
   const duplicate = (more: ClientBehaviour = {}) =>
     newRedisClient({ Redis, Cluster }, options, { ...behaviour, ...more })
   return Object.assign(client, { duplicate })
+}
+
+/** As ioredis's client has it; the type keeps it from us. */
+interface BySentinels {
+  readonly connector: { connectToSentinel(...given: unknown[]): Redis }
+}
+
+/** A Sentinel that is lost, or does not let itself be listened to, is made up for by others: of its own ioredis writes to stderr, past our log. */
+function quietSentinels(client: Redis): void {
+  const { connector } = client as unknown as BySentinels
+  const connect = connector.connectToSentinel.bind(connector)
+  connector.connectToSentinel = (...given) => {
+    const sentinel = connect(...given)
+    sentinel.on('error', () => {})
+    quietLogin(sentinel)
+    return sentinel
+  }
 }
 
 /** Returns the options as `tls.connect` takes them. Options are sent to threads and compared as JSON, so they have no functions. */

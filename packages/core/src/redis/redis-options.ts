@@ -40,6 +40,8 @@ export interface ClientBehaviour {
   /** Null: a connection that is lost stays lost. */
   readonly retryStrategy?: ((attempt: number) => number) | null
   readonly reconnectOnError?: (error: Error) => boolean | 1 | 2
+  /** Hears of a new master from Sentinels, and goes there; not what is made of it. */
+  readonly followsSentinels?: boolean
 }
 
 /** A server for messages and logs, without its password. */

@@ -147,6 +147,7 @@ export class RedisLink {
     const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
     this.client = newRedisClient(ioredis, target.options, {
       lazyConnect: true,
+      followsSentinels: !isOutside,
       // A command waits for its server: a crawl pauses while Redis is away, and loses nothing.
       maxRetriesPerRequest: null,
       // At once, then ever slower, but not too slow: a restarted Redis must be noticed.
@@ -209,11 +210,10 @@ export class RedisLink {
     }
     this.client.once('error', () => this.#askForOtherKind())
     try {
-      const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
+      const info = await this.#inTime(asked())
       if (isSentinel(info)) throw sentinelInstead(this.#target)
       if (isClusterNode(info) && !this.#target.options.nodes) throw clusterInstead(this.#target)
-      if (writes)
-        await withDeadline(this.#startTimeoutMs, this.#askForRights(writes), () => this.#unreachable())
+      if (writes) await this.#inTime(this.#askForRights(writes))
     } catch (error) {
       const thrown = error instanceof WebloomError ? error : this.#unreachable(error)
       const trouble = await this.#troubleUnheard(thrown)
@@ -225,6 +225,10 @@ export class RedisLink {
     }
     this.#isOpen = true
     this.#isChecked = true
+  }
+
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return withDeadline(this.#startTimeoutMs, work, () => this.#unreachable())
   }
 
   /** What the client does not tell: which node keeps us from the cluster, and that a busy server has no connection for us. */

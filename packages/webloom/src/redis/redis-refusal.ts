@@ -75,6 +75,11 @@ function inOurWords(message: string): string {
   return message.replace(/\.+$/, '')
 }
 
+/** Returns whether nobody tells who has become the master in its place, and no other one lacks its users. */
+export function isAlone({ sentinels, nodes }: Pick<RedisOptions, 'nodes' | 'sentinels'>): boolean {
+  return !sentinels && !nodes
+}
+
 /** Returns what is told when a server is lost, and when it or another in its place is there. */
 export function outageNotes({ nodes, sentinels }: Pick<RedisOptions, 'nodes' | 'sentinels'>): {
   readonly away: string

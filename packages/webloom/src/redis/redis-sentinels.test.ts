@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { PROTOCOL_TIMES, Settings, silentLogger } from '@webloom/core'
+import { addressOf, PROTOCOL_TIMES, Settings, silentLogger } from '@webloom/core'
 import { type SentinelRedis, startRedis, startSentinels } from '@webloom/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisServers } from './redis-servers.ts'
 
@@ -202,4 +202,21 @@ test('a Sentinel named by redis:// or redis+cluster:// is refused with the URL t
     'cannot be used: no Sentinel that is named answers. Is it running',
   )
   away.close()
+})
+
+test('a crawl goes to the new master of a planned fail-over as soon as a Sentinel says so, and not when the old one is demoted', async () => {
+  const config = { 'min-replicas-to-write': '0' }
+  await using trio = await startSentinels({ sentinels: 1, downAfterMs: 60_000, config })
+  const [old] = trio.servers
+  const servers = new RedisServers(settingsOf(trio.url, 10), silentLogger)
+  const client = servers.connection('queue')!
+  await servers.open()
+  await trio.sentinels[0]!.command('SENTINEL', 'FAILOVER', 'crawls')
+  const promoted = await trio.untilWritable(old)
+  await vi.waitUntil(() => addressOf(client)?.port === promoted.port, { timeout: 10_000 })
+  // A Sentinel demotes it once it has been a master beside the new one for eight seconds.
+  expect(await old!.command('INFO', 'replication')).toMatch(/^role:master/m)
+  expect(await client.set('page', '1')).toBe('OK')
+  expect(await promoted.command('GET', 'page')).toBe('1')
+  servers.close()
 })

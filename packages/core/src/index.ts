@@ -428,7 +428,14 @@ export {
   SCRAPY_SERIALIZERS,
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
-export { allMastersOf, infoOf, masterPlacesOf, mastersOf, serverOfSlot } from './redis/cluster-client.ts'
+export {
+  allMastersOf,
+  askMasters,
+  infoOf,
+  masterPlacesOf,
+  mastersOf,
+  serverOfSlot,
+} from './redis/cluster-client.ts'
 export { isLockedOut, isLoginReply, markLockedOut } from './redis/quiet-login.ts'
 export { addressOf, newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
 export { redisNowMs } from './redis/redis-clock.ts'

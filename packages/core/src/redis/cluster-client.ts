@@ -10,6 +10,7 @@
  * What asks a server about itself (`INFO`, `CONFIG`, `SCAN`) has no key, and goes to any of them: `mastersOf` has them one by one.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
@@ -64,6 +65,7 @@ export function newClusterClient(
     })
   })
   endListenersOnce(cluster)
+  cluster.on('end', () => ENDED.add(cluster)).on('connecting', () => ENDED.delete(cluster))
   waitForLogin(cluster, (error) => behaviour.reconnectOnError?.(error) === 2)
   const duplicate = (more: ClientBehaviour = {}) =>
     newClusterClient(ClusterClient, options, { ...behaviour, ...more })
@@ -80,6 +82,9 @@ function quietDuplicates(node: Redis): void {
     return made
   }
 }
+
+/** Their status need not say so: each node that goes after the last one makes it `close` again. */
+const ENDED = new WeakSet<Cluster>()
 
 /** As ioredis's client has it; the type keeps it from us. */
 interface Handling {
@@ -139,8 +144,53 @@ export async function allMastersOf(redis: RedisClient): Promise<readonly RedisCl
   return mastersOf(redis)
 }
 
+/**
+ * Resolves to what each master answers. A question to one of a cluster's servers is not sent again when its connection is lost, as a command
+ * with a key is: then all are asked again, and that master, or the one that has taken its place, is waited for. What it refuses rejects.
+ *
+ * @param ask is called again, so it may be answered twice
+ */
+export async function askMasters<T>(
+  redis: RedisClient,
+  ask: (master: RedisClient) => Promise<T>,
+): Promise<readonly T[]> {
+  const cluster = clusterOf(redis)
+  if (!cluster) return [await ask(redis)]
+  // It knows no master before.
+  if (redis.status === 'wait') redis.connect().catch(() => {})
+  for (;;) {
+    try {
+      if (await knowsMasters(cluster)) return await Promise.all(mastersOf(redis).map(ask))
+    } catch (error) {
+      if (!isClosed(error)) throw error
+    }
+    if (ENDED.has(cluster)) throw new Error(CLOSED)
+    await sleep(ASKED_AGAIN_MS)
+  }
+}
+
+/** A cluster that serves a part of its slots has no master for the others. */
+async function knowsMasters(cluster: Cluster): Promise<boolean> {
+  const redis = cluster as unknown as RedisClient
+  const isEachKnown = () => {
+    const known = placesOf(cluster)
+    const places = masterPlacesOf(redis)
+    return places.length > 0 && places.every((place) => known.has(place))
+  }
+  if (!isEachKnown()) await new Promise<void>((resolve) => cluster.refreshSlotsCache(() => resolve()))
+  return isEachKnown()
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof Error && error.message === CLOSED
+}
+
+function placesOf(cluster: Cluster): ReadonlySet<string> {
+  return new Set(cluster.nodes('master').map(({ options: { host, port } }) => `${host}:${port}`))
+}
+
 function hasAllMasters(cluster: Cluster): boolean {
-  const known = new Set(cluster.nodes('master').map(({ options: { host, port } }) => `${host}:${port}`))
+  const known = placesOf(cluster)
   return Array.from({ length: SLOTS }, (_, slot) => cluster.slots[slot]?.[0]).every(
     (master) => master !== undefined && known.has(master),
   )

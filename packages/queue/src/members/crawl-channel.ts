@@ -5,7 +5,7 @@
  * look at the turns, or when it next takes a request of that host.
  */
 
-import { reconnectWith } from '@webloom/core'
+import { reconnectWith, redisError, storeTrouble } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -83,9 +83,28 @@ export class ListeningConnection {
     this.#onHearing.push(onHearing)
   }
 
+  /**
+   * Resolves when it hears. A connection to a cluster that is made anew (`reconnectWith`) does not send again what it was asked before: it is
+   * asked again once it is ready.
+   */
   async open(): Promise<void> {
-    await this.#subscribe()
-    this.#redis.on('ready', () => void this.#subscribe().catch(() => {}))
+    const hearing = Promise.withResolvers<void>()
+    let isAsked = false
+    const ask = () => {
+      if (isAsked) return
+      isAsked = true
+      void this.#subscribe()
+        .then(hearing.resolve, (error: unknown) => {
+          if (storeTrouble(redisError(error)) === undefined) hearing.reject(error)
+        })
+        .finally(() => {
+          isAsked = false
+        })
+    }
+    this.#redis.on('ready', ask)
+    this.#redis.once('end', () => hearing.reject(new Error('Connection is closed.')))
+    ask()
+    await hearing.promise
   }
 
   close(): void {

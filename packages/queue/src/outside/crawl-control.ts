@@ -1,7 +1,7 @@
 /** Commands to a crawl from outside: `webloom pause|resume|stop|clear`. All workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
-import { mastersOf, PROTOCOL_TIMES, UsageError } from '@webloom/core'
+import { askMasters, PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import {
   CRAWL_FORMAT,
@@ -180,7 +180,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
 /** Unlinks all keys that begin so, found by SCAN: nobody knows their names any more. */
 async function unlinkAll(redis: Redis, start: string, isKept: (key: string) => boolean): Promise<void> {
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
-  for (const server of mastersOf(redis)) {
+  await askMasters(redis, async (server) => {
     let cursor = '0'
     do {
       const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', MAX_KEYS_PER_SCAN)
@@ -190,5 +190,5 @@ async function unlinkAll(redis: Redis, start: string, isKept: (key: string) => b
       if (server !== redis) await Promise.all(gone.map((key) => redis.unlink(key)))
       else if (gone.length > 0) await redis.unlink(...gone)
     } while (cursor !== '0')
-  }
+  })
 }

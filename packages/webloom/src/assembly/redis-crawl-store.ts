@@ -1,13 +1,13 @@
 /** The store of a crawl that is on Redis, where other workers share it. Names concrete queues, as crawl-store.ts does. */
 
 import {
+  askMasters,
   type Crawler,
   type CrawlRun,
   crawlKey,
   crawlNameOf,
   type DupeFilter,
   type Logger,
-  mastersOf,
   persistsOf,
   type RequestQueue,
   settingsTold,
@@ -374,7 +374,7 @@ async function healthNotes(
   { logger, settings }: Pick<Crawler, 'logger' | 'settings'>,
 ): Promise<string[]> {
   // Those of a cluster are set up alike, and what all say is told once.
-  const all = await Promise.all(mastersOf(redis).map((server) => redisHealth(server)))
+  const all = await askMasters(redis, (server) => redisHealth(server))
   const told = (warning: string) => `the ${role}’s Redis: ${warning}`
   for (const eviction of new Set(all.flatMap((one) => one.eviction ?? []))) logger.warn(told(eviction))
   const staleMs = settings.getMs('DUPEFILTER_PENDING_STALE')

@@ -1,6 +1,13 @@
 /** Which rights of those that Webloom needs a user of Redis has not: asked, before one of them ends a crawl in its middle. */
 
-import { argumentsAsked, luaScriptsIn, mastersOf, type RedisClient, type RedisRole } from '@webloom/core'
+import {
+  argumentsAsked,
+  askMasters,
+  luaScriptsIn,
+  mastersOf,
+  type RedisClient,
+  type RedisRole,
+} from '@webloom/core'
 import { RIGHTS_CURE } from './redis-refusal.ts'
 import { patternFor, REDIS_RIGHTS, type RightsFor } from './redis-rights.ts'
 import { IsRefused } from './refusal.ts'
@@ -29,23 +36,21 @@ export async function missingRights(
   whose: RightsFor = {},
 ): Promise<readonly string[]> {
   const commands = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].commands))]
-  const missing = await Promise.all(
-    mastersOf(redis).map(async (master) => {
-      // `type` is a right of every role.
-      const places = [...keys, ...examples('keys', roles, whose)].map((key) => ['type', key])
-      const closed = await refusedOf(master, places)
-      const [open] = places.filter((place) => !closed.includes(place))
-      const rights = commands.flatMap((command) => questionsFor(command, open?.[1], channels))
-      const refused = await refusedOf(
-        master,
-        rights.map(({ asked }) => asked),
-      )
-      return [
-        ...rights.filter(({ asked }) => refused.includes(asked)).map(({ right }) => right),
-        ...closed.filter(([, key]) => keys.includes(key!)).map((place) => place.join(' ')),
-      ]
-    }),
-  )
+  const missing = await askMasters(redis, async (master) => {
+    // `type` is a right of every role.
+    const places = [...keys, ...examples('keys', roles, whose)].map((key) => ['type', key])
+    const closed = await refusedOf(master, places)
+    const [open] = places.filter((place) => !closed.includes(place))
+    const rights = commands.flatMap((command) => questionsFor(command, open?.[1], channels))
+    const refused = await refusedOf(
+      master,
+      rights.map(({ asked }) => asked),
+    )
+    return [
+      ...rights.filter(({ asked }) => refused.includes(asked)).map(({ right }) => right),
+      ...closed.filter(([, key]) => keys.includes(key!)).map((place) => place.join(' ')),
+    ]
+  })
   return [...new Set(missing.flat())]
 }
 

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  askMasters,
   isRedisFull,
   type Logger,
-  mastersOf,
   newRedisClient,
   PROTOCOL_TIMES,
   type ProtocolTimes,
@@ -312,9 +312,7 @@ export class RedisLink {
 
   async #troubleIn(info: string): Promise<NotReady | undefined> {
     const { client } = this
-    const infos = client.isCluster
-      ? await Promise.all(mastersOf(client).map((server) => server.info()))
-      : [info]
+    const infos = client.isCluster ? await askMasters(client, (server) => server.info()) : [info]
     return notReady(infos, async () => (await ponged(client)) !== 'MISCONF')
   }
 

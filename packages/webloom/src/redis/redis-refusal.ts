@@ -323,8 +323,3 @@ export class IsReplica extends WebloomError {
     this.master = master
   }
 }
-
-/** Nobody tells who has become the master in its place, and no other one lacks its users. */
-export function isAlone({ sentinels, nodes }: Pick<RedisOptions, 'nodes' | 'sentinels'>): boolean {
-  return !sentinels && !nodes
-}

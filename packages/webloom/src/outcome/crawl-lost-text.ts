@@ -33,7 +33,7 @@ export function crawlLostText(lost: LostCrawl): string {
 export function lostBefore(lost: LostCrawl, besides: readonly string[] = []): Error {
   return new UsageError(
     'WL_CRAWL_LOST',
-    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished, and it is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. ${besides.length > 0 ? `${usedBy(besides)}; it is not to be emptied before that is over. ` : ''}${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
+    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished with it. It is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted; or workers with another DUPEFILTER_REDIS_URL went on with it, and left this dupefilter behind. ${besides.length > 0 ? `${usedBy(besides)}; it is not to be emptied before that is over. ` : ''}${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
   )
 }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { InUse, startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import { newRedisClient } from '@webloom/core'
+import { InUse, startCluster, startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
+import { Cluster, Redis } from 'ioredis'
 import { expect, test, vi } from 'vitest'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlChannel } from './crawl-channel.ts'
@@ -64,4 +65,31 @@ test('one that closes just when Redis is back leaves no rejection that nobody he
   await once(listening, 'end')
   await nextTurn()
   expect(unheard).toEqual([])
+})
+
+test('a cluster that loses a master while it is first asked to let hear is asked again', async () => {
+  await using used = new InUse()
+  // No node is given up meanwhile, and no connection made anew before the old one has ended.
+  const cluster = used.use(await startCluster({ nodeTimeoutMs: 60_000 }))
+  const nodes = cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+  const redis = newRedisClient({ Redis, Cluster }, { nodes }, { retryStrategy: () => 500 })
+  const lost = Promise.withResolvers<void>()
+  redis.on('error', () => lost.resolve())
+  used.defer(() => redis.disconnect())
+  const master = (await cluster.masterOf('{a}'))!
+  await redis.ping()
+  const duplicate = vi.spyOn(redis, 'duplicate')
+  const channel = new CrawlChannel({ redis, keys })
+  used.defer(() => channel.close())
+  const opened = channel.open()
+  await once(duplicate.mock.results[0]!.value as Redis, 'ready')
+  // What is asked from now on is not answered.
+  await Promise.all(cluster.nodes.map((node) => node.pause()))
+  await master.kill()
+  const answered = redis.get('{a}')
+  await lost.promise
+  await Promise.all(cluster.nodes.filter((node) => node !== master).map((node) => node.resume()))
+  await master.restart()
+  await opened
+  expect(await answered).toBeNull()
 })

@@ -1,0 +1,46 @@
+/** The master of a crawl's Redis is killed while its first workers start: they wait, and every page is crawled. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InUse, startFakeWebProcess } from '@webloom/testkit'
+import { describe, expect, test } from 'vitest'
+import { ClusterFolder, expectComplete, followingSpider, freshCrawlId } from '../cluster/cluster-crawl.ts'
+import { CONCURRENCY, cluster, mayRepeat, sentinels } from './failing-over.ts'
+
+/** Processes start in about half a second, and the crawl is over two seconds later. */
+const KILLED_BY_MS = 2500
+const ROUNDS = 10
+
+describe.each([
+  ['Sentinels', () => sentinels(), 1],
+  ['a cluster', cluster, 1],
+  ['a cluster', cluster, 6],
+] as const)('%s, QUEUE_SHARDS=%s', (_, start, shards) => {
+  test.each(Array.from({ length: ROUNDS }, (_one, n) => Math.round(((n + 0.5) * KILLED_BY_MS) / ROUNDS)))(
+    'the master is killed after %i ms: workers, status and import end well',
+    async (killedAfterMs) => {
+      await using used = new InUse()
+      const redis = used.use(await start())
+      const web = used.use(
+        await startFakeWebProcess({ seed: killedAfterMs, hosts: 3, pagesPerHost: 12, crossHostLinks: 0.3 }),
+      )
+      const crawlId = freshCrawlId('starting')
+      const settings = {
+        ...{ REDIS_URL: redis.url, CRAWL_ID: crawlId, QUEUE_SHARDS: shards },
+        ...{ CONCURRENT_REQUESTS: CONCURRENCY, LOG_FORMAT: 'json' },
+      }
+      const folder = used.use(await ClusterFolder.of(web, settings, followingSpider(web)))
+      const started = [
+        folder.workerProcess('a'),
+        folder.workerProcess('b'),
+        folder.start('status', 'pages', '--json'),
+        folder.start('import', 'scrapy-redis', 'pages'),
+      ]
+      await sleep(killedAfterMs) // Waits: they may be anywhere in their start.
+      const { goneAtMs } = await redis.failOver(`{pages@${crawlId}}`)
+      for (const { code, stderr } of await Promise.all(started.map(({ exited }) => exited)))
+        expect(code, stderr).toBe(0)
+      const hits = await web.hits()
+      await expectComplete(web, folder, { more: mayRepeat(hits, { goneAtMs, untilMs: goneAtMs }, web) })
+    },
+  )
+})

@@ -135,8 +135,7 @@ export class RedisLink {
       onHopeless?: () => OnHopeless | undefined
     },
   ) {
-    this.#isOpen = isLate
-    this.#isOutside = isOutside
+    ;[this.#isOpen, this.#isOutside] = [isLate, isOutside]
     this.#outages = outages
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs

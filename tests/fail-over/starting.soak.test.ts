@@ -11,10 +11,10 @@ const KILLED_BY_MS = 2500
 const ROUNDS = 10
 
 describe.each([
-  ['Sentinels', () => sentinels(), 1],
-  ['a cluster', cluster, 1],
-  ['a cluster', cluster, 6],
-] as const)('%s, QUEUE_SHARDS=%s', (_, start, shards) => {
+  ['Sentinels', 1, () => sentinels()],
+  ['a cluster', 1, cluster],
+  ['a cluster', 6, cluster],
+] as const)('%s, QUEUE_SHARDS=%i', (_, shards, start) => {
   test.each(Array.from({ length: ROUNDS }, (_one, n) => Math.round(((n + 0.5) * KILLED_BY_MS) / ROUNDS)))(
     'the master is killed after %i ms: workers, status and import end well',
     async (killedAfterMs) => {

@@ -29,6 +29,9 @@ test('a master that is lost while it is asked is waited for, and refusals are no
   expect(refusals).toBeGreaterThanOrEqual(2)
   await expect(askMasters(client, (master) => master.call('NONE'))).rejects.toThrow('unknown command')
   await lost!.kill()
+  await expect(askMasters(client, (master) => master.ping(), 200)).rejects.toMatchObject({
+    code: 'WL_REDIS_UNREACHABLE',
+  })
   const ended = askMasters(client, (master) => master.ping())
   client.disconnect()
   await expect(ended).rejects.toThrow('Connection is closed')

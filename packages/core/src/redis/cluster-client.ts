@@ -12,6 +12,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
+import { WebloomError } from '../errors/errors.ts'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
@@ -149,15 +150,18 @@ export async function allMastersOf(redis: RedisClient): Promise<readonly RedisCl
  * with a key is: then all are asked again, and that master, or the one that has taken its place, is waited for. What it refuses rejects.
  *
  * @param ask is called again, so it may be answered twice
+ * @param msMax how long one is waited for; then WL_REDIS_UNREACHABLE. Default: as long as the connection is open, for callers with a deadline
  */
 export async function askMasters<T>(
   redis: RedisClient,
   ask: (master: RedisClient) => Promise<T>,
+  msMax = Number.POSITIVE_INFINITY,
 ): Promise<readonly T[]> {
   const cluster = clusterOf(redis)
   if (!cluster) return [await ask(redis)]
   // It knows no master before.
   if (redis.status === 'wait') redis.connect().catch(() => {})
+  let missedAtMs: number | undefined
   for (;;) {
     try {
       if (await knowsMasters(cluster)) return await Promise.all(mastersOf(redis).map(ask))
@@ -165,6 +169,12 @@ export async function askMasters<T>(
       if (!isClosed(error)) throw error
     }
     if (ENDED.has(cluster)) throw new Error(CLOSED)
+    missedAtMs ??= performance.now()
+    if (performance.now() - missedAtMs > msMax)
+      throw new WebloomError(
+        'WL_REDIS_UNREACHABLE',
+        `a master of the Redis Cluster has not answered for ${Math.round(msMax / 1000)} s. Type this again when it is back, or a replica has taken its place (webloom doctor names it)`,
+      )
     await sleep(ASKED_AGAIN_MS)
   }
 }

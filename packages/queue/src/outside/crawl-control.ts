@@ -177,10 +177,13 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   return present
 }
 
+/** Longer than a replica needs to take its master's place. What is left then is noted as owed. */
+const UNREACHED_MS_MAX = 30_000
+
 /** Unlinks all keys that begin so, found by SCAN: nobody knows their names any more. */
 async function unlinkAll(redis: Redis, start: string, isKept: (key: string) => boolean): Promise<void> {
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
-  await askMasters(redis, async (server) => {
+  const unlinkAt = async (server: Redis) => {
     let cursor = '0'
     do {
       const [next, found] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', MAX_KEYS_PER_SCAN)
@@ -190,5 +193,6 @@ async function unlinkAll(redis: Redis, start: string, isKept: (key: string) => b
       if (server !== redis) await Promise.all(gone.map((key) => redis.unlink(key)))
       else if (gone.length > 0) await redis.unlink(...gone)
     } while (cursor !== '0')
-  })
+  }
+  await askMasters(redis, unlinkAt, UNREACHED_MS_MAX)
 }

@@ -374,7 +374,7 @@ async function healthNotes(
   { logger, settings }: Pick<Crawler, 'logger' | 'settings'>,
 ): Promise<string[]> {
   // Those of a cluster are set up alike, and what all say is told once.
-  const all = await askMasters(redis, (server) => redisHealth(server))
+  const all = await askMasters(redis, redisHealth, settings.getMs('REDIS_START_TIMEOUT'))
   const told = (warning: string) => `the ${role}’s Redis: ${warning}`
   for (const eviction of new Set(all.flatMap((one) => one.eviction ?? []))) logger.warn(told(eviction))
   const staleMs = settings.getMs('DUPEFILTER_PENDING_STALE')

@@ -73,11 +73,17 @@ test('one with another filter goes on with the crawl of those that have left; th
   const { filter } = PROTOCOL_TIMES
   const soon = { ...times, filter: { ...filter, silenceMs: 50, crawlNotedEveryMs: 200 } }
   const from = web.hits.length
-  const first = await worker(redis.url, soon, Left, listeningLogger(), 0.2)
+  // So slow that much is left when both have ended.
+  const DELAY_S = 5
+  const first = await worker(redis.url, soon, Left, listeningLogger(), DELAY_S)
   const crawled = first.run()
-  await web.waitForHits(from + 4)
+  await web.waitForHits(from + 2)
+  await vi.waitUntil(
+    async () => Number(await redis.command('SCARD', 'left:dupefilter')) > web.seeds.length,
+    10_000,
+  )
   const told = listeningLogger()
-  const second = await worker(`${redis.url}/1`, soon, Left, told, 0.2)
+  const second = await worker(`${redis.url}/1`, soon, Left, told, DELAY_S)
   const waits = vi.waitFor(
     () => expect(told.lines.some(({ message }) => /has other data than that/.test(message))).toBe(true),
     10_000,

@@ -1,6 +1,6 @@
-import { type Logger, scaledTimes, silentLogger } from '@webloom/core'
+import { type Logger, PROTOCOL_TIMES, scaledTimes, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CrawlBench, stopped, waits } from '../../testing/crawl-bench.ts'
+import { CrawlBench, type JoinedWorker, stopped, waits } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { type AlikeSettings, comparableValue } from './alike-settings.ts'
 import type { RedisCrawlRecordOptions } from './redis-crawl-record.ts'
@@ -31,12 +31,23 @@ function joining(
 
 const times = scaledTimes(0.1)
 
-/** A crawl that a worker has begun which has counted as lost since. */
+/** Nobody speaks by itself. */
+const SELDOM_MS = 600_000
+const { members } = PROTOCOL_TIMES
+const silently = {
+  ...PROTOCOL_TIMES,
+  members: { ...members, beatEveryMs: SELDOM_MS, beatOftenMs: SELDOM_MS },
+}
+
+/** Sends a heartbeat, as whoever is asked for what all have counted does at once. */
+const speaks = ({ heartbeat }: JoinedWorker) => heartbeat.stat('any')
+
+/** A crawl that a worker has begun which has counted as lost since, and which sends no heartbeat by itself. */
 async function leftBySilent(persists: boolean, alike: AlikeSettings) {
   const keys = bench.nextKeys()
   const told: string[] = []
   const logger: Logger = { ...silentLogger, error: (text: unknown) => void told.push(String(text)) }
-  const silent = await bench.join(keys, { alike, logger, persists })
+  const silent = await bench.join(keys, { alike, logger, persists, times: silently })
   await bench.unheardFor(15_000, keys, silent.workerId)
   return { keys, silent, told }
 }
@@ -96,15 +107,12 @@ test('as long as something waits, what is fixed stays; a record of an earlier re
 })
 
 test.concurrent('what silent workers of a kept crawl may come back to is not deleted: a worker without SCHEDULER_PERSIST is refused', async () => {
-  const { keys, silent } = await leftBySilent(true, settings('a', 'a', 'a'))
+  const { keys } = await leftBySilent(true, settings('a', 'a', 'a'))
   const other = joining(keys, settings('a', 'a', 'a'), { persists: false })
   await expect(other.opening).rejects.toThrow(
     /^SCHEDULER_PERSIST is false, and crawl .* is kept .*: a worker of it sent no heartbeat .* Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear/,
   )
-  const same = joining(keys, settings('a', 'a', 'a'))
-  await same.opening
-  await bench.redis.hset(keys.record, 'state', 'running')
-  expect(await silent.heartbeat.close().then(() => stopped(silent.record))).toMatchObject({ owes: false })
+  await joining(keys, settings('a', 'a', 'a')).opening
 })
 
 test.concurrent('a worker with another setting waits while others are silent, and is refused when one of them speaks', async () => {
@@ -112,7 +120,7 @@ test.concurrent('a worker with another setting waits while others are silent, an
   const watched = bench.watched()
   const other = joining(keys, settings('a', 'b', 'a'), { redis: watched.redis })
   await waits(other.opening, watched)
-  // Its next heartbeat, within three seconds.
+  speaks(silent)
   await expect(other.opening).rejects.toThrow(/TOGETHER is b, and the workers at work on crawl .* have a/)
   expect(other.words).toEqual([
     expect.stringMatching(/^a worker of this crawl is silent and did not sign off/),
@@ -121,7 +129,7 @@ test.concurrent('a worker with another setting waits while others are silent, an
 })
 
 test.concurrent('so does one that would empty the crawl first', async () => {
-  const { keys } = await leftBySilent(true, settings('a', 'a', 'a'))
+  const { keys, silent } = await leftBySilent(true, settings('a', 'a', 'a'))
   const watched = bench.watched()
   const other = joining(keys, settings('a', 'a', 'a'), {
     redis: watched.redis,
@@ -129,25 +137,31 @@ test.concurrent('so does one that would empty the crawl first', async () => {
     persists: false,
   })
   await waits(other.opening, watched)
-  await other.opening.catch(() => {})
+  speaks(silent)
+  await other.opening
   expect(await bench.todoOf(keys)).toEqual([])
 })
 
-test.concurrent('when none of them speaks the crawl goes on with the other setting, and one that comes back ends and deletes nothing', async () => {
+test.concurrent('when none of them speaks the crawl goes on with the other setting, and one that comes back ends', async () => {
   const { keys, silent, told } = await leftBySilent(false, settings('a', 'a', 'a'))
   const other = joining(keys, settings('a', 'b', 'a'), {
     times: { ...times, members: { ...times.members, lostAfterMs: 1 } },
   })
   await other.opening
+  speaks(silent)
   await silent.hears('stop: other_settings')
   expect(told).toEqual([
     expect.stringMatching(
       /goes on with another TOGETHER, which is a here and b there: .* start it with -s TOGETHER=b$/,
     ),
   ])
-  await silent.heartbeat.close()
-  expect(await stopped(silent.record)).toMatchObject({ owes: false })
-  expect(await bench.stateOf(keys)).toBe('running')
+})
+
+test('a worker that ends with other_settings deletes nothing, though it is alone and keeps no crawl', async () => {
+  const record = bench.record(bench.nextKeys(), { persists: false })
+  await record.open()
+  await record.ended('other_settings')
+  expect(await record.leave()).toMatchObject({ last: true, owes: false })
 })
 
 test('a crawl that is kept by its record is deleted by no worker that would not keep it', async () => {

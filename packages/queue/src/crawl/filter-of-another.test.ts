@@ -1,5 +1,6 @@
 /** A worker whose filter was filled by another crawl, or is not the one that its crawl has filled. */
 
+import { PROTOCOL_TIMES } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, finished, stopped } from '../../testing/crawl-bench.ts'
 import { EMPTIED, ENDING_TIMES, endingWorker, type LostBefore } from '../../testing/ending-worker.ts'
@@ -108,10 +109,12 @@ describe('a worker whose filter knows a crawl that the queue has lost', () => {
 
 describe('a worker with another filter that takes a crawl over', () => {
   const takenOver = async (keys: CrawlRedisKeys, persists = false) => {
-    const first = workerOf(keys, { place: 'here', persists })
+    // Nobody counts as lost in the time that this takes.
+    const times = { ...ENDING_TIMES, members: PROTOCOL_TIMES.members }
+    const first = workerOf(keys, { place: 'here', persists, times })
     await first.record.open()
     await first.ending.enter()
-    const second = workerOf(keys, { place: 'there', persists })
+    const second = workerOf(keys, { place: 'there', persists, times })
     await second.record.open()
     await first.record.ended('shutdown')
     expect(await first.record.leave()).toMatchObject({ last: false })

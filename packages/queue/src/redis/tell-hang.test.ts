@@ -7,6 +7,8 @@ import { tellHang } from './tell-hang.ts'
 test('BullMQ is said to hang where Redis takes writes, and not where all others wait for it, too', async () => {
   await using server = await startRedis()
   const redis = new Redis(server.url)
+  // Its answer has a second, connection included.
+  await redis.ping()
   const lines: string[] = []
   const warn = (_fields: object | string, text?: string) => void lines.push(text ?? '')
   const keys = { queueName: '{a}', bullPrefix: 'webloom' }

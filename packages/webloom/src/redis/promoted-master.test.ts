@@ -12,7 +12,7 @@ import { type SentinelRedis, startSentinels } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedisLink } from './redis-connection.ts'
 
-const SHORT_MS = 1500
+const SHORT_MS = 5000
 
 let redis: SentinelRedis
 let promoted: number
@@ -25,8 +25,8 @@ beforeAll(async () => {
   await master!.command('ACL', 'SETUSER', 'loom', 'on', '>pw', '~*', '&*', '+@all')
   await master!.command('SET', 'page', '1')
   await master!.command('WAIT', '2', '10000')
-  patient = await waitingAt(redis.url, 60_000)
-  hasty = await waitingAt(redis.url, SHORT_MS)
+  patient = await waitingAt(redis.url, { startTimeoutMs: 30_000, troubleMsMax: 60_000 })
+  hasty = await waitingAt(redis.url, { startTimeoutMs: SHORT_MS, troubleMsMax: SHORT_MS })
   // Redis has it, and answers nothing.
   answerOf(hasty, (client) => client.blpop('nothing', 0))
   await vi.waitUntil(async () => /blocked_clients:2/.test(String(await master!.command('INFO', 'clients'))))
@@ -43,13 +43,16 @@ afterAll(async () => {
 
 type Waiting = Awaited<ReturnType<typeof waitingAt>>
 
-async function waitingAt(url: string, troubleMsMax: number) {
+async function waitingAt(
+  url: string,
+  { startTimeoutMs, troubleMsMax }: { startTimeoutMs: number; troubleMsMax: number },
+) {
   const lines: string[] = []
   const tell = (_fields: object | string, text?: string) => void lines.push(text ?? String(_fields))
   const ended = Promise.withResolvers<WebloomError>()
   const settings = Settings.fromLayers({ command: { REDIS_URL: url.replace(/\/\/:[^@]+@/, '//loom:pw@') } })
   const link = new RedisLink(redisTargets(settings, 'queue')[0]!, {
-    startTimeoutMs: SHORT_MS,
+    startTimeoutMs,
     logger: { ...silentLogger, warn: tell, info: tell, error: tell },
     roles: ['queue'],
     whose: { spider: 'pages' },
@@ -82,7 +85,7 @@ const about = (lines: readonly string[], text: string) => lines.filter((line) =>
 test('a replica without the user that takes its master’s place is told once, and after a while the crawl ends; all that waits hears why', async () => {
   const { message } = await hasty.ended
   expect(message).toContain(locked())
-  expect(about(hasty.lines, 'The crawl waits for up to 2 s, and then ends')).toEqual([
+  expect(about(hasty.lines, 'The crawl waits for up to 5 s, and then ends')).toEqual([
     expect.stringContaining(locked()),
   ])
   expect(about(hasty.lines, 'It was waited for in vain')).toEqual([expect.stringContaining(locked())])

@@ -111,6 +111,9 @@ test('and so it is in the log of a crawl that has two connections to one server'
   const servers = new RedisServers(settings, { ...silentLogger, warn: tell, info: tell })
   const clients = [servers.connection('queue')!, servers.connection('dupefilter')!]
   await servers.open()
+  // However long the restart takes: another reason that comes later would be told, too.
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const lost = clients.map((client) => new Promise((resolve) => client.once('error', resolve)))
   await away.kill()
   await Promise.all(lost)

@@ -78,6 +78,7 @@ export function endingWorker(
       joined: async (goesOn) => void steps.push(goesOn ? 'joined again' : 'joined'),
     },
     lostBefore: () => new Error('lost before'),
+    leftBehind: () => new Error('left behind'),
     otherPlace: () => new Error('other place'),
     times: ENDING_TIMES,
     ...{ persists: more.persists ?? false, flushes: more.flushes ?? false, comesBack },

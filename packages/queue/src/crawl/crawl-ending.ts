@@ -38,6 +38,8 @@ export interface CrawlEndingOptions {
   readonly otherPlace?: () => Error
   /** Returns the error of a worker whose filter knows a crawl of this name that the queue has lost. `besides`: the queues of other crawls that use it. */
   readonly lostBefore?: (besides: readonly string[]) => Error
+  /** Returns the error of a worker with a filter that knows such a crawl, while the run goes on with another filter: nothing is lost. */
+  readonly leftBehind?: () => Error
   readonly startHosts: { clear(): Promise<void> }
   readonly pageForms: { clear(): Promise<void> }
   /** Of a crawl of several shards: tells those that are empty of its run. */
@@ -146,7 +148,9 @@ export class CrawlEnding {
   }
 
   async #refuse(): Promise<void> {
-    const { redis, keys, record, lostBefore, filter } = this.#options
+    const { redis, keys, record, lostBefore, leftBehind, filter } = this.#options
+    // The run is well, and is not to be told as lost, or cleared.
+    if (leftBehind && (await record.isFilterJoined())) throw leftBehind()
     if (!lostBefore) return
     // Who looks at the crawl is told so, and not that somebody stopped it. A Redis that does not take that now has one line less.
     const noting = refusedScript.run(redis, [keys.record], [record.run.id, CRAWL_LOST])

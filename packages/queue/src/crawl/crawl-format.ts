@@ -78,6 +78,8 @@ export interface CrawlsFilter {
   readonly refusal: (begunWith: FilterNoted) => Error
   /** Returns the error for a crawl whose workers at work have one of the same name on another Redis. */
   readonly otherPlace: () => Error
+  /** Returns the error for a run that goes on with another one, while this one knows an earlier crawl that was not finished with it. */
+  readonly leftBehind: () => Error
 }
 
 /** Resolves to the dupefilter that the crawl was begun with; to undefined where none is noted, or all of it was emptied. */

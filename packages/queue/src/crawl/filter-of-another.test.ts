@@ -168,8 +168,9 @@ describe('a worker with another filter that takes a crawl over', () => {
     )
     const second = workerOf(keys, { place: 'there', lost: { isKnown: true, isAlone: true } })
     await second.record.open()
-    await expect(second.ending.enter()).rejects.toThrow('lost before')
+    await expect(second.ending.enter()).rejects.toThrow('left behind')
     expect(second.steps).toEqual([])
+    expect(await bench.redis.hget(keys.record, 'refusedAs'), 'the run is well').toBeNull()
   })
 
   test('one whose filter stays goes on under the name that it had', async () => {

@@ -190,6 +190,7 @@ export async function redisStore(
     startHosts,
     pageForms,
     otherPlace: ownFilter.otherPlace,
+    leftBehind: ownFilter.leftBehind,
     lostBefore: (besides) => lostBefore(lostCrawl, besides),
     persists,
     flushes,

@@ -139,7 +139,12 @@ export function crawlsFilter(keys: CrawlRedisKeys, own: OwnFilter, servers: read
     new SettingsError([
       `the dupefilter at ${servers.join(', ')} is not that of the workers at work on ${crawlShown(keys)}: what they have fetched would be fetched again. Give this worker the Redis that they have (DUPEFILTER_REDIS_URL, FILTER_URL or REDIS_URL). If it has that, it has just lost its data: start again in a minute, or end all workers and start them anew (webloom stop ${own.typed})`,
     ])
-  return { noted: own.note, refusal: (noted) => otherFilter(keys, noted, own), otherPlace }
+  const leftBehind = () =>
+    new SettingsError([
+      `the dupefilter at ${servers.join(', ')} knows pages of an earlier crawl of this name, and would leave them out, while ${crawlShown(keys)} goes on with another dupefilter, and is well. Give this worker the Redis that the workers before it had (DUPEFILTER_REDIS_URL, FILTER_URL or REDIS_URL)`,
+    ])
+  const refusal = (noted: FilterNoted) => otherFilter(keys, noted, own)
+  return { noted: own.note, refusal, otherPlace, leftBehind }
 }
 
 /** The error of a worker, or a command, whose filter is another one than the crawl's. */

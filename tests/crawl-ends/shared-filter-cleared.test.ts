@@ -49,3 +49,28 @@ test('nothing is deleted while the other crawl asks it, unless that is forced', 
   other.stop('enough')
   await crawled
 })
+
+test('one of the same name on another queue’s Redis keeps it, too', async () => {
+  await using elsewhere = await startRedis()
+  const { logger } = listeningLogger()
+  vi.spyOn(console, 'log').mockReturnValue()
+  const since = web.hits.length
+  const other = await assemble(Pages, {
+    layers: {
+      command: {
+        REDIS_URL: elsewhere.url,
+        DUPEFILTER_REDIS_URL: redis.url,
+        CRAWL_ID: 'namesake',
+        ...FILTER,
+      },
+    },
+    folder: import.meta.dirname,
+    createLogger: () => logger,
+  })
+  const crawled = other.run()
+  await web.waitForHits(since + 1)
+  await expect(clearing('namesake', false)).rejects.toThrow(/that of a crawl of the same name, on another/)
+  expect(await redis.command('EXISTS', '{shared}:record')).toBe(1)
+  other.stop('enough')
+  await crawled
+})

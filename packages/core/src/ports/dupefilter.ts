@@ -91,8 +91,9 @@ export interface DupeFilter {
    * fetch their pages again. May be called before `open`, and writes nothing. Absent where crawls leave no note.
    *
    * @param queue that of the crawl itself
+   * @param run the name of its run; absent where it is gone. Without it a crawl of the same queue's name counts as another while it speaks
    */
-  crawlsBesides?(queue: string): Promise<readonly string[]>
+  crawlsBesides?(queue: string, run?: string): Promise<readonly string[]>
   /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were seen, may be deleted. */
   crawlEnded?(): Promise<void>
   /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */

@@ -68,13 +68,38 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       await joined(key, '{b}/1 run'),
       await joined(key, '{c}/1 run'),
     ]
-    await Promise.all([joined(key, '{d}/1 run'), joined(key, '{d}/1 run-2'), joined(key, '{a}/2 run')])
+    await Promise.all([joined(key, '{d}/1 run'), joined(key, '{d}/1 run-2')])
+    const { silenceMs, crawlNotedEveryMs } = PROTOCOL_TIMES.filter
+    const earlierMs = Date.now() - silenceMs - crawlNotedEveryMs
+    await bench.connect().hset(`{${key}}:record`, 'crawl:earlier', `${earlierMs} {a}/2 run`)
     await over.crawlEnded()
     await lost.crawlLost()
     const command = await bench.open(make, { key, crawl: () => '' })
-    expect([await command.crawlsBesides('{a}'), await own.crawlsBesides('{d}')]).toEqual([['{d}'], ['{a}']])
+    expect([
+      await command.crawlsBesides('{a}', '{a}/1 run'),
+      await own.crawlsBesides('{d}', '{d}/1 run'),
+    ]).toEqual([['{d}'], ['{a}']])
     await bench.connect().hset(`{${key}}:record`, 'crawl:later', '1000 {e}/1 run')
-    expect(await command.crawlsBesides('{a}'), 'silent for ten minutes').toEqual(['{d}'])
+    expect(await command.crawlsBesides('{a}', '{a}/1 run'), 'silent for ten minutes').toEqual(['{d}'])
+  })
+
+  test('one of the same name on another queue’s Redis is told as long as it speaks, and so is one whose record is gone', async () => {
+    const [key, redis] = [bench.nextKey(), bench.connect()]
+    const now = Date.now()
+    await joined(key, '{a}/1 run-1')
+    await joined(key, '{a}/1 run-2')
+    const command = await bench.open(make, { key, crawl: () => '' })
+    expect([await command.crawlsBesides('{a}', '{a}/1 run-2'), await command.crawlsBesides('{a}')]).toEqual([
+      [],
+      ['{a}'],
+    ])
+    const { silenceMs, crawlNotedEveryMs } = PROTOCOL_TIMES.filter
+    const noteOther = (silentMs: number) =>
+      redis.hset(`{${key}}:record`, 'crawl:other', `${now - silentMs} {a}/2 run-1`)
+    await noteOther(1000)
+    expect(await command.crawlsBesides('{a}', '{a}/1 run-2')).toEqual(['{a}'])
+    await noteOther(silenceMs + crawlNotedEveryMs)
+    expect(await command.crawlsBesides('{a}', '{a}/1 run-2'), 'an earlier one').toEqual([])
   })
 
   test('workers of one filter read one place, whatever they ask it by, and another one once its data is lost', async () => {

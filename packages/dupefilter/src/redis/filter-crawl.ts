@@ -220,14 +220,21 @@ export class FilterCrawl {
       .map(({ name }) => name)
   }
 
-  /** Resolves to the queues of crawls that have asked lately, but for this one. A crawl may be gone from it, so that only its name is known. */
-  async besides(queue: string): Promise<string[]> {
+  /**
+   * Resolves to the queues of crawls that have asked lately, but for this one. A crawl may be gone from its queue, so that only that is known: one of the
+   * same name that still speaks is then at work on another server.
+   *
+   * @param run one of the crawl's, '' for one that is gone
+   */
+  async besides(queue: string, run = ''): Promise<string[]> {
     const { redis, times } = this.#options
     const now = await redisNowMs(redis)
-    const using = (await this.#notes()).filter(
-      ({ atMs, isLost }) => !isLost && now - atMs < times.crawlGoneMs,
-    )
-    return [...new Set(using.map(({ name }) => queueIn(name)))].filter((one) => one !== '' && one !== queue)
+    const using = (await this.#notes()).filter(({ name, atMs, isLost }) => {
+      if (isLost || crawlIn(name) === crawlIn(run)) return false
+      const isNamesake = queueIn(name) === queue
+      return now - atMs < (isNamesake ? times.silenceMs + times.crawlNotedEveryMs : times.crawlGoneMs)
+    })
+    return [...new Set(using.map(({ name }) => queueIn(name)))].filter((one) => one !== '')
   }
 
   /** Resolves to the keys of all crawls that must go with the filter, and whether a crawl may still use it. */

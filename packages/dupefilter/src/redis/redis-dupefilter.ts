@@ -246,7 +246,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly joined = (goesOn: boolean): Promise<void> => this.#crawl.join(goesOn)
   readonly crawlLost = (): Promise<void> => this.#crawl.lost()
   readonly knowsLostCrawl = (signal?: AbortSignal): Promise<boolean> => this.#crawl.knowsLost(signal)
-  readonly crawlsBesides = (queue: string): Promise<string[]> => this.#crawl.besides(queue)
+  readonly crawlsBesides = (queue: string, run?: string): Promise<string[]> => this.#crawl.besides(queue, run)
 
   /** Empties the filter. If another crawl uses it, only this crawl's own keys are deleted. */
   async clear(): Promise<void> {

@@ -95,8 +95,8 @@ export class ShardedDupeFilter implements DupeFilter {
     return (await Promise.all(this.#filters.map((filter) => filter.knowsLostCrawl(signal)))).includes(true)
   }
 
-  async crawlsBesides(queue: string): Promise<string[]> {
-    const besides = await Promise.all(this.#filters.map((filter) => filter.crawlsBesides(queue)))
+  async crawlsBesides(queue: string, run?: string): Promise<string[]> {
+    const besides = await Promise.all(this.#filters.map((filter) => filter.crawlsBesides(queue, run)))
     return [...new Set(besides.flat())]
   }
 

@@ -28,7 +28,7 @@ export interface CrawlEndingOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly workerId: string
-  readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter' | 'run'>
+  readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter' | 'run' | 'runName'>
   readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded' | 'visits'>
   readonly filter: Pick<
     DupeFilter,
@@ -157,7 +157,7 @@ export class CrawlEnding {
     await noting.catch((err: unknown) =>
       this.#logger.debug({ err }, 'why this worker is refused could not be noted'),
     )
-    throw lostBefore((await filter.crawlsBesides?.(keys.queueName)) ?? [])
+    throw lostBefore((await filter.crawlsBesides?.(keys.queueName, record.runName)) ?? [])
   }
 
   /** Called when the queue has lost this crawl. @param words for the log */

@@ -2,7 +2,7 @@
 
 import { crawlKey, UsageError } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
-import { clearCrawl, clearFormerShards, RedisVisitRecords } from '@webloom/queue'
+import { clearCrawl, clearFormerShards, joinedRunOf, RedisVisitRecords } from '@webloom/queue'
 import { usedBy } from '../outcome/crawl-lost-text.ts'
 import { typedNotes } from '../redis/filter-note.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
@@ -18,7 +18,8 @@ const PATTERNS = [COOKIES_KEY, ROBOTS_KEY].map((pattern) => pattern.replace(/%\(
 export async function clearFromOutside(crawl: CrawlFromOutside, force = false): Promise<number> {
   const shards = await shardsOf(crawl)
   return withQueueAndFilter(crawl, async (queue, filter) => {
-    const besides = force ? [] : ((await filter.crawlsBesides?.(crawl.keys.queueName)) ?? [])
+    const { name } = await joinedRunOf(crawl)
+    const besides = force ? [] : ((await filter.crawlsBesides?.(crawl.keys.queueName, name)) ?? [])
     if (besides.length > 0) throw filterInUse(crawl, besides)
     return clearCrawl({
       ...crawl,
@@ -35,10 +36,13 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
   })
 }
 
-function filterInUse({ typed: place, crawler }: CrawlFromOutside, besides: readonly string[]): UsageError {
+function filterInUse(
+  { typed: place, crawler, keys }: CrawlFromOutside,
+  besides: readonly string[],
+): UsageError {
   const typed = [place, ...typedNotes(crawler.settings)].join(' ')
   return new UsageError(
     'WL_USAGE',
-    `${usedBy(besides)}: emptied, it would have what is fetched there fetched again. Nothing was deleted. Run webloom clear ${typed} when that is over, or delete all the same: webloom clear ${typed} --force`,
+    `${usedBy(besides, keys.queueName)}: emptied, it would have what is fetched there fetched again. Nothing was deleted. Run webloom clear ${typed} when that is over, or delete all the same: webloom clear ${typed} --force`,
   )
 }

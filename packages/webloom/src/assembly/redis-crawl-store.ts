@@ -191,7 +191,7 @@ export async function redisStore(
     pageForms,
     otherPlace: ownFilter.otherPlace,
     leftBehind: ownFilter.leftBehind,
-    lostBefore: (besides) => lostBefore(lostCrawl, besides),
+    lostBefore: (besides) => lostBefore(lostCrawl, besides, keys.queueName),
     persists,
     flushes,
     comesBack: settings.get('RECRAWL') !== 'off',

@@ -29,11 +29,12 @@ export function crawlLostText(lost: LostCrawl): string {
  * Returns why the next worker does not begin.
  *
  * @param besides the queues of other crawls that use its dupefilter: emptied, it would have those fetch their pages again
+ * @param own the crawl's queue
  */
-export function lostBefore(lost: LostCrawl, besides: readonly string[] = []): Error {
+export function lostBefore(lost: LostCrawl, besides: readonly string[] = [], own = ''): Error {
   return new UsageError(
     'WL_CRAWL_LOST',
-    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished with it. It is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted; or workers with another DUPEFILTER_REDIS_URL went on with it, and left this dupefilter behind. ${besides.length > 0 ? `${usedBy(besides)}; it is not to be emptied before that is over. ` : ''}${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
+    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished with it. It is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted; or workers with another DUPEFILTER_REDIS_URL went on with it, and left this dupefilter behind. ${besides.length > 0 ? `${usedBy(besides, own)}; it is not to be emptied before that is over. ` : ''}${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
   )
 }
 
@@ -60,9 +61,11 @@ export function lostTarget({ crawl, redis }: LostCrawl, persists: boolean): Erro
   )
 }
 
-/** Returns the words about crawls that use a dupefilter, by their queues. */
-export function usedBy(besides: readonly string[]): string {
-  const names = besides.map((queueName) => crawlShown({ queueName })).join(', ')
+/** Returns the words about crawls that use a dupefilter, by their queues, beside the one whose queue is `own`. */
+export function usedBy(besides: readonly string[], own: string): string {
+  const shown = (queueName: string) =>
+    queueName === own ? 'a crawl of the same name, on another queue’s Redis' : crawlShown({ queueName })
+  const names = besides.map(shown).join(', ')
   return `The dupefilter is also that of ${names}, and was asked for ${besides.length === 1 ? 'it' : 'them'} in the last ten minutes`
 }
 

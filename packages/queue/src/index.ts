@@ -93,6 +93,7 @@ export {
   NOT_OPENED,
   OTHER_SETTINGS,
   REQUESTS_LEFT,
+  reasonTold,
 } from './crawl/crawl-leaving.ts'
 export { joinedRunOf } from './crawl/crawl-run.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'

@@ -1,7 +1,7 @@
 /** `webloom pause|resume|stop|clear`: what all workers of a crawl are told, within two seconds. */
 
 import { UsageError } from '@webloom/core'
-import { CRAWL_LOST, crawlShown, pauseCrawl, readCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
+import { CRAWL_LOST, crawlShown, pauseCrawl, reasonTold, resumeCrawl, stopCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { clearFromOutside } from '../assembly/clear-crawl.ts'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { lostCrawlOf, stoppedLost } from '../outcome/crawl-lost-text.ts'
+import { typedWorkerOf } from '../redis/typed-crawl.ts'
 import { commandName } from '../terminal/resume-line.ts'
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
@@ -34,14 +35,15 @@ export async function stop(
   config: LoadedConfig,
 ): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
-    const { finishReason } = await readCrawl(crawl)
-    if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl)
-    if (finishReason === CRAWL_LOST) return console.log(lostStop(crawl))
     // As its workers have it: what is set here is for nobody.
-    const persists = (await crawl.redis.hget(crawl.keys.record, 'persists')) === '1'
+    const fields = ['finishReason', 'refusedAs', 'persists']
+    const [finishReason, refusedAs, persists] = await crawl.redis.hmget(crawl.keys.record, ...fields)
+    const isKept = persists === '1'
+    if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl)
+    if (reasonTold(finishReason, refusedAs) === CRAWL_LOST) return console.log(lostStop(crawl, isKept))
     console.log(
       `stopped: workers finish what is in flight and leave. ${
-        persists
+        isKept
           ? 'A worker that starts goes on with the crawl'
           : 'The last one empties queue and filter (its workers run with SCHEDULER_PERSIST=false)'
       }`,
@@ -65,8 +67,9 @@ export async function clear(
   })
 }
 
-function lostStop({ crawler, shown }: CrawlFromOutside): string {
-  return stoppedLost(lostCrawlOf(crawler.spider, crawler.settings, shown))
+function lostStop({ crawler: { spider, settings }, shown }: CrawlFromOutside, isKept: boolean): string {
+  const worker = typedWorkerOf(spider, settings, { isKept })
+  return stoppedLost({ ...lostCrawlOf(spider, settings, shown), worker })
 }
 
 function noCrawl({ keys, typed }: CrawlFromOutside): UsageError {

@@ -22,7 +22,7 @@ export function lostCrawlOf(spider: Pick<SpiderLike, 'name'>, settings: Settings
 
 /** Returns what happened, what is lost and what to do. */
 export function crawlLostText(lost: LostCrawl): string {
-  return `the crawl, or a shard of it, is gone from Redis at ${lost.redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. ${wayOut(lost)}`
+  return `the crawl, or a shard of it, is gone from Redis at ${lost.redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. ${howToBeginAnew(lost)}`
 }
 
 /**
@@ -34,7 +34,7 @@ export function crawlLostText(lost: LostCrawl): string {
 export function lostBefore(lost: LostCrawl, besides: readonly string[] = [], own = ''): Error {
   return new UsageError(
     'WL_CRAWL_LOST',
-    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished with it. It is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted; or workers with another DUPEFILTER_REDIS_URL went on with it, and left this dupefilter behind. ${besides.length > 0 ? `${usedBy(besides, own)}; it is not to be emptied before that is over. ` : ''}${wayOut(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
+    `the dupefilter still knows pages of an earlier crawl of this name, and would leave them out: that crawl was not finished with it. It is gone from Redis at ${lost.redis}, which was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted; or workers with another DUPEFILTER_REDIS_URL went on with it, and left this dupefilter behind. ${besides.length > 0 ? `${usedBy(besides, own)}; it is not to be emptied before that is over. ` : ''}${howToBeginAnew(lost)}. If the earlier crawl is well, on another Redis, and is to share this dupefilter, give the crawl that you begin here another CRAWL_ID`,
   )
 }
 
@@ -42,7 +42,7 @@ export function lostBefore(lost: LostCrawl, besides: readonly string[] = [], own
 export function shardLost(lost: LostCrawl): Error {
   return new UsageError(
     'WL_CRAWL_LOST',
-    `a shard of the crawl is gone from Redis at ${lost.redis}: ${EMPTIED}. The requests that were queued there are lost, and so the crawl cannot be finished. ${DATA_BACK}. ${wayOut(lost)}`,
+    `a shard of the crawl is gone from Redis at ${lost.redis}: ${EMPTIED}. The requests that were queued there are lost, and so the crawl cannot be finished. ${DATA_BACK}. ${howToBeginAnew(lost)}`,
   )
 }
 
@@ -71,7 +71,7 @@ export function usedBy(besides: readonly string[], own: string): string {
 
 /** Returns what `webloom stop` says of it. */
 export function stoppedLost(lost: LostCrawl): string {
-  return `stopped before: what was queued of this crawl is gone from Redis at ${lost.redis} (crawl_lost). ${DATA_BACK}. ${wayOut(lost)}`
+  return `stopped before: what was queued of this crawl is gone from Redis at ${lost.redis} (crawl_lost). ${DATA_BACK}. ${howToBeginAnew(lost)}`
 }
 
 const EMPTIED =
@@ -80,6 +80,6 @@ const EMPTIED =
 const DATA_BACK =
   'If that server can be given its data back, do that first: then a worker goes on with the crawl'
 
-function wayOut({ crawl, worker }: LostCrawl): string {
+function howToBeginAnew({ crawl, worker }: LostCrawl): string {
   return `To crawl again, run webloom clear ${crawl}, then webloom worker ${worker}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
 }

@@ -3,7 +3,13 @@
  * database, it may delete somebody else's.
  */
 
-import { environmentVariable, type SettingName, type Settings, type SpiderLike } from '@webloom/core'
+import {
+  environmentVariable,
+  persistsOf,
+  type SettingName,
+  type Settings,
+  type SpiderLike,
+} from '@webloom/core'
 import { typedArguments, typedByName } from '../loading/typed-spider.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import { shownPair } from '../terminal/shown-pair.ts'
@@ -20,6 +26,16 @@ export function typedWorker(spider: Pick<SpiderLike, 'name'>, settings: Settings
     saysWhere(name) || (settings.source(name) === 'command' && !isOfProcess(name))
   const words = [...typedArguments(spider), ...typedSet(settings, isTyped)]
   return [typedByName(spider, settings.get('CRAWL_ID')), ...words].join(' ')
+}
+
+/** The same for a crawl that is kept on Redis, or not: a worker without SCHEDULER_PERSIST would delete at its end what others have kept. */
+export function typedWorkerOf(
+  spider: Pick<SpiderLike, 'name'>,
+  settings: Settings,
+  { isKept }: { readonly isKept: boolean },
+): string {
+  const keeps = isKept && !persistsOf(settings) ? ' -s SCHEDULER_PERSIST=true' : ''
+  return `${typedWorker(spider, settings)}${keeps}`
 }
 
 /** Returns `-s NAME=value` for each of these settings that has its value from the command line, or for this command alone from the environment. */

@@ -33,7 +33,7 @@ import { type ShardsOfCrawl, withQueueAndFilter } from '../assembly/redis-crawl-
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedSpider } from '../loading/typed-spider.ts'
 import { lostCrawlOf, lostTarget } from '../outcome/crawl-lost-text.ts'
-import { typedWorker } from '../redis/typed-crawl.ts'
+import { typedWorkerOf } from '../redis/typed-crawl.ts'
 import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 
 export type Adopted = AdoptedCrawl['found']
@@ -147,9 +147,7 @@ function targetOnRedis(
     crawler,
     shown: `${crawlShown(keys)} on ${shown}`,
     get goesOnBy() {
-      // A worker without it would delete at its end what a crawl before it has kept.
-      const keeps = wasKept && !persistsOf(crawler.settings) ? ' -s SCHEDULER_PERSIST=true' : ''
-      return `${commandName()} worker ${typedWorker(crawler.spider, crawler.settings)}${keeps}`
+      return `${commandName()} worker ${typedWorkerOf(crawler.spider, crawler.settings, { isKept: wasKept })}`
     },
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,

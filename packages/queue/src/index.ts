@@ -95,6 +95,7 @@ export {
   REQUESTS_LEFT,
   reasonTold,
 } from './crawl/crawl-leaving.ts'
+export { StoppedMeanwhile } from './crawl/crawl-opening.ts'
 export { joinedRunOf } from './crawl/crawl-run.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {

@@ -3,7 +3,7 @@
 -- Input    otherThan; refusalOf(asked, found, now), see crawl/open.lua; now: {others: how many workers are at work, silent: where there are none, how many
 --          are noted, have not signed off, and count as lost, flushes: queue and filter are emptied first, mayChange: nothing waits in lines}
 -- Output   nil, or {"alike", name, value} for another setting, {"kept", how many are silent} for a crawl that is kept, and that the worker would delete
---          at its end; {"silent", how many} while the worker is to ask again: one of them may speak, and would have other settings or lose what it works on
+--          at its end; {"silent", how many, the crawl's state} while the worker is to ask again: one of them may speak, and would have other settings or lose what it works on
 local function refusalOf(asked, found, now)
   local alike = asked.alike or { fixed = {}, together = {} }
   local name, value = otherThan(found.alike, now.mayChange and {} or alike.fixed)
@@ -19,6 +19,6 @@ local function refusalOf(asked, found, now)
   elseif now.silent > 0 and found.persists == '1' and not asked.persists and not now.flushes then
     return { 'kept', now.silent }
   elseif now.silent > 0 and asked.waits and (name or now.flushes) then
-    return { 'silent', now.silent }
+    return { 'silent', now.silent, found.state or 'idle' }
   end
 end

@@ -9,6 +9,7 @@ import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { type AlikeSettings, alikeAsked, keptBySilent, otherSetting } from './alike-settings.ts'
+import type { Waiting } from './crawl-opening.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
@@ -105,7 +106,7 @@ export interface FixedWhenBegun {
   /** Absent: any filter may join. */
   readonly filter?: CrawlsFilter
   /** Resolves to the run of a crawl a shard of which is lost, in whose place another is to begin; throws where none is to. */
-  readonly lostRun?: (signal?: AbortSignal) => Promise<string | undefined>
+  readonly lostRun?: (waiting: Waiting) => Promise<string | undefined>
   /** Absent: whatever they are. */
   readonly alike?: AlikeSettings
   /** The crawl as it is typed. Default: by its name. */

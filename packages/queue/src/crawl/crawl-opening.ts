@@ -24,6 +24,7 @@ import {
   refuseOther,
   refuseOtherFormat,
 } from './crawl-format.ts'
+import { CRAWL_LOST } from './crawl-leaving.ts'
 import { workerEntry } from './crawl-worker.ts'
 
 export interface OpeningOptions {
@@ -41,8 +42,41 @@ export interface OpeningOptions {
   readonly fixed: FixedWhenBegun
   readonly logger: Logger
   readonly times: ProtocolTimes
+  readonly waiting: Waiting
+}
+
+/** How a worker that may not join yet hears of others, and is heard of. */
+export interface Waiting {
   /** When it fires, waiting ends, and the opening rejects with its reason. */
-  readonly signal: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Called with what it waits for, in words behind “it waits”; with undefined when that is over. */
+  readonly onWait?: (words: string | undefined) => void
+}
+
+/** The crawl was stopped while a worker waited to join it: that ends as those at work do. */
+export class StoppedMeanwhile extends Error {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`the crawl was stopped while this worker waited to join it: ${reason}`)
+    this.reason = reason
+  }
+}
+
+interface JoiningWorker extends Pick<OpeningOptions, 'redis' | 'keys'>, Waiting {
+  readonly times: ProtocolTimes
+  /** The state in which it found the crawl. */
+  readonly state: string
+}
+
+/** Resolves when it is time to look again. Rejects when the worker is told to end, and with StoppedMeanwhile when its crawl is stopped. */
+export async function untilNextLook({ redis, keys, times, signal, state }: JoiningWorker): Promise<void> {
+  await sleep(times.record.todoPollMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+  signal?.throwIfAborted()
+  const [now, reason] = await redis.hmget(keys.record, 'state', 'stopReason')
+  // What was stopped before is to go on; and a lost crawl is begun anew.
+  if (state === 'running' && now === 'stopped' && reason && reason !== CRAWL_LOST)
+    throw new StoppedMeanwhile(reason)
 }
 
 const openScript = new OomSafeScript(
@@ -58,9 +92,9 @@ const openScript = new OomSafeScript(
 
 /** Resolves to what the record tells of the crawl, as crawl/open.lua has it. Rejects with WL_CRAWL_FORMAT for one of another release, and for one that has what this worker has otherwise. */
 export async function openCrawl(opening: OpeningOptions): Promise<(string | number)[]> {
-  const { redis, keys, workerId, fixed, logger, times, signal } = opening
+  const { redis, keys, workerId, fixed, logger, times, waiting } = opening
   await refuseOtherFormat({ ...fixed, redis, keys })
-  const lostRun = await fixed.lostRun?.(signal)
+  const lostRun = await fixed.lostRun?.(waiting)
   const ask = async (waits: boolean) => {
     const asked = { ...askedBy(opening), lostRun, waits }
     const entry = workerEntry(workerId, new Date())
@@ -71,12 +105,16 @@ export async function openCrawl(opening: OpeningOptions): Promise<(string | numb
   }
   const untilMs = performance.now() + times.members.lostAfterMs
   let told = await ask(true)
-  if (told[0] === 'silent') logger.info(waitingText(Number(told[1]), times.members.lostAfterMs))
+  if (told[0] === 'silent') {
+    logger.info(waitingText(Number(told[1]), times.members.lostAfterMs))
+    waiting.onWait?.('for workers of this crawl that are silent and did not sign off')
+  }
+  const state = String(told[2])
   while (told[0] === 'silent') {
-    await sleep(times.record.todoPollMs, undefined, { ...(signal && { signal }) }).catch(() => {})
-    signal?.throwIfAborted()
+    await untilNextLook({ redis, keys, times, state, ...waiting })
     told = await ask(performance.now() < untilMs)
   }
+  waiting.onWait?.(undefined)
   refuseOther(keys, fixed, told)
   return told
 }

@@ -148,6 +148,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   #firstRun = ''
   #reason = 'not_opened'
   #left: Promise<CrawlLeft> | undefined
+  #waits: string | undefined
   #startRenewal: NodeJS.Timeout | undefined
 
   constructor(options: RedisCrawlRecordOptions) {
@@ -180,12 +181,25 @@ export class RedisCrawlRecord implements CrawlRecord {
     return runNameOf(this.#keys, this.run.id, this.#firstRun)
   }
 
-  /** Rejects with WL_CRAWL_FORMAT for a crawl of another release. */
+  /** What it waits for as it opens, in words behind “it waits”. */
+  get waits(): string | undefined {
+    return this.#waits
+  }
+
+  /** Rejects with WL_CRAWL_FORMAT for a crawl of another release, and with StoppedMeanwhile when it is stopped while this worker waits. */
   async open(signal?: AbortSignal): Promise<CrawlPast> {
     const told = await openCrawl({
       ...{ redis: this.#redis, keys: this.#keys, workerId: this.#workerId, newRunId: this.#newRunId },
       ...{ begins: this.#begins, wakes: this.#wakes, flushes: this.#flushes, persists: this.#persists },
-      ...{ fixed: this.#fixed, logger: this.#logger, times: this.#times, signal },
+      ...{ fixed: this.#fixed, logger: this.#logger, times: this.#times },
+      waiting: {
+        signal,
+        onWait: (words) => {
+          this.#waits = words
+        },
+      },
+    }).finally(() => {
+      this.#waits = undefined
     })
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun, othersHave, wasKept] = told
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {

@@ -1,6 +1,7 @@
 import { type ProtocolTimes, scaledTimes, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { stopCrawl } from '../outside/crawl-control.ts'
 import { lostRunFor } from './lost-run.ts'
 
 const bench = new CrawlBench()
@@ -44,15 +45,24 @@ async function waiting(given: { times?: ProtocolTimes; signal?: AbortSignal } = 
   }
   await beats()
   const told = Promise.withResolvers<void>()
-  const found = vi.fn()
+  const [found, waits] = [vi.fn(), vi.fn()]
   const run = lostRunFor({
-    ...{ redis: bench.redis, keys, shards: 2, persists: false, flushes: false, times, ...given },
+    ...{
+      redis: bench.redis,
+      keys,
+      shards: 2,
+      persists: false,
+      flushes: false,
+      times,
+      onWait: waits,
+      ...given,
+    },
     refusal: () => new Error('a shard is gone'),
     logger: { ...silentLogger, info: () => told.resolve() },
   })
   run.then(found, found)
   await told.promise
-  return { keys, beats, run, found }
+  return { keys, beats, run, found, waits }
 }
 
 test('a worker of that crawl that was killed looks present: it is waited for until it counts as lost', async () => {
@@ -85,4 +95,11 @@ test('a worker that is told to end waits for none', async () => {
   ending.abort()
   await expect(run).rejects.toBe(ending.signal.reason)
   expect(await bench.redis.hkeys(keys.workers)).toEqual(['killed'])
+})
+
+test('a worker whose crawl is stopped while it waits ends as those of it do, and says until then for what', async () => {
+  const { keys, run, waits } = await waiting()
+  expect(waits).toHaveBeenLastCalledWith(expect.stringMatching(/^until a worker .*lost a shard/))
+  await stopCrawl({ redis: bench.redis, keys }, 'enough')
+  await expect(run).rejects.toMatchObject({ reason: 'enough' })
 })

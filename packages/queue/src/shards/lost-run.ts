@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, PROTOCOL_TIMES, type ProtocolTimes, redisNowMs } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { untilNextLook, type Waiting } from '../crawl/crawl-opening.ts'
 import { readWorkerEntry } from '../crawl/crawl-worker.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlShards, shardCount } from './crawl-shards.ts'
@@ -28,7 +29,7 @@ export async function lostRunOf(redis: Redis, home: CrawlRedisKeys): Promise<str
   return (await redis.hget(home.record, 'run')) === run ? run : undefined
 }
 
-interface BeginningWorker {
+interface BeginningWorker extends Waiting {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   /** QUEUE_SHARDS. */
@@ -39,8 +40,6 @@ interface BeginningWorker {
   /** Returns the error of a worker that is not to begin another run. */
   readonly refusal: () => Error
   readonly logger: Logger
-  /** When it fires, the wait rejects with its reason. */
-  readonly signal?: AbortSignal | undefined
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
@@ -51,7 +50,9 @@ interface BeginningWorker {
  * A killed worker looks present for a while, and those that live end the crawl within seconds. Who joined them would end with it, and have fetched nothing.
  */
 export async function lostRunFor(worker: BeginningWorker): Promise<string | undefined> {
-  const { shards, persists, flushes, refusal, logger, signal, times = PROTOCOL_TIMES } = worker
+  const { redis, keys, shards, persists, flushes, refusal, logger, times = PROTOCOL_TIMES } = worker
+  // Before it is found lost: from then on a stop is meant for this worker, too.
+  const state = (shards > 1 && (await redis.hget(keys.record, 'state'))) || 'idle'
   let run = shards > 1 ? await lostRunOf(worker.redis, worker.keys) : undefined
   if (run === undefined) return undefined
   if (persists && !flushes) throw refusal()
@@ -59,9 +60,11 @@ export async function lostRunFor(worker: BeginningWorker): Promise<string | unde
   const { lostAfterMs, beatEveryMs } = times.members
   const untilMs = performance.now() + lostAfterMs + beatEveryMs
   for (let looks = 0; performance.now() < untilMs && (await isAnyPresent(worker, lostAfterMs)); looks++) {
-    if (looks === 0) logger.info(WAITS)
-    await sleep(times.record.todoPollMs, undefined, { ...(signal && { signal }) }).catch(() => {})
-    signal?.throwIfAborted()
+    if (looks === 0) {
+      logger.info(WAITS)
+      worker.onWait?.('until a worker of a crawl that has lost a shard has ended, or counts as lost')
+    }
+    await untilNextLook({ ...worker, times, state })
     // Another may have begun one meanwhile.
     run = await lostRunOf(worker.redis, worker.keys)
     if (run === undefined) return undefined

@@ -14,7 +14,7 @@ import {
   type StatValue,
   within,
 } from '@webloom/core'
-import { CRAWL_LOST } from '@webloom/queue'
+import { CRAWL_LOST, StoppedMeanwhile } from '@webloom/queue'
 import type { CrawlMonitors, Engine, Response, Spider } from '@webloom/spider'
 import {
   emptyText,
@@ -181,15 +181,16 @@ export class Crawl {
     }
   }
 
-  /** Resolves to undefined where this process was told to end while it waited: then it takes no part. */
+  /** Resolves to undefined where this process, or its crawl, was told to end while it waited: then it takes no part. */
   async #joined(): Promise<CrawlPast | undefined> {
     const { engine, store, stats } = this.#options
     const { signal } = this.#leaving
     try {
       return await store.record.open(signal)
     } catch (error) {
-      if (!signal.aborted || error !== signal.reason) throw error
-      stats.set('finish_reason', engine.endsBecause ?? 'shutdown')
+      const isStopped = error instanceof StoppedMeanwhile
+      if (!isStopped && (!signal.aborted || error !== signal.reason)) throw error
+      stats.set('finish_reason', isStopped ? error.reason : (engine.endsBecause ?? 'shutdown'))
       return undefined
     }
   }

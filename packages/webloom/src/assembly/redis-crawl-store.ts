@@ -132,10 +132,9 @@ export async function redisStore(
     typed,
     mode: settings.get('QUEUE_MODE'),
     ...{ filter: ownFilter, alike },
-    lostRun: (signal) =>
+    lostRun: (waiting) =>
       lostRunFor({
-        signal,
-        ...{ ...parts, shards, persists, flushes, logger, ...times },
+        ...{ ...parts, ...waiting, shards, persists, flushes, logger, ...times },
         refusal: () => shardLost(lostCrawl),
       }),
     requestsElsewhere: () => leftovers.count(),
@@ -244,7 +243,7 @@ export async function redisStore(
       return (await visits.totals()).pages
     },
     onOpen: (signal) => ending.enter(signal),
-    waits: () => ending.waits,
+    waits: () => record.waits ?? ending.waits,
     onClose: async () => {
       await seeds?.close()
       present?.close()

@@ -24,6 +24,7 @@ test.each<[Seen, alive: boolean, notReady?: string]>([
   [{}, true],
   [{ phase: 'waiting' }, true, 'it waits for Redis at redis://10.0.4.2:6379/0 and redis://10.0.4.3:6379/0'],
   [{ phase: 'opening' }, true, 'the crawl is being opened'],
+  [{ phase: 'opening', waits: 'for silent workers' }, true, 'it waits for silent workers'],
   [{ phase: 'ending', endsBecause: 'shutdown' }, true, 'it ends: shutdown'],
   [
     { silent: 'redis://10.0.4.2:6379/0' },

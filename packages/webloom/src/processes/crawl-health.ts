@@ -22,10 +22,10 @@ function stalledBecause(crawl: Crawl): string | undefined {
 
 async function notReadyBecause(crawl: Crawl): Promise<string | undefined> {
   if (crawl.phase === 'waiting') return `it waits for ${serversOf(crawl)}`
-  if (crawl.phase === 'opening') return 'the crawl is being opened'
   if (crawl.phase === 'ending') return `it ends: ${crawl.inside.engine.endsBecause ?? 'the crawl is over'}`
   const waits = crawl.inside.store.waits?.()
   if (waits !== undefined) return `it waits ${waits}`
+  if (crawl.phase === 'opening') return 'the crawl is being opened'
   const silent = await crawl.inside.store.silentServer()
   return silent && `Redis at ${silent} does not answer, or takes no writes`
 }

@@ -48,7 +48,7 @@ export function newRedisClient(
   waitForLogin(client, (error) => behaviour.reconnectOnError?.(error) === 2)
   if (sentinels) {
     dropWhenUnanswered(client, options.connectTimeout)
-    quietSentinels(client)
+    quietSentinels(client, plain.name)
   }
   const duplicate = (more: ClientBehaviour = {}) =>
     newRedisClient({ Redis, Cluster }, options, { ...behaviour, ...more })
@@ -61,16 +61,31 @@ interface BySentinels {
 }
 
 /** A Sentinel that is lost, or does not let itself be listened to, is made up for by others: of its own ioredis writes to stderr, past our log. */
-function quietSentinels(client: Redis): void {
+function quietSentinels(client: Redis, name: string | undefined): void {
   const { connector } = client as unknown as BySentinels
   const connect = connector.connectToSentinel.bind(connector)
   connector.connectToSentinel = (...given) => {
     const sentinel = connect(...given)
     sentinel.on('error', () => {})
     quietLogin(sentinel)
+    hearOnly(sentinel, name)
     return sentinel
   }
 }
+
+/** Sentinels tell of the fail-overs of all masters that they watch, and ioredis takes each for one of its own. */
+function hearOnly(sentinel: Redis, name: string | undefined): void {
+  const on = sentinel.on.bind(sentinel) as (event: string, listener: Listener) => Redis
+  const ofOurs =
+    (listener: Listener): Listener =>
+    (channel, text, ...more) => {
+      if (String(text).startsWith(`${name} `)) listener(channel, text, ...more)
+    }
+  sentinel.on = (event: string, listener: Listener) =>
+    on(event, event === 'message' ? ofOurs(listener) : listener)
+}
+
+type Listener = (...given: unknown[]) => void
 
 /** Returns the options as `tls.connect` takes them. Options are sent to threads and compared as JSON, so they have no functions. */
 export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {

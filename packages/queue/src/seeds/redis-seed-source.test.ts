@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Request, type Seed } from '@webloom/core'
+import { Request, type Seed, silentLogger } from '@webloom/core'
 import { MachineLag } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { eventually, LEASE_MS, RIPE_MS, seedsOfFile, url, urls } from '../../testing/seeds-of-file.ts'
@@ -262,6 +262,22 @@ test('close does not wait for seeds that a Redis refuses which does not let the 
   await one.source.close()
   expect(performance.now() - began).toBeLessThan(LONG_MS)
   expect(await place.server.command('EXISTS', `{${place.key}}:processing`)).toBe(1)
+})
+
+test('close settles what is queued where Redis has refused to hold it, and does so no more', async () => {
+  nextKey()
+  await push(url(1))
+  await place.server.command('ACL', 'SETUSER', 'loser', 'on', '>pw', '~*', '&*', '+@all')
+  const redis = connect(place.server.url.replace('://', '://loser:pw@'))
+  const refused = Promise.withResolvers<void>()
+  const debug = (_fields: unknown, text?: string) => void (text?.includes('be held') && refused.resolve())
+  const one = await worker({ redis, ripeMs: 4000, logger: { ...silentLogger, debug } })
+  await one.queue(await one.source.next(9))
+  await place.server.command('ACL', 'SETUSER', 'loser', '-zadd')
+  await refused.promise
+  await place.server.command('ACL', 'SETUSER', 'loser', '+zadd')
+  await one.source.close()
+  expect(await place.server.command('EXISTS', `{${place.key}}:processing`)).toBe(0)
 })
 
 test('a key that holds something else is refused before anything is crawled', async () => {

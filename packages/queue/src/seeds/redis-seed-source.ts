@@ -103,8 +103,9 @@ export class RedisSeedSource implements SeedSource {
   #run = ''
   #runAskedAt = Number.NEGATIVE_INFINITY
   #settling: Promise<void> | undefined
-  /** Redis refused what was settled last, and would refuse it again. */
-  #isRefused = false
+  /** Redis refused what was settled last, and would refuse it again; or what was held last. */
+  #isSettleRefused = false
+  #isHoldRefused = false
   #holding: Promise<void> | undefined
   #timers: NodeJS.Timeout[] = []
 
@@ -115,6 +116,10 @@ export class RedisSeedSource implements SeedSource {
     this.#bytes = repliesAsBytes(options.redis)
     this.#leaseMs = options.leaseMs ?? this.#times.leaseMs
     this.#ripeMs = options.ripeMs ?? this.#times.ripeMs
+  }
+
+  get #isRefused(): boolean {
+    return this.#isSettleRefused || this.#isHoldRefused
   }
 
   async open(): Promise<void> {
@@ -231,10 +236,10 @@ export class RedisSeedSource implements SeedSource {
   #settle(): Promise<void> {
     this.#settling ??= this.#settleAnswered()
       .then((hasAsked) => {
-        if (hasAsked) this.#isRefused = false
+        if (hasAsked) this.#isSettleRefused = false
       })
       .catch((error: unknown) => {
-        this.#isRefused = redisRefusal(error) !== undefined
+        this.#isSettleRefused = redisRefusal(error) !== undefined
         this.#options.logger.debug({ err: error }, 'seeds could not be settled; trying again')
       })
       .finally(() => {
@@ -321,8 +326,11 @@ export class RedisSeedSource implements SeedSource {
   /** One call at a time; never rejects. */
   #hold(): Promise<void> {
     this.#holding ??= this.#holdAll()
+      .then(() => {
+        this.#isHoldRefused = false
+      })
       .catch((error: unknown) => {
-        this.#isRefused = redisRefusal(error) !== undefined
+        this.#isHoldRefused = redisRefusal(error) !== undefined
         this.#options.logger.debug({ err: error }, 'seeds could not be held; trying again')
       })
       .finally(() => {

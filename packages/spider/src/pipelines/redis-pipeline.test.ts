@@ -175,3 +175,16 @@ test('closed while it waits, it tells no page that an item is written or lost, a
   expect(settled).not.toHaveBeenCalled()
   expect(await entries(key)).toEqual([])
 })
+
+test('closed while an answer is under way, it does not say that the items are not there', async () => {
+  await using proxy = await startTcpProxy({ target: server.url })
+  const { pipeline, page, key, warn } = pipelineTo({ url: proxy.url })
+  await page('warm', {})
+  proxy.judgeBy(([command]) => (/^EVAL/.test(command!) ? { holdReplyMs: 3_600_000 } : 'forward'))
+  page('a', 1).catch(() => {})
+  await eventually(async () => expect(await entries(key)).toHaveLength(2))
+  pipeline.closeSpider()
+  expect(warn.mock.lastCall![1]).toContain(
+    `items that may not have been written: 1, as the items’ Redis has not answered yet what was sent for ${key}.`,
+  )
+})

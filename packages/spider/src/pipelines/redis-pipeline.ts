@@ -140,10 +140,13 @@ export class RedisPipeline implements ItemPipeline {
     const items = this.#refusedCount + this.#waiting.length
     if (items === 0) return
     stats.inc('redis_items/unwritten_count', items)
-    const why = this.#whyNot ?? `the items’ Redis has not answered yet what was sent for ${key}`
+    // What is under way may arrive yet.
+    const [were, why] = this.#whyNot
+      ? ['were not', this.#whyNot]
+      : ['may not have been', `the items’ Redis has not answered yet what was sent for ${key}`]
     logger.warn(
       { key, items },
-      `items that were not written: ${items}, as ${why}. The pages that brought them do not count as done: the next run of the crawl fetches these again, and writes what they bring then`,
+      `items that ${were} written: ${items}, as ${why}. The pages that brought them do not count as done: the next run of the crawl fetches these again, and writes what they bring then`,
     )
   }
 

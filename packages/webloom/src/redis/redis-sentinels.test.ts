@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { addressOf, PROTOCOL_TIMES, Settings, silentLogger } from '@webloom/core'
-import { type SentinelRedis, startRedis, startSentinels } from '@webloom/testkit'
+import { InUse, type SentinelRedis, startRedis, startSentinels } from '@webloom/testkit'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { RedisServers } from './redis-servers.ts'
@@ -50,6 +51,33 @@ test('a master that has lost its replicas is asked for again: another one may ha
   await again
   await master!.command('CONFIG', 'SET', 'min-replicas-to-write', '1')
   expect(await client.set('page', '1')).toBe('OK')
+  servers.close()
+})
+
+test('a fail-over of another master of the same Sentinels is none of its own', async () => {
+  const [sentinel] = redis.sentinels
+  const servers = serversAt(`${redis.url}?sentinel_password=watch`, 10)
+  const client = servers.connection('queue')!
+  const listens = once(client, 'failoverSubscribed')
+  await servers.open()
+  await listens
+  const lost = vi.fn()
+  client.on('close', lost)
+  await using other = await startRedis()
+  await using follower = await startRedis()
+  await sentinel!.command('SENTINEL', 'MONITOR', 'others', '127.0.0.1', other.port, 1)
+  await using listener = new InUse()
+  const heard = new Redis({ port: sentinel!.port, password: 'watch' })
+  listener.defer(() => heard.disconnect())
+  await heard.subscribe('+switch-master')
+  const told = once(heard, 'message')
+  // As another Sentinel tells of a fail-over that it has led.
+  const hello = ['127.0.0.1', 1, 'a'.repeat(40), 1, 'others', '127.0.0.1', follower.port, 1].join()
+  await sentinel!.command('PUBLISH', '__sentinel__:hello', hello)
+  expect(await told).toEqual(['+switch-master', expect.stringMatching(/^others /)])
+  expect(await client.ping()).toBe('PONG')
+  expect(lost).not.toHaveBeenCalled()
+  await sentinel!.command('SENTINEL', 'REMOVE', 'others')
   servers.close()
 })
 

@@ -78,14 +78,14 @@ function hearOnly(sentinel: Redis, name: string | undefined): void {
   const on = sentinel.on.bind(sentinel) as (event: string, listener: Listener) => Redis
   const ofOurs =
     (listener: Listener): Listener =>
-    (channel, text, ...more) => {
-      if (String(text).startsWith(`${name} `)) listener(channel, text, ...more)
+    (channel, text) => {
+      if (text.startsWith(`${name} `)) listener(channel, text)
     }
-  sentinel.on = (event: string, listener: Listener) =>
-    on(event, event === 'message' ? ofOurs(listener) : listener)
+  sentinel.on = ((event: string, listener: Listener) =>
+    on(event, event === 'message' ? ofOurs(listener) : listener)) as Redis['on']
 }
 
-type Listener = (...given: unknown[]) => void
+type Listener = (channel: string, text: string) => void
 
 /** Returns the options as `tls.connect` takes them. Options are sent to threads and compared as JSON, so they have no functions. */
 export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {

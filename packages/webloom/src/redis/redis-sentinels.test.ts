@@ -65,7 +65,7 @@ test('a fail-over of another master of the same Sentinels is none of its own', a
   client.on('close', lost)
   await using other = await startRedis()
   await using follower = await startRedis()
-  await sentinel!.command('SENTINEL', 'MONITOR', 'others', '127.0.0.1', other.port, 1)
+  await sentinel!.command('SENTINEL', 'MONITOR', 'others', '127.0.0.1', `${other.port}`, '1')
   await using listener = new InUse()
   const heard = new Redis({ port: sentinel!.port, password: 'watch' })
   listener.defer(() => heard.disconnect())

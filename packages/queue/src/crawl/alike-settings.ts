@@ -42,7 +42,7 @@ function isShortened(value: string): boolean {
 }
 
 /** Returns what the record is asked with, as members/alike.lua has it. */
-export function alikeAsked({ fixed, together, told }: AlikeSettings) {
+export function alikeAsked({ fixed, together, told }: Omit<AlikeSettings, 'typed'>) {
   const pairs = (settings: readonly AlikeSetting[]) => settings.map(({ name, value }) => [name, value])
   return { fixed: pairs(fixed), together: pairs(together), told: pairs(told) }
 }
@@ -74,24 +74,25 @@ export function keptBySilent(keys: CrawlRedisKeys, silent: number, typed: string
 }
 
 /** Returns with what members/beat.lua compares a worker before it notes it anew. */
-export function alikeOnReturn({ fixed, together }: Pick<AlikeSettings, 'fixed' | 'together'> = NONE): string {
-  return JSON.stringify([...fixed, ...together].map(({ name, value }) => [name, value]))
+export function alikeOnReturn(lostMs: number, alike: Omit<AlikeSettings, 'typed'> = NONE): string {
+  const { fixed, together, told } = alikeAsked(alike)
+  return JSON.stringify({ compared: [...fixed, ...together], told, lostMs })
 }
 
-const NONE = { fixed: [], together: [] }
+const NONE = { fixed: [], together: [], told: [] }
 
 /**
  * Whoever finds nobody at work goes on with settings of its own; so a worker that was only silent, and is no more noted, is compared as one that comes. Returns
  * true when it is to end, and tells why; a setting that may be another one is told, too.
  *
- * @param compared the record's field, '' unless the worker would be noted anew; name and value of what it has otherwise
+ * @param compared how many workers at work have which other values, as members/alike.lua tells it, '' for none; name and value of what it has otherwise
  */
 export function hasToEndOnReturn(
   { logger = silentLogger, keys, alike }: { logger?: Logger; keys: CrawlRedisKeys; alike?: AlikeSettings },
-  [noted = '', name = '', value = '']: readonly string[],
+  [have = '', name = '', value = '']: readonly string[],
 ): boolean {
-  if (!alike || noted === '') return false
-  if (name === '') tellJoined(logger, keys, alike, [haveAsNoted(alike, noted), 0])
+  if (!alike) return false
+  if (name === '') tellJoined(logger, keys, alike, [have, 0])
   else logger.error(othersSince(keys, alike, [name, value]))
   return name !== ''
 }
@@ -103,14 +104,6 @@ function othersSince(
 ): string {
   const { value, why } = [...fixed, ...together].find((one) => one.name === name)!
   return `this worker sent no heartbeat for so long that it counted as lost, and ${crawlShown(keys)} goes on with another ${name}, which is ${value} here and ${noted} there: ${why}. This worker ends with other_settings, exit code 1, and deletes nothing; the others fetch what it had. To have it take part again, start it with ${typed(name, noted)}`
-}
-
-/** Returns which of the settings that are told the record notes otherwise, as members/alike.lua tells it of one worker. */
-function haveAsNoted({ told }: AlikeSettings, noted: string): string {
-  const values = JSON.parse(noted) as Record<string, string>
-  const others = told.filter(({ name, value }) => (values[name] ?? value) !== value)
-  const have = others.map(({ name }) => [name, { [values[name]!]: 1 }])
-  return have.length === 0 ? '' : JSON.stringify(Object.fromEntries(have))
 }
 
 /**

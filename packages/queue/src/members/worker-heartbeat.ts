@@ -99,7 +99,9 @@ const CLOSE_ANSWER_MS_MAX = 4000
 const LOST_SHOWN_MS = 600_000
 const SWEEP_EVERY_BEATS = 20
 
-const beatScript = new OomSafeScript('redis/now.lua', 'members/alike.lua', 'members/beat.lua')
+const beatScript = new OomSafeScript(
+  ...['redis/now.lua', 'crawl/present.lua', 'members/alike.lua', 'members/beat.lua'],
+)
 
 type BeatReply = [
   ...[number, string, string, string, string, string, string, number],
@@ -271,7 +273,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const entry = workerEntry(workerId, this.#startedAt, activity, place)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true }, place)
     this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, '', this.#times.silenceMs, '', ''])
-    const comparedBy = this.#isNoted ? '' : alikeOnReturn(this.#options.alike)
+    const comparedBy = this.#isNoted ? '' : alikeOnReturn(this.#times.lostAfterMs, this.#options.alike)
     const beat = [workerId, id, entry, comparedBy, this.#times.silenceMs]
     const sampleEveryMs = this.#options.obeys.onSampleDue ? this.#times.sampleEveryMs : ''
     const report = this.#hostReport.due()

@@ -1,7 +1,7 @@
 import { type Logger, WebloomError } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { createLogger } from './logger.ts'
-import { wayOut } from './told-once.ts'
+import { ToldOnce, wayOut } from './told-once.ts'
 
 const WHY = 'Redis at h:6379 does not let this process in'
 const WAY = wayOut('Type there: ACL SETUSER crawler on ><password> +get')
@@ -47,4 +47,17 @@ test('another log tells it anew, and errors of other kinds keep their stacks', (
     expect(linesOf('json', (logger) => logger.warn({ err: refusal() }, 'refused'))[0]).toContain(WAY)
   const [, ...stack] = linesOf('pretty', (logger) => logger.warn({ err: new Error('a bug') }, 'broken'))
   expect(stack.length).toBeGreaterThan(1)
+})
+
+test('what is refused again ten minutes later is told with what to do', () => {
+  let minutes = 0
+  const once = new ToldOnce(() => minutes * 60_000)
+  const line = () => String(once.of([`${WHY}. ${WAY}`], 40)[0])
+  expect(line()).toContain(WAY)
+  minutes = 9
+  expect(line()).not.toContain(WAY)
+  minutes = 11
+  expect(line()).toContain(WAY)
+  minutes = 13
+  expect(line()).not.toContain(WAY)
 })

@@ -1,7 +1,7 @@
 /**
  * A Redis that refuses a crawl refuses all of its parts, and each says so: what to do, which may be a line of 2 000 characters, stood in the log a dozen times. A log
- * tells it whole with the first line of a level, and for a graver one again; where it stands in another line, that one says that it is told above. A stack would add
- * nothing: what was refused is in the words.
+ * tells it whole with the first line of a level, for a graver one again, and ten minutes later; where it stands in another line, that one says that it is told above. A
+ * stack would add nothing: what was refused is in the words.
  */
 
 import { withoutTextSecrets } from '@webloom/core'
@@ -19,10 +19,18 @@ export function wayOut(text: string): string {
 
 const TOLD = 'What to do is told above'
 
+/** By then nobody looks for it above: what was refused may have been let in meanwhile, and is refused again. */
+const TOLD_MS = 600_000
+
 /** Of one log. */
 export class ToldOnce {
-  /** The gravest level of those that have told it. */
-  readonly #levels = new Map<string, number>()
+  readonly #nowMs: () => number
+  /** How each was told last. */
+  readonly #told = new Map<string, { readonly level: number; readonly atMs: number }>()
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs
+  }
 
   /** Returns the arguments of a log call, without what the log has told. */
   of(args: readonly unknown[], level: number): unknown[] {
@@ -30,8 +38,13 @@ export class ToldOnce {
     const said = new Set<string>()
     const shorten = (value: unknown) => this.#shorten(value, level, said)
     const shown = args.map((arg) => (isFields(arg) ? mapValues(arg, shorten) : shorten(arg)))
-    for (const way of said) this.#levels.set(way, level)
+    for (const way of said) this.#told.set(way, { level, atMs: this.#nowMs() })
     return shown
+  }
+
+  #isAbove(way: string, level: number): boolean {
+    const told = this.#told.get(way)
+    return told !== undefined && told.level >= level && this.#nowMs() - told.atMs < TOLD_MS
   }
 
   #shorten(value: unknown, level: number, said: Set<string>): unknown {
@@ -40,7 +53,7 @@ export class ToldOnce {
     let text = value
     for (const way of WAYS_OUT) {
       if (!text.includes(way)) continue
-      if (said.has(way) || (this.#levels.get(way) ?? 0) >= level) text = text.replaceAll(way, TOLD)
+      if (said.has(way) || this.#isAbove(way, level)) text = text.replaceAll(way, TOLD)
       else said.add(way)
     }
     return text

@@ -70,7 +70,8 @@ if not isOver then
     redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
   end
   noteAlike(record, found.alike, alike, isNew or others == 0)
-  noteUnlike(record, found.unlike, isNew and {} or present, asked.worker, alike.told)
+  local _, noted = presentBesides(asked.worker, 0)
+  noteUnlike(record, found.unlike, isNew and {} or noted, asked.worker, alike.told)
   if asked.mode and not found.mode then
     redis.call('HSET', record, 'mode', asked.mode)
   end

@@ -6,7 +6,7 @@
 -- Output   otherThan(noted, settings) → name and value noted of the first that is another one; nothing is said of one that is not noted
 --          othersHave(noted, unlike, present, settings) → {name: {value: how many workers at work have it}} as JSON, of all values that are other ones
 --          noteAlike(record, noted, asked, isAnew): those that are not noted; isAnew: all, in place of what was noted
---          noteUnlike(record, unlike, present, worker, told): after that; of workers that are at work no more nothing is kept
+--          noteUnlike(record, unlike, others, worker, told): after that; others: the ids of those that are noted, as a silent one may be at work; of the rest nothing is kept
 local function decoded(text)
   return text and cjson.decode(text) or {}
 end
@@ -49,9 +49,9 @@ local function noteAlike(record, noted, asked, isAnew)
   end
 end
 
-local function noteUnlike(record, unlike, present, worker, told)
+local function noteUnlike(record, unlike, others, worker, told)
   local values, before, kept = decoded(redis.call('HGET', record, 'alike') or nil), decoded(unlike), {}
-  for _, other in ipairs(present) do
+  for _, other in ipairs(others) do
     kept[other] = before[other]
   end
   for _, setting in ipairs(told) do

@@ -20,8 +20,9 @@ if not isNoted and ARGV[4] ~= '' and told[1] == ARGV[2] then
   isNoted = not other
   if isNoted then
     local _, present = presentBesides(ARGV[1], now - asked.lostMs)
+    local _, others = presentBesides(ARGV[1], 0)
     have = othersHave(noted[1], noted[2], present, asked.told)
-    noteUnlike(KEYS[1], noted[2], present, ARGV[1], asked.told)
+    noteUnlike(KEYS[1], noted[2], others, ARGV[1], asked.told)
   end
 end
 if told[1] == ARGV[2] then

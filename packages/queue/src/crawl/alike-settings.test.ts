@@ -184,6 +184,20 @@ test.concurrent('one that comes back is told of what workers at work have, and t
   await vi.waitFor(() => expect(words[1]).toMatch(/TOLD is 1 here and 3 there/), 5000)
 })
 
+test('what a worker has otherwise is not forgotten while it is silent', async () => {
+  const keys = bench.nextKeys()
+  await joining(keys, settings('a', 'a', '1')).opening
+  const unlike = await bench.join(keys, { alike: settings('a', 'a', '2') })
+  await unlike.heartbeat.close()
+  await bench.unheardFor(15_000, keys, unlike.workerId)
+  const meanwhile = joining(keys, settings('a', 'a', '1'))
+  await meanwhile.opening
+  await bench.unheardFor(0, keys, unlike.workerId)
+  const later = joining(keys, settings('a', 'a', '1'))
+  await later.opening
+  expect([meanwhile.words, later.words]).toEqual([[], [expect.stringMatching(/TOLD is 1 here and 2 there/)]])
+})
+
 test('a crawl that is kept by its record is deleted by no worker that would not keep it', async () => {
   const keys = bench.nextKeys()
   const record = bench.record(keys, { persists: false })

@@ -163,6 +163,33 @@ test.each(CASES)(
   },
 )
 
+test('what is lost is told by runs, and by status and scale after a worker was refused, also with --new', async () => {
+  await using used = new InUse()
+  const web = used.use(await startFakeWebProcess({ hosts: 2, pagesPerHost: 10 }))
+  const redis = used.use(await startRedis())
+  const crawlId = freshCrawlId('told')
+  const settings = { REDIS_URL: redis.url, CRAWL_ID: crawlId, DUPEFILTER_SHARDS: 2 }
+  const folder = used.use(
+    await ClusterFolder.of(web, { ...settings, DOWNLOAD_DELAY: 0.2 }, followingSpider(web), SHORT_TIMES),
+  )
+  const worker = folder.workerProcess('a')
+  await web.waitForHits(4, 60_000)
+  await redis.command('DEL', crawlRedisKeys({ spider: 'pages', crawlId }).record)
+  expect((await worker.exited).code).toBe(1)
+  const fetched = (await web.hits()).length
+  expect((await folder.run('runs', 'pages')).stdout).toMatch(/ lost /)
+  for (const words of [[], ['--new']]) {
+    const { code, stderr } = await folder.run('worker', 'pages', '-s', 'SCHEDULER_PERSIST=true', ...words)
+    expect(code, stderr).toBe(2)
+  }
+  expect((await web.hits()).length).toBe(fetched)
+  expect((await folder.run('status', 'pages')).stdout).toMatch(/ stopped, .*\(crawl_lost\)\n/)
+  expect(JSON.parse((await folder.run('scale', 'pages', '--json')).stdout)).toMatchObject({
+    desired: 1,
+    words: expect.stringContaining('is gone from its Redis'),
+  })
+})
+
 test.each(
   ['the home’s master of a cluster', 'another master of a cluster', 'the queue’s Redis'].flatMap((name) =>
     [true, false].map((persists) => ({ name, persists })),

@@ -19,7 +19,7 @@ local state = found.state or 'idle'
 local isOver = state == 'finished' and not asked.begins and not asked.wakes
 local others, present = presentBesides(asked.worker, now - asked.lostMs)
 -- After an outage of Redis all are silent, and a moment later they are there again.
-local silent = others == 0 and presentBesides(asked.worker, 0) or 0
+local silent, _, heardAt = presentBesides(asked.worker, others == 0 and 0 or math.huge)
 local flushes = others == 0 and asked.flushes and (not found.flushed or state == 'finished')
 local isLost = found.run and found.run == asked.lostRun and others == 0
 local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (state == 'stopped' and found.emptied) or isLost
@@ -43,7 +43,7 @@ elseif not isNew and not isOver and (found.shards or '1') ~= (asked.shards or '1
 elseif not isNew and not isOver and asked.filter and found.filter and found.filter ~= asked.filter.same then
   return { 'filter', found.filter, found.filterSettings }
 elseif not isNew and not isOver then
-  local refusal = refusalOf(asked, found, { others = others, silent = silent, flushes = flushes, mayChange = mayChange() })
+  local refusal = refusalOf(asked, found, { others = others, silent = silent, heardAt = heardAt, flushes = flushes, mayChange = mayChange() })
   if refusal then
     return refusal
   end

@@ -115,7 +115,7 @@ test.concurrent('what silent workers of a kept crawl may come back to is not del
   const { keys } = await leftBySilent(true, settings('a', 'a', 'a'))
   const other = joining(keys, settings('a', 'a', 'a'), { persists: false })
   await expect(other.opening).rejects.toThrow(
-    /^SCHEDULER_PERSIST is false, and crawl .* is kept .*: a worker of it sent no heartbeat .* Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear/,
+    /^SCHEDULER_PERSIST is false, and crawl .* is kept .*: a worker of it did not sign off, and was last heard on 20\d\d-.*Z, and may .* Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear/,
   )
   await joining(keys, settings('a', 'a', 'a')).opening
 })
@@ -239,7 +239,7 @@ test('a worker that is alone and keeps no crawl is told that it deletes one that
   expect(await words(true)).toEqual([])
   expect(await words(false)).toEqual([
     expect.stringMatching(
-      /was kept on Redis until now .* this worker will delete it: .*kill -9 \d+.* -s SCHEDULER_PERSIST=true$/,
+      /was kept on Redis until now .* this worker will delete it: .*kill all its workers \(.*kill -9 \d+.* -s SCHEDULER_PERSIST=true$/,
     ),
   ])
   // It has noted that it keeps none.

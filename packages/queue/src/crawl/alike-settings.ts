@@ -64,12 +64,17 @@ export function otherSetting(
   )
 }
 
-/** Returns the error of a worker without SCHEDULER_PERSIST that comes to a kept crawl, of which so many workers are silent and have not signed off. */
-export function keptBySilent(keys: CrawlRedisKeys, silent: number, typed: string): WebloomError {
-  const who = silent === 1 ? 'a worker' : `${silent} workers`
+/** Returns the error of a worker without SCHEDULER_PERSIST that comes to a kept crawl, of which so many workers are silent, since then (ms), and have not signed off. */
+export function keptBySilent(
+  keys: CrawlRedisKeys,
+  [silent, heardAtMs]: readonly [number, number],
+  typed: string,
+): WebloomError {
+  const who = silent === 1 ? 'a worker of it' : `${silent} workers of it`
+  const heard = new Date(heardAtMs).toISOString()
   return new WebloomError(
     'WL_USAGE',
-    `SCHEDULER_PERSIST is false, and ${crawlShown(keys)} is kept (it was begun with true): ${who} of it sent no heartbeat for ten seconds and did not sign off, and may be at work again at any moment (a machine asleep, a network that is away), while this one would delete queue and filter at its end. Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear ${typed}`,
+    `SCHEDULER_PERSIST is false, and ${crawlShown(keys)} is kept (it was begun with true): ${who} did not sign off, ${silent === 1 ? 'and was last heard' : 'the latest of them was heard'} on ${heard}, and may be at work again at any moment (a machine asleep, a network that is away), while this one would delete queue and filter at its end. Give this worker -s SCHEDULER_PERSIST=true, or give the crawl up: webloom clear ${typed}`,
   )
 }
 
@@ -143,7 +148,12 @@ function mostFirst([name, counts]: [string, Record<string, number>]): [string, s
 
 /** By its end, in whatever order, the crawl is gone. */
 function deletingText(keys: CrawlRedisKeys): string {
-  return `${crawlShown(keys)} was kept on Redis until now (SCHEDULER_PERSIST was true), and this worker will delete it: SCHEDULER_PERSIST is false here, so the last worker that leaves empties queue and dupefilter, also after Ctrl-C or webloom stop. To keep it, kill this process (kill -9 ${process.pid}), and ten seconds later start it with -s SCHEDULER_PERSIST=true`
+  // A parent starts another in place of one that was killed, and those whose parent is gone leave.
+  const killing =
+    process.send === undefined
+      ? `this one: kill -9 ${process.pid}`
+      : `those of this machine: kill -9 ${process.ppid} $(pgrep -P ${process.ppid})`
+  return `${crawlShown(keys)} was kept on Redis until now (SCHEDULER_PERSIST was true), and this worker will delete it: SCHEDULER_PERSIST is false here, so the last worker that leaves empties queue and dupefilter, also after Ctrl-C or webloom stop. To keep it, kill all its workers (${killing}), and ten seconds later start them with -s SCHEDULER_PERSIST=true`
 }
 
 /** Resolves to settings in which the workers of a crawl are alike, by name, as text. */

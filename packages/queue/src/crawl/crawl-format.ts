@@ -131,7 +131,7 @@ export function refuseOther(
   if (what === 'shards') throw otherShards(keys, Number(begunWith), shards, typed)
   if (what === 'filter') throw filter!.refusal({ same: String(begunWith), settings: String(more) })
   if (what === 'alike') throw otherSetting(keys, alike!, [String(begunWith), String(more)], typed)
-  if (what === 'kept') throw keptBySilent(keys, Number(begunWith), typed)
+  if (what === 'kept') throw keptBySilent(keys, [Number(begunWith), Number(more)], typed)
   if (what !== 'mode') return
   const goOn = `-s QUEUE_MODE=${begunWith}${Number(more) === shards ? '' : ` -s QUEUE_SHARDS=${more}`}`
   throw new WebloomError(

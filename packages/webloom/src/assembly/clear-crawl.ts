@@ -4,7 +4,7 @@ import { crawlKey, UsageError } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
 import { clearCrawl, clearFormerShards, joinedRunOf, RedisVisitRecords } from '@webloom/queue'
 import { usedBy } from '../outcome/crawl-lost-text.ts'
-import { typedNotes } from '../redis/filter-note.ts'
+import { typedWithNotes } from '../redis/filter-note.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { shardsOf, withQueueAndFilter } from './redis-crawl-store.ts'
 
@@ -36,11 +36,8 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
   })
 }
 
-function filterInUse(
-  { typed: place, crawler, keys }: CrawlFromOutside,
-  besides: readonly string[],
-): UsageError {
-  const typed = [place, ...typedNotes(crawler.settings)].join(' ')
+function filterInUse({ crawler, keys }: CrawlFromOutside, besides: readonly string[]): UsageError {
+  const typed = typedWithNotes(crawler.spider, crawler.settings)
   return new UsageError(
     'WL_USAGE',
     `${usedBy(besides, keys.queueName)}: emptied, it would have what is fetched there fetched again. Nothing was deleted. Run webloom clear ${typed} when that is over, or delete all the same: webloom clear ${typed} --force`,

@@ -2,8 +2,8 @@
 
 import { type Settings, type SpiderLike, UsageError } from '@webloom/core'
 import { crawlShown } from '@webloom/queue'
-import { typedNotes } from '../redis/filter-note.ts'
-import { typedCrawl, typedWorker } from '../redis/typed-crawl.ts'
+import { typedWithNotes } from '../redis/filter-note.ts'
+import { typedWorker } from '../redis/typed-crawl.ts'
 
 export interface LostCrawl {
   /** The crawl as it is typed, with the settings by which it is found. */
@@ -16,8 +16,7 @@ export interface LostCrawl {
 
 /** @param redis the queue's, without its password */
 export function lostCrawlOf(spider: Pick<SpiderLike, 'name'>, settings: Settings, redis: string): LostCrawl {
-  const crawl = [typedCrawl(spider, settings), ...typedNotes(settings)].join(' ')
-  return { crawl, worker: typedWorker(spider, settings), redis }
+  return { crawl: typedWithNotes(spider, settings), worker: typedWorker(spider, settings), redis }
 }
 
 /** Returns what happened, what is lost and what to do. */

@@ -12,6 +12,7 @@ import {
   type SettingName,
   Settings,
   SettingsError,
+  type SpiderLike,
 } from '@webloom/core'
 import { type CrawlRedisKeys, type CrawlsFilter, crawlShown, type FilterNoted } from '@webloom/queue'
 import { typedSetting } from '../loading/typed-spider.ts'
@@ -170,6 +171,11 @@ function shownFilter(same: string): string {
 }
 
 /** Returns `-s NAME=value` for each of them that this command line has: without it a crawl whose record is gone would be looked for elsewhere. */
-export function typedNotes(settings: Settings): string[] {
+function typedNotes(settings: Settings): string[] {
   return typedSet(settings, (name) => TYPED.includes(name as (typeof TYPED)[number]))
+}
+
+/** Returns the crawl as it is typed, with the settings by which it is found once its record is gone. */
+export function typedWithNotes(spider: Pick<SpiderLike, 'name'>, settings: Settings): string {
+  return [typedCrawl(spider, settings), ...typedNotes(settings)].join(' ')
 }

@@ -1,5 +1,5 @@
-import { type Logger, PROTOCOL_TIMES, type ProtocolTimes, scaledTimes, silentLogger } from '@webloom/core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Logger, PROTOCOL_TIMES, scaledTimes, silentLogger } from '@webloom/core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, type JoinedWorker, stopped, waits } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { type AlikeSettings, comparableValue } from './alike-settings.ts'
@@ -42,19 +42,14 @@ const silently = {
 /** Sends a heartbeat, as whoever is asked for what all have counted does at once. */
 const speaks = ({ heartbeat }: JoinedWorker) => heartbeat.stat('any')
 
-/** A crawl that a worker has begun which has counted as lost since, and which sends no heartbeat by itself, unless `beats` say so. */
-async function leftBySilent(persists: boolean, alike: AlikeSettings, beats: ProtocolTimes = silently) {
+/** A crawl that a worker has begun which has counted as lost since, and which sends no heartbeat by itself. */
+async function leftBySilent(persists: boolean, alike: AlikeSettings) {
   const keys = bench.nextKeys()
   const told: string[] = []
-  const words: string[] = []
-  const logger: Logger = {
-    ...silentLogger,
-    error: (text: unknown) => void told.push(String(text)),
-    warn: (text: unknown) => void words.push(String(text)),
-  }
-  const silent = await bench.join(keys, { alike, logger, persists, times: beats })
+  const logger: Logger = { ...silentLogger, error: (text: unknown) => void told.push(String(text)) }
+  const silent = await bench.join(keys, { alike, logger, persists, times: silently })
   await bench.unheardFor(15_000, keys, silent.workerId)
-  return { keys, silent, told, words }
+  return { keys, silent, told }
 }
 
 test('while a worker is at work, another one is compared with it; alone it goes on with its own', async () => {
@@ -167,35 +162,6 @@ test('a worker that ends with other_settings deletes nothing, though it is alone
   await record.open()
   await record.ended('other_settings')
   expect(await record.leave()).toMatchObject({ last: true, owes: false })
-})
-
-test.concurrent('one that comes back is told of what workers at work have, and they are told of what it has', async () => {
-  const { keys, silent, words } = await leftBySilent(true, settings('a', 'a', '1'), PROTOCOL_TIMES)
-  const alone = joining(keys, settings('a', 'a', '2'))
-  await alone.opening
-  // From now on its heartbeats come often.
-  speaks(silent)
-  await vi.waitFor(() => expect(words).toEqual([expect.stringMatching(/TOLD is 1 here and 2 there/)]), 5000)
-  await alone.record.close()
-  const third = joining(keys, settings('a', 'a', '3'))
-  await third.opening
-  expect(third.words).toEqual([expect.stringMatching(/TOLD is 3 here and 1 there/)])
-  await bench.redis.hdel(keys.workers, silent.workerId)
-  await vi.waitFor(() => expect(words[1]).toMatch(/TOLD is 1 here and 3 there/), 5000)
-})
-
-test('what a worker has otherwise is not forgotten while it is silent', async () => {
-  const keys = bench.nextKeys()
-  await joining(keys, settings('a', 'a', '1')).opening
-  const unlike = await bench.join(keys, { alike: settings('a', 'a', '2') })
-  await unlike.heartbeat.close()
-  await bench.unheardFor(15_000, keys, unlike.workerId)
-  const meanwhile = joining(keys, settings('a', 'a', '1'))
-  await meanwhile.opening
-  await bench.unheardFor(0, keys, unlike.workerId)
-  const later = joining(keys, settings('a', 'a', '1'))
-  await later.opening
-  expect([meanwhile.words, later.words]).toEqual([[], [expect.stringMatching(/TOLD is 1 here and 2 there/)]])
 })
 
 test('a crawl that is kept by its record is deleted by no worker that would not keep it', async () => {

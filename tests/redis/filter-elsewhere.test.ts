@@ -69,12 +69,14 @@ test('it is refused, as is another one with it, and fetches nothing; one that na
 test('one with another filter goes on with the crawl of those that have left; the next crawl on theirs lacks no page', async () => {
   class Left extends Pages {
     override name = 'left'
+    // Nothing is fetched before the seeds.
+    override customSettings = { ROBOTSTXT_OBEY: false }
   }
   const { filter } = PROTOCOL_TIMES
   const soon = { ...times, filter: { ...filter, silenceMs: 50, crawlNotedEveryMs: 200 } }
   const from = web.hits.length
   // So slow that much is left when both have ended.
-  const DELAY_S = 5
+  const DELAY_S = 3
   const first = await worker(redis.url, soon, Left, listeningLogger(), DELAY_S)
   const crawled = first.run()
   await web.waitForHits(from + 2)

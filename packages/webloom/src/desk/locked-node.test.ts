@@ -53,13 +53,14 @@ async function nodeOfShards(): Promise<RedisServer> {
 
 const place = ({ port }: RedisServer) => `127.0.0.1:${port}`
 const config = { path: '', folder: process.cwd(), spiders: [], settings: {} }
+/** All at once, as each waits for a while. */
+const looks = <T>(look: () => Promise<T>) => Promise.all(Array.from({ length: LOOKS }, look))
 const statusFromOutside = () => withCrawlFromOutside(Near, { set: [`REDIS_URL=${url}`] }, config, readStatus)
 
 test('a node of a cluster that lacks the user: status tells of the others each time, and names shards and server', async () => {
   const locked = await nodeOfShards()
   await locked.command('ACL', 'DELUSER', 'loom')
-  for (let look = 0; look < LOOKS; look++) {
-    const { state, silentShards, servers } = await statusFromOutside()
+  for (const { state, silentShards, servers } of await looks(statusFromOutside)) {
     expect(state).toBe('running')
     expect(new Set(silentShards.map(({ server }) => server))).toEqual(new Set([place(locked)]))
     expect(servers.map(({ version }) => version).filter(Boolean)).toHaveLength(2)
@@ -73,8 +74,8 @@ test('a node of a cluster that lacks the user: status tells of the others each t
 test('and where it keeps the record, each look is refused with the node and the line to type there', async () => {
   const locked = (await cluster.masterOf(record))!
   await locked.command('ACL', 'DELUSER', 'loom')
-  for (let look = 0; look < LOOKS; look++) {
-    const error = refusalOf(await statusFromOutside().catch((thrown: unknown) => thrown))
+  for (const thrown of await looks(() => statusFromOutside().catch((error: unknown) => error))) {
+    const error = refusalOf(thrown)
     expect(error?.message).toContain(`its node ${place(locked)} does not let this process in`)
     expect(error?.message).toContain(`(redis-cli -h 127.0.0.1 -p ${locked.port}): ACL SETUSER loom on `)
   }

@@ -9,7 +9,6 @@ import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { type AlikeSettings, alikeAsked, keptBySilent, otherSetting } from './alike-settings.ts'
-import type { Waiting } from './crawl-opening.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
@@ -95,6 +94,14 @@ export type QueueMode = 'turns' | 'job'
 /** Resolves to the mode in which a crawl was begun; to undefined where none is noted. */
 export async function notedModeOf({ redis, keys }: CrawlOnRedis): Promise<QueueMode | undefined> {
   return ((await redis.hget(keys.record, 'mode')) as QueueMode | null) ?? undefined
+}
+
+/** How a worker that may not join yet hears of others, and is heard of. */
+export interface Waiting {
+  /** When it fires, waiting ends, and the opening rejects with its reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with what it waits for, in words behind “it waits”; with undefined when that is over. */
+  readonly onWait?: (words: string | undefined) => void
 }
 
 /** What a worker has that a crawl fixes when it begins. */

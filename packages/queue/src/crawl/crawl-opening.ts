@@ -23,6 +23,7 @@ import {
   type FixedWhenBegun,
   refuseOther,
   refuseOtherFormat,
+  type Waiting,
 } from './crawl-format.ts'
 import { CRAWL_LOST } from './crawl-leaving.ts'
 import { workerEntry } from './crawl-worker.ts'
@@ -43,14 +44,6 @@ export interface OpeningOptions {
   readonly logger: Logger
   readonly times: ProtocolTimes
   readonly waiting: Waiting
-}
-
-/** How a worker that may not join yet hears of others, and is heard of. */
-export interface Waiting {
-  /** When it fires, waiting ends, and the opening rejects with its reason. */
-  readonly signal?: AbortSignal | undefined
-  /** Called with what it waits for, in words behind “it waits”; with undefined when that is over. */
-  readonly onWait?: (words: string | undefined) => void
 }
 
 /** The crawl was stopped while a worker waited to join it: that ends as those at work do. */

@@ -8,7 +8,8 @@ import { setFlagsFromString } from 'node:v8'
  * begins: loading modules has taken it to two halves of 16 MiB by then. Old ones it collects when they have become a
  * multiple of what was left the last time; here when there is half as much more.
  *
- * A worker takes a third less memory so, for a few per cent more CPU: figures, and what would end it, in docs/decisions/flat-memory.md.
+ * A worker takes a third less memory so, for a few per cent more CPU, and in a broad crawl half of it, for a quarter more: figures, and what would end
+ * it, in docs/decisions/flat-memory.md.
  */
 export function keepMemoryFlat(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

@@ -184,7 +184,7 @@ test('a user who is gone in mid-crawl is told once, in words, where items go to 
   )
   expect(shown.filter((line) => line.startsWith('error'))).toEqual([
     expect.stringMatching(
-      /^error the crawl.*does not let this process in any more: it does not know the user and password that REDIS_URL gives/,
+      /^error the crawl.*does not let this process in any more: it does not know the user and password that REDIS_URL gives/s,
     ),
   ])
   expect(shown.join('\n')).not.toContain('s3cr3t-pw')

@@ -269,6 +269,20 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       }
     })
 
+    test('is not noted by pages that end after it where the filter was lost with it, and they ask nothing: nobody waits for such a note', async () => {
+      const [key, redis] = [bench.nextKey(), bench.connect()]
+      // Each question would note the crawl once more.
+      const often = { ...PROTOCOL_TIMES.filter, runIdEveryMs: 0 }
+      const lost = await joined(key, '{a}/1 run', { times: { ...PROTOCOL_TIMES, filter: often } })
+      await lost.requestsSeen(pages(0, 3), PAGE)
+      await redis.del(await redis.keys(`*${key}*`))
+      await lost.crawlLost()
+      await lost.settled(PAGE)
+      // What is to be settled goes with it.
+      await lost.close()
+      expect((await redis.hkeys(`{${key}}:record`)).filter((field) => field.startsWith('crawl:'))).toEqual([])
+    })
+
     test('is none that has ended, nor one whose filter is gone, nor what no crawl has brought', async () => {
       const key = bench.nextKey()
       expect(await begins(key, '{a}/2 run'), 'a first crawl').toBe(false)

@@ -92,9 +92,9 @@ export class FilterCrawl {
     return name + this.#tag
   }
 
-  /** Returns the crawl's part of a question's header. */
+  /** Returns the crawl's part of a question's header. A crawl that is lost is noted no more: only as lost, where a question has to note it. */
   header(isCleaning: boolean): object {
-    return isCleaning ? this.#notingHeader : this.#header
+    return isCleaning && !this.#isLost ? this.#notingHeader : this.#header
   }
 
   /** @param goesOn a worker of this run has joined this filter before, and none has emptied it since */
@@ -108,6 +108,7 @@ export class FilterCrawl {
     // It has come back, with the server that had it.
     await redis.hdel(keys.record, `lost:${this.#tag}`)
     this.#isNoted = true
+    this.#isLost = false
     this.#staysNoted()
     if (isFirst && goesOn) this.#sayEmptied('when this worker joined the crawl', OTHER_SERVER)
   }
@@ -164,6 +165,7 @@ export class FilterCrawl {
   /** Notes that the queue has lost this crawl. A filter that has lost it, too, knows nothing that would be left out. */
   async lost(): Promise<void> {
     this.#isLost = true
+    this.close()
     if (this.#tag !== '') await this.#noteLost(this.#tag)
   }
 

@@ -80,6 +80,6 @@ if not isOver then
   end
   redis.call('HSET', workers, asked.worker, '{"at":' .. nowText .. ',' .. string.sub(ARGV[2], 2))
 end
-local wasKept = not isNew and not isOver and others == 0 and found.persists == '1' and not asked.persists and not asked.flushes
+local wasKept = not isNew and not isOver and others == 0 and found.persists == '1' and not asked.persists and not flushes
 local told = redis.call('HMGET', record, 'run', 'begunAt', 'runningSince', 'endedAt', 'firstRun')
 return { state, told[1], told[2], told[3], told[4] or '', todoOf(record) or '', told[5] or told[1], not isNew and othersHave(found.alike, found.unlike, present, alike.told) or '', wasKept and 1 or 0 }

@@ -211,3 +211,15 @@ test('a worker that is alone and keeps no crawl is told that it deletes one that
   // It has noted that it keeps none.
   expect(await words(false)).toEqual([])
 })
+
+test('so is one that would empty it first, where that was done when the run began', async () => {
+  const keys = bench.nextKeys()
+  const kept = joining(keys, undefined, { flushes: true })
+  await kept.opening
+  await bench.redis.hset(keys.record, 'flushed', '1')
+  await kept.record.ended('memusage_exceeded')
+  await kept.record.close()
+  const next = joining(keys, undefined, { flushes: true, persists: false })
+  await next.opening
+  expect(next.words).toEqual([expect.stringMatching(/this worker will delete it/)])
+})

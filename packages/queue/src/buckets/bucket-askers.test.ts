@@ -83,7 +83,7 @@ describe('a request that no worker can do', () => {
     await queue.reject(lease!, 'no callback parseList')
     const [seconds, micros] = await bench.redis.time()
     const [, dueAt] = await bench.redis.zrange(
-      `${keys.frontier}:late:${bucketOf('a.test')}`,
+      `${keys.frontier}:late:${bucketOf('a.test', 1)}`,
       '0',
       '0',
       'WITHSCORES',
@@ -112,7 +112,7 @@ describe('a request that no worker can do', () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 1), page('a', 2)], 'o')
-    const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test', 1)}`
     const line = (await bench.redis.hget(lines, 'a.test'))!
     await bench.redis.hset(lines, 'a.test', line.replace('"v":1', '"v":9'))
     expect(ids(await queue.lease(1))).toEqual(['a/2'])

@@ -1,9 +1,7 @@
 import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
 import type { Retried } from '../failures/redis-failures.ts'
-import type { HeldSlot } from '../frontier/held-turn.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
 import { type PackedTries, packRequest } from '../leasing/packed-request.ts'
-import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { DueGroup, Pushed, RetriedGroup } from './scripts/placed-lines.ts'
@@ -15,7 +13,7 @@ interface BucketPlacingOptions {
   readonly order: QueueOrder
   readonly slots: HostSlots
   readonly boostOf?: (slot: string) => number
-  readonly addressOf?: (slot: string, bucket: string, asker: string) => string
+  readonly addressOf: (slot: string, asker: string) => string
 }
 
 /** Says which line a request belongs to, and how a slot is named in keys and job ids. */
@@ -23,18 +21,13 @@ export class BucketPlacing {
   readonly #order: QueueOrder
   readonly #slots: HostSlots
   readonly #boostOf: (slot: string) => number
-  readonly #addressOf: (slot: string, bucket: string, asker: string) => string
+  readonly #addressOf: (slot: string, asker: string) => string
 
   /**
    * @param options `boostOf`: by how much requests of a slot are more urgent than they say; default: not at all. `addressOf`: where
-   * they go in the name of an asker; default: to the bucket
+   * they go in the name of an asker: to a bucket, or to one of another shard
    */
-  constructor({
-    order,
-    slots,
-    boostOf = () => 0,
-    addressOf = (_slot, bucket) => bucket,
-  }: BucketPlacingOptions) {
+  constructor({ order, slots, boostOf = () => 0, addressOf }: BucketPlacingOptions) {
     this.#order = order
     this.#slots = slots
     this.#boostOf = boostOf
@@ -115,14 +108,6 @@ export class BucketPlacing {
     const name = this.#slots.slotOf(request)
     const slot = slotKey(name)
     const priority = (this.#order === 'priority' ? request.priority : 0) + this.#boostOf(name)
-    return { slot, bucket: this.#addressOf(slot, bucketOf(slot), asker), priority }
+    return { slot, bucket: this.#addressOf(slot, asker), priority }
   }
-}
-
-/** A request of a held slot, unchanged, for the head of its line. */
-export function asItWas(
-  slot: HeldSlot,
-  { priority, text }: { readonly priority: number; readonly text: string },
-): Placed {
-  return { place: 'head', bucket: bucketOf(slot.key), slot: slot.key, priority, texts: [text] }
 }

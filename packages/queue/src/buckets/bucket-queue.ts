@@ -47,7 +47,6 @@ import { withTries } from '../leasing/packed-request.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
-import { asItWas } from './bucket-placing.ts'
 import { type BucketQueueOptions, queueOptionsOf } from './queue-options.ts'
 import { type QueueParts, queueParts } from './queue-parts.ts'
 import type { WentBack } from './scripts/command-numbers.ts'
@@ -338,7 +337,7 @@ export class BucketQueue implements RequestQueue {
     this.#parts.handout.ended(lease)
     this.#parts.rejected.endUnstarted(lease.heldSlot, {
       token: lease.token,
-      placed: [asItWas(lease.heldSlot, lease)],
+      placed: [this.#parts.machine.requests.asItWas(lease.heldSlot, lease)],
     })
   }
 
@@ -378,13 +377,14 @@ export class BucketQueue implements RequestQueue {
   }
 
   async #giveAllBack(): Promise<void> {
+    const { requests } = this.#parts.machine
     await this.#parts.fetcher.drained()
     for (const lease of this.#parts.handout.out) {
       if (lease.state !== 'out') continue
       // It may have been fetched.
       const text = withTries(lease.text, { attempt: lease.attempt + 1 })
-      const placed = [asItWas(lease.heldSlot, { priority: lease.priority, text })]
-      this.#parts.machine.requests.end(lease, { placed, keepsHistory: true }, performance.now())
+      const placed = [requests.asItWas(lease.heldSlot, { priority: lease.priority, text })]
+      requests.end(lease, { placed, keepsHistory: true }, performance.now())
       lease.lose('the queue was closed')
     }
     this.#parts.machine.states.close(performance.now())

@@ -10,7 +10,7 @@ import type { Doubts } from '../leasing/doubts.ts'
 import { jsonOf } from '../leasing/packed-request.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { BucketVisits } from '../visits/bucket-visits.ts'
-import { asItWas, type BucketPlacing } from './bucket-placing.ts'
+import type { BucketPlacing } from './bucket-placing.ts'
 import type { FrontierSync } from './frontier-sync.ts'
 import type { NewRequests } from './new-requests.ts'
 import type { RejectedRequests } from './rejected-requests.ts'
@@ -82,8 +82,9 @@ export class LeaseOutcomes {
   }
 
   async requeue(lease: Lease): Promise<void> {
-    const own = this.#options.handout.ownOf(lease)
-    await this.#end(own, { placed: [asItWas(own.heldSlot, own)], keepsHistory: true })
+    const { handout, machine } = this.#options
+    const own = handout.ownOf(lease)
+    await this.#end(own, { placed: [machine.requests.asItWas(own.heldSlot, own)], keepsHistory: true })
   }
 
   async reject(lease: Lease, reason: string, visit?: VisitedPage): Promise<boolean> {

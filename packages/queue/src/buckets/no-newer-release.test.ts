@@ -32,7 +32,7 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
   const text = 'form\n\n{"v":99,"url":"http://a.test/form"}'
   if (mode === 'job') await redis.hset(`webloom:${keys.queueName}:r-form`, 'data', JSON.stringify(text))
   else {
-    const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test', 1)}`
     const line = (await redis.hget(lines, 'a.test'))!
     const [, head, first] = /^([^\n]*\n0 )\d+\n(form\n\n[^}]*\})/.exec(line)!
     await redis.hset(

@@ -1,6 +1,6 @@
 import type { HostOrder, HostOrders, HostPace } from '@webloom/core'
 import type { FrontierMachine, FrontierMachineOptions } from '../frontier/frontier-machine.ts'
-import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
+import { bucketOf, bucketsOfShard } from '../politeness/bucket-of.ts'
 import { BOOST, newPauseMs, OrderedHosts } from '../politeness/ordered-hosts.ts'
 import { ownDelays } from '../politeness/own-delays.ts'
 import { slotKey } from '../politeness/slot-key.ts'
@@ -16,6 +16,7 @@ const NAMED_BY_NOBODY = ''
 export class OrderedSlots {
   readonly #paceOf: (slot: string) => HostPace
   readonly #named: readonly string[]
+  readonly #shards: number
   readonly #ordered = new OrderedHosts()
   /** The orders that what waits in Redis has been changed by. */
   readonly #told = new Map<string, HostOrder>()
@@ -23,9 +24,10 @@ export class OrderedSlots {
   #delays: ReturnType<typeof ownDelays>
 
   /** @param named slots whose pace is their own: those that DOWNLOAD_SLOTS names */
-  constructor(pace: (slot: string) => HostPace, named: readonly string[]) {
+  constructor(pace: (slot: string) => HostPace, named: readonly string[], shards: number) {
     this.#paceOf = pace
     this.#named = named
+    this.#shards = shards
     this.#delays = this.#ownDelays()
   }
 
@@ -35,8 +37,8 @@ export class OrderedSlots {
       pace: (slot) => this.pace(slot),
       boostOf: (slot) => this.boostOf(slot),
       usualPace: this.pace(NAMED_BY_NOBODY),
-      bucketOf,
-      buckets: BUCKETS,
+      bucketOf: (slot) => bucketOf(slot, this.#shards),
+      buckets: bucketsOfShard(this.#shards),
     }
   }
 
@@ -71,7 +73,7 @@ export class OrderedSlots {
     for (const slot of new Set([...this.#told.keys(), ...orders.keys()])) {
       const [before, order] = [this.#told.get(slot), orders.get(slot)]
       if (before?.at === order?.at) continue
-      jobs.changeJobs(await scripts.steer(steered(slot, before, order)))
+      jobs.changeJobs(await scripts.steer(this.#steered(slot, before, order)))
       if (order) this.#told.set(slot, order)
       else this.#told.delete(slot)
     }
@@ -82,19 +84,19 @@ export class OrderedSlots {
       named: [...this.#named, ...this.#ordered.paced],
       pace: (slot) => this.pace(slot),
       usualPace: this.#paceOf(NAMED_BY_NOBODY),
-      bucketOf,
+      bucketOf: (slot) => bucketOf(slot, this.#shards),
     })
   }
-}
 
-function steered(slot: string, before: HostOrder | undefined, order: HostOrder | undefined) {
-  const [key, pauseMs] = [slotKey(slot), newPauseMs(before, order)]
-  return {
-    bucket: bucketOf(key),
-    slot: key,
-    ...(pauseMs !== undefined && { pauseMs, why: PAUSED_BY_HAND }),
-    ...(order?.delayMs !== undefined && { delayMs: order.delayMs }),
-    boost: BOOST,
-    isBoosted: order?.isBoosted ?? false,
+  #steered(slot: string, before: HostOrder | undefined, order: HostOrder | undefined) {
+    const [key, pauseMs] = [slotKey(slot), newPauseMs(before, order)]
+    return {
+      bucket: bucketOf(key, this.#shards),
+      slot: key,
+      ...(pauseMs !== undefined && { pauseMs, why: PAUSED_BY_HAND }),
+      ...(order?.delayMs !== undefined && { delayMs: order.delayMs }),
+      boost: BOOST,
+      isBoosted: order?.isBoosted ?? false,
+    }
   }
 }

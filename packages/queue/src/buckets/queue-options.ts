@@ -62,8 +62,10 @@ export interface QueueHosts {
 export interface ShardOfCrawl {
   /** Where the crawl has what belongs to all of its shards. */
   readonly home: CrawlRedisKeys
+  /** How many the crawl has. */
+  readonly count: number
   /** Returns where a slot's requests go in the name of that asker: the bucket, when the slot is in this shard. */
-  readonly addressOf: (slot: string, bucket: string, asker: string) => string
+  readonly addressOf: (slot: string, asker: string) => string
   /** Whether a slot is in this shard. */
   readonly has: (slot: string) => boolean
   /** Where documents of a slot wait that pages in browsers open, whatever shard the page is of. */

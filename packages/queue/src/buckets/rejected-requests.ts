@@ -7,7 +7,6 @@ import { LeftToOthers } from '../leasing/left-to-others.ts'
 import { unpackRequest, withTries } from '../leasing/packed-request.ts'
 import { nobodyCanDo } from '../leasing/rejections.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { asItWas } from './bucket-placing.ts'
 
 export interface RejectedRequestsOptions {
   readonly redis: Redis
@@ -54,7 +53,7 @@ export class RejectedRequests {
     // While this worker has the turn, no other worker can try.
     if (machine.others.workers > 1) machine.states.leave(slot.turn, performance.now())
     const place = isForNobody ? 'quarantine' : rejectedMs
-    return { ...asItWas(slot, one), place, texts: [withTries(one.text, { rejections })] }
+    return { ...machine.requests.asItWas(slot, one), place, texts: [withTries(one.text, { rejections })] }
   }
 
   /** Returns true for a request that this worker has rejected before: it goes back, and its turn with it, for others to try. */
@@ -70,11 +69,11 @@ export class RejectedRequests {
 
   /** Rejects a request of another release. After enough rejections it is quarantined. */
   refuseUnreadable(slot: HeldSlot, { token, priority, text }: Taken, refusal: string): void {
-    const { logger } = this.#options
+    const { logger, machine } = this.#options
     const { id, tries } = unpackRequest(text)
     const one = { id, priority, text }
     if (this.isForOthers(slot.turn, id)) {
-      this.endUnstarted(slot, { token, placed: [asItWas(slot, one)] })
+      this.endUnstarted(slot, { token, placed: [machine.requests.asItWas(slot, one)] })
       return
     }
     logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is rejected')

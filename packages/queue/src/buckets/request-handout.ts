@@ -7,7 +7,6 @@ import {
   type LeaseDispatcherOptions,
 } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
-import { asItWas } from './bucket-placing.ts'
 import type { RejectedRequests } from './rejected-requests.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 
@@ -139,7 +138,7 @@ export class RequestHandout {
   #goesToOthers(lease: BucketLease): boolean {
     const { machine, rejected, tellRedis } = this.#options
     if (!rejected.isForOthers(lease.turn, lease.id)) return false
-    const placed = [asItWas(lease.heldSlot, lease)]
+    const placed = [machine.requests.asItWas(lease.heldSlot, lease)]
     machine.requests.end(lease, { placed, keepsHistory: true }, performance.now())
     tellRedis()
     return true

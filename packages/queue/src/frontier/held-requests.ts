@@ -234,20 +234,15 @@ export class HeldRequests {
       slot.out.add(lease)
       this.#endings.add({
         slot,
-        ended: { token: lease.token, placed: [this.#asItWas(lease)] },
+        ended: { token: lease.token, placed: [this.asItWas(slot, lease)] },
         lease,
         adds: 0,
       })
     }
   }
 
-  #asItWas({ heldSlot, priority, text }: BucketLease): Placed {
-    return {
-      place: 'head',
-      bucket: this.#turns.bucketOf(heldSlot.key),
-      slot: heldSlot.key,
-      priority,
-      texts: [text],
-    }
+  /** Returns a request of a held slot, unchanged, for the head of its line. */
+  asItWas({ key: slot }: HeldSlot, { priority, text }: Pick<BucketLease, 'priority' | 'text'>): Placed {
+    return { place: 'head', bucket: this.#turns.bucketOf(slot), slot, priority, texts: [text] }
   }
 }

@@ -18,15 +18,16 @@ const MAX_SLOTS_PER_LOOK = 200
 export async function readSlots(redis: Redis, home: CrawlRedisKeys, most: number): Promise<SlotView[]> {
   const shards = await readShards(redis, home)
   const lookedAtMax = Math.ceil(LOOKED_AT_MAX / shards.count)
-  const seen = await askQueues(redis, shards, (keys) => slotsOf(redis, keys, lookedAtMax))
+  const seen = await askQueues(redis, shards, (keys) =>
+    slotsOf(new SlotScripts(redis, keys, shards.count), lookedAtMax),
+  )
   return seen
     .flat()
     .sort((a, b) => b.pausedMs - a.pausedMs || b.waiting - a.waiting || (a.slot < b.slot ? -1 : 1))
     .slice(0, most)
 }
 
-async function slotsOf(redis: Redis, keys: CrawlRedisKeys, lookedAtMax: number): Promise<SlotView[]> {
-  const scripts = new SlotScripts(redis, keys)
+async function slotsOf(scripts: SlotScripts, lookedAtMax: number): Promise<SlotView[]> {
   const seen = new Map<string, SlotView>()
   const look = async (bucket: string, cursor: string, slots: readonly string[] = []): Promise<string> => {
     const part = await scripts.slots(bucket, cursor, MAX_SLOTS_PER_LOOK, slots)
@@ -53,7 +54,7 @@ async function slotsOf(redis: Redis, keys: CrawlRedisKeys, lookedAtMax: number):
 /** Returns how one slot stands, by the name that settings and pages know it by. One that the crawl never reached has nothing waiting. */
 export async function readSlot(redis: Redis, home: CrawlRedisKeys, slot: string): Promise<SlotView> {
   const key = slotKey(slot)
-  const keys = (await readShards(redis, home)).ofSlot(key)
-  const { slots } = await new SlotScripts(redis, keys).slots('', '0', 0, [key])
+  const shards = await readShards(redis, home)
+  const { slots } = await new SlotScripts(redis, shards.ofSlot(key), shards.count).slots('', '0', 0, [key])
   return slots[0]!
 }

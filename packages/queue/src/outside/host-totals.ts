@@ -1,6 +1,6 @@
 import type { HostTotals } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { BUCKETS } from '../politeness/bucket-of.ts'
+import { bucketsOfShard } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { readShards } from '../shards/crawl-shards.ts'
@@ -13,12 +13,13 @@ const totalsScript = luaScript('redis/now.lua', 'slots/totals.lua')
  * for a hundred hosts and for a million; in one script, as hundreds of commands would cost whoever asks more than Redis. Shards that do not answer are left out.
  */
 export async function readHostTotals(redis: Redis, home: CrawlRedisKeys): Promise<HostTotals> {
-  const all = await askQueues(redis, await readShards(redis, home), (keys) => totalsOf(redis, keys))
+  const shards = await readShards(redis, home)
+  const all = await askQueues(redis, shards, (keys) => totalsOf(redis, keys, shards.count))
   return all.reduce(sum, { withLine: 0, ready: 0, later: 0, held: 0, hot: 0, paused: 0 })
 }
 
-async function totalsOf(redis: Redis, { frontier }: CrawlRedisKeys): Promise<HostTotals> {
-  const reply = await totalsScript.run(redis, [frontier], [String(BUCKETS)])
+async function totalsOf(redis: Redis, { frontier }: CrawlRedisKeys, shards: number): Promise<HostTotals> {
+  const reply = await totalsScript.run(redis, [frontier], [String(bucketsOfShard(shards))])
   const [withLine, later, held, hot, paused] = reply as [number, number, number, number, number]
   return { withLine, ready: Math.max(0, withLine - later - held - hot), later, held, hot, paused }
 }

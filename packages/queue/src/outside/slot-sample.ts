@@ -51,7 +51,7 @@ async function samplePart(
   keys: CrawlRedisKeys,
   shards: number,
 ): Promise<Pick<SlotSample, 'hot' | 'others'>> {
-  const scripts = new SlotScripts(redis, keys)
+  const scripts = new SlotScripts(redis, keys, shards)
   const max = Math.ceil(SLOTS_MAX / shards)
   const units = await scripts.units()
   const hotNames = units.filter((unit) => !isBucket(unit)).slice(0, HOT_MAX)

@@ -15,7 +15,7 @@ test('a link that is given twice is told to be written once, as it is: each entr
       endDoubts: async () => ({ queued: ['a', 'b'], sent: [], woken: [], raised: [] }),
     } as unknown as BucketScripts,
     ...{ commands: new CommandNumbers('w'), queued: new QueuedAskers(), slots: SLOTS_BY_HOST },
-    placing: new BucketPlacing({ order: 'fifo', slots: SLOTS_BY_HOST }),
+    placing: new BucketPlacing({ order: 'fifo', slots: SLOTS_BY_HOST, addressOf: () => '>01\npage\n#1' }),
     onAdded: () => {},
     onSent: (groups) => void told.push(...groups),
     onPoint: () => {},

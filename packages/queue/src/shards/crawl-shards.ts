@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import { type CrawlRedisKeys, shardRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { addressIn } from './outbox-entry.ts'
 import { shardName, shardOf } from './shard-of.ts'
@@ -48,9 +49,9 @@ export class CrawlShards {
   }
 
   /** Returns what says where a slot's requests go, for one of the shards or the home. */
-  addressing(from: string): (slot: string, bucket: string, asker: string) => string {
-    return (slot, bucket, asker) => {
-      const shard = this.shardOf(slot)
+  addressing(from: string): (slot: string, asker: string) => string {
+    return (slot, asker) => {
+      const [shard, bucket] = [this.shardOf(slot), bucketOf(slot, this.count)]
       return shard === from ? bucket : addressIn(shard, asker, bucket)
     }
   }

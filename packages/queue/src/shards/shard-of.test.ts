@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bucketOf } from '../politeness/bucket-of.ts'
+import { bucketOf, bucketsOfShard } from '../politeness/bucket-of.ts'
 import { shardName, shardOf } from './shard-of.ts'
 
 const SLOTS = Array.from({ length: 20_000 }, (_, n) => `host${n}.test`)
@@ -9,8 +9,14 @@ test('slots are spread evenly over shards, and those of a shard over all buckets
   expect([...counts.keys()].sort()).toEqual(Array.from({ length: 12 }, (_, n) => shardName(n, 12)))
   for (const slots of counts.values()) {
     expect(slots.length / (SLOTS.length / 12)).toBeCloseTo(1, 0)
-    expect(new Set(slots.map(bucketOf)).size).toBeGreaterThan(250)
+    expect(new Set(slots.map((slot) => bucketOf(slot, 12))).size).toBe(bucketsOfShard(12))
   }
+})
+
+test('a crawl has about as many buckets as one of one shard', () => {
+  expect([1, 3, 12, 48, 1000].map((shards) => shards * bucketsOfShard(shards))).toEqual([
+    256, 258, 264, 288, 1000,
+  ])
 })
 
 test('a slot stays in its shard from release to release', () => {

@@ -93,7 +93,8 @@ test('a master is killed, and its replica is older: each link comes to its shard
       const groups = Array.from({ length: 4 }, (_, n) => {
         const slot = `host${(page * 7 + n * 13) % 301}.test`
         const to = shardOf(slot, SHARDS)
-        const bucket = to === name ? bucketOf(slot) : addressIn(to, `page ${page}`, bucketOf(slot))
+        const there = bucketOf(slot, SHARDS)
+        const bucket = to === name ? there : addressIn(to, `page ${page}`, there)
         const id = `${slot}/${page}/${n}`
         return {
           place: 'end' as const,

@@ -21,10 +21,13 @@ const ANY_ORDER = 'priority'
 export class SlotScripts {
   readonly #redis: Redis
   readonly #keys: CrawlRedisKeys
+  readonly #shards: number
 
-  constructor(redis: Redis, keys: CrawlRedisKeys) {
+  /** @param shards how many the crawl has */
+  constructor(redis: Redis, keys: CrawlRedisKeys, shards: number) {
     this.#redis = redis
     this.#keys = keys
+    this.#shards = shards
   }
 
   /**
@@ -37,7 +40,7 @@ export class SlotScripts {
     count: number,
     slots: readonly string[],
   ): Promise<{ cursor: string; slots: SlotView[] }> {
-    const named = slots.flatMap((slot) => [bucketOf(slot), slot])
+    const named = slots.flatMap((slot) => [bucketOf(slot, this.#shards), slot])
     const reply = await slotsScript.run(this.#redis, keyListOf(this.#keys), [
       ANY_ORDER,
       bucket,

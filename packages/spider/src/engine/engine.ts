@@ -35,6 +35,7 @@ import type { Scraper } from '../scraping/scraper.ts'
 import type { Spider } from '../spider.ts'
 import { CrawlFailures } from './crawl-failures.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
+import { eventLoopTurn } from './event-loop-turn.ts'
 import { Feeder } from './feeder.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
@@ -249,6 +250,8 @@ export class Engine {
       const room = this.#room()
       if (room === 0) {
         await this.#pulse.next(this.#leaseWaitMaxMs)
+        // Places that become free in one turn of the event loop are filled together: each lease costs a message, or part of one.
+        await eventLoopTurn()
         continue
       }
       const started = this.#pulse.count

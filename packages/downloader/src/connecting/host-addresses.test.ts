@@ -168,22 +168,33 @@ describe('asked ahead', () => {
     expect(asked).toEqual(['a.test', 'b.test'])
   })
 
-  test('few lookups begin at once, and those that get no answer for a second make room for others', async () => {
+  test('few lookups begin at once; the next wait for their turn without a place, until those before are answered, or slow', async () => {
     const { hosts, asked, answer, clock } = resolver({
       lookupsMax: 10,
       freshLookupsMax: 2,
       timeoutMs: 60_000,
     })
-    const all = ['a', 'b', 'c', 'd', 'e'].map((name) => hosts.of(`${name}.test`))
-    expect(hosts.ahead('f.test')).toBeUndefined()
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => hosts.ahead(`${name}.test`))
     expect(asked).toEqual(['a.test', 'b.test'])
+    clock.ms = 900
     answer(['10.0.0.1'])
     await all[0]
-    expect(asked).toEqual(['a.test', 'b.test', 'c.test'])
-    clock.ms = 1000
-    await expect.poll(() => asked).toEqual(['a.test', 'b.test', 'c.test', 'd.test', 'e.test'])
-    for (let n = 0; n < 4; n++) answer(['10.0.0.1'])
+    // The other one began long ago, for a source that answers: it is slow.
+    expect(asked).toEqual(['a.test', 'b.test', 'c.test', 'd.test'])
+    clock.ms = 1899
+    await new Promise((resolve) => setTimeout(resolve, 50)) // Waits: longer than it takes to look whether one is slow.
+    expect(asked.length).toBe(4)
+    clock.ms = 1900
+    await expect.poll(() => asked.length).toBe(6)
+    for (let n = 0; n < 5; n++) answer(['10.0.0.1'])
     await Promise.all(all)
+  })
+
+  test('past a line of 512 a request keeps its place, which slows the intake', () => {
+    const { hosts, asked } = resolver({ lookupsMax: 4096, freshLookupsMax: 128, timeoutMs: 60_000 })
+    const waits = Array.from({ length: 700 }, (_, n) => hosts.ahead(`host-${n}.test`)?.catch(kindOf))
+    expect(asked.length).toBe(128)
+    expect(waits.filter((wait) => wait !== undefined).length).toBe(128 + 512)
   })
 
   test('a source that says nothing at all gets few questions, until it says something', async () => {

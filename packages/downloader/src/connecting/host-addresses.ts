@@ -7,9 +7,9 @@
  * minute; questions to name servers take a packet. Questions past that number wait here, where those that nobody waits
  * for any more are left out, and not in libuv's line, which cannot be left. (UV_THREADPOOL_SIZE raises its threads.)
  *
- * Requests wait for their names without a place of CONCURRENT_REQUESTS (`ahead`), but only for questions that are asked at
- * once. Of a source that answers nothing at all few are: requests that went on to ask a server that is down would fail by
- * the thousand.
+ * Requests wait for their names without a place of CONCURRENT_REQUESTS (`ahead`): for questions that are asked at once, and for
+ * those of a line that is short, as name servers that answer soon get to them. Of a source that answers nothing at all few are
+ * asked: requests that went on to ask a server that is down would fail by the thousand.
  */
 
 import {
@@ -42,7 +42,7 @@ export interface HostAddressesOptions {
   readonly lookup?: (hostname: string) => Promise<FoundAddresses>
   /** How many lookups run at once. Default: what the operating system bears. */
   readonly lookupsMax?: number
-  /** How many of them may have begun within the last second. Default: all. */
+  /** How many of them may have begun a moment ago: as many as the source may be asked at once. Default: all. */
   readonly freshLookupsMax?: number
   /** Milliseconds of a monotonic clock. Tests give their own. */
   readonly now?: () => number
@@ -63,8 +63,12 @@ const SERVER_LOOKUPS_MAX = 4096
 // again a second later, and lost again. Two questions a name, A and AAAA, so 128 names; at 50 ms for an answer that is 2 500 a
 // second. dnsmasq, too, refuses what comes while it looks up 150.
 const SERVER_FRESH_LOOKUPS_MAX = 128
-// A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more.
+// A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more. Where other
+// names are answered meanwhile, it is its own servers that are slow.
 const FRESH_MS = 1000
+const FRESH_AMONG_ANSWERS_MS = 250
+// So many wait for their turn beside those that are asked: a tenth of a second of names that are answered after 20 ms.
+const LINE_AHEAD_MAX = 512
 // A source that has said nothing for so long is asked ahead for fewer names: 16 a second, as a dead one has its place for 15 s.
 const SILENCE_MS = 2000
 const LOOKUPS_IN_SILENCE_MAX = 256
@@ -102,7 +106,7 @@ export class HostAddresses implements HostLookup {
   readonly #asking = new PassingMap<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
-  readonly #fresh = new FreshLookups(FRESH_MS)
+  readonly #fresh = new FreshLookups()
   #whenStale: NodeJS.Timeout | undefined
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number
@@ -144,7 +148,7 @@ export class HostAddresses implements HostLookup {
     // The connection that is made next uses what is known, by `of`.
     if (!this.#remembers || isAddress(hostname) || this.#held(this.#known.peek(hostname))) return undefined
     if (LOCALHOST.test(hostname)) return undefined
-    if (!this.#asking.has(hostname) && !this.#mayBegin(this.#lookupsAheadMax())) return undefined
+    if (!this.#asking.has(hostname) && !this.#mayAskAhead()) return undefined
     return this.#asked(hostname)
   }
 
@@ -157,15 +161,22 @@ export class HostAddresses implements HostLookup {
     return withDeadline(this.#timeoutMs, asking, () => this.#late(hostname))
   }
 
-  /** How many lookups may be under way for one more to be asked ahead. */
-  #lookupsAheadMax(): number {
-    const isSilent = this.#now() - this.#answeredAtMs >= SILENCE_MS
-    return isSilent ? Math.min(this.#lookupsMax, LOOKUPS_IN_SILENCE_MAX) : this.#lookupsMax
+  /** Returns whether a request may wait for one more lookup without a place: for its turn, too, while the source answers. */
+  #mayAskAhead(): boolean {
+    if (this.#silentMs >= SILENCE_MS)
+      return this.#mayBegin(Math.min(this.#lookupsMax, LOOKUPS_IN_SILENCE_MAX))
+    return this.#lookups < this.#lookupsMax && this.#line.length < LINE_AHEAD_MAX
   }
 
   /** Returns whether one more lookup may begin when at most `lookupsMax` may be under way. */
   #mayBegin(lookupsMax: number): boolean {
-    return this.#lookups < lookupsMax && this.#fresh.count(this.#now()) < this.#freshLookupsMax
+    if (this.#lookups >= lookupsMax) return false
+    const freshMs = this.#silentMs < FRESH_AMONG_ANSWERS_MS ? FRESH_AMONG_ANSWERS_MS : FRESH_MS
+    return this.#fresh.count(this.#now(), freshMs) < this.#freshLookupsMax
+  }
+
+  get #silentMs(): number {
+    return this.#now() - this.#answeredAtMs
   }
 
   #ask(hostname: string): Promise<readonly string[]> {
@@ -198,7 +209,7 @@ export class HostAddresses implements HostLookup {
     this.#whenStale ??= setTimeout(() => {
       this.#whenStale = undefined
       this.#next()
-    }, FRESH_MS / 10).unref()
+    }, FRESH_AMONG_ANSWERS_MS / 10).unref()
   }
 
   async #answer({ hostname, resolve, reject }: Question): Promise<void> {

@@ -6,18 +6,13 @@ export interface BegunLookup {
 }
 
 /**
- * Counts the lookups that began within the last `freshMs` and have not ended. A line of small objects: a Map of them costs three
+ * Counts the lookups that began a moment ago and have not ended. A line of small objects: a Map of them costs three
  * microseconds a lookup, as each entry comes and goes.
  */
 export class FreshLookups {
-  readonly #freshMs: number
   /** In the order in which they began. What has ended stays until it is at the head. */
   readonly #begun: BegunLookup[] = []
   #count = 0
-
-  constructor(freshMs: number) {
-    this.#freshMs = freshMs
-  }
 
   begin(nowMs: number): BegunLookup {
     const lookup = { atMs: nowMs, isFresh: true }
@@ -31,9 +26,10 @@ export class FreshLookups {
     lookup.isFresh = false
   }
 
-  count(nowMs: number): number {
+  /** @param freshMs how long a moment is; what was older once is not counted again */
+  count(nowMs: number, freshMs: number): number {
     for (let oldest = this.#begun[0]; oldest; oldest = this.#begun[0]) {
-      if (oldest.isFresh && nowMs - oldest.atMs < this.#freshMs) break
+      if (oldest.isFresh && nowMs - oldest.atMs < freshMs) break
       this.end(oldest)
       this.#begun.shift()
     }

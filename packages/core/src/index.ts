@@ -480,6 +480,7 @@ export {
   withDeadline,
   within,
 } from './waiting/deadline.ts'
+export { type BegunWait, FreshWaits } from './waiting/fresh-waits.ts'
 export { unlessAborted } from './waiting/unless-aborted.ts'
 
 // What lies in the package of URLs

@@ -15,6 +15,7 @@
 import {
   DownloadError,
   ENTRY_BYTES,
+  FreshWaits,
   type HostLookup,
   PassingMap,
   RecentBytes,
@@ -23,7 +24,6 @@ import {
   timerMs,
   withDeadline,
 } from '@webloom/core'
-import { FreshLookups } from '../names/fresh-lookups.ts'
 import {
   isUnknownName,
   type NameServers,
@@ -106,7 +106,7 @@ export class HostAddresses implements HostLookup {
   readonly #asking = new PassingMap<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
-  readonly #fresh = new FreshLookups()
+  readonly #fresh = new FreshWaits()
   #whenStale: NodeJS.Timeout | undefined
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number

@@ -78,6 +78,19 @@ test('while the crawl is paused a download that has sent nothing does not come b
   expect({ rooms, free: places.free }).toEqual({ rooms: [], free: 0 })
 })
 
+test('nothing is leased while four times as many as there are places have just stepped aside; those that wait for longer keep nobody out', async () => {
+  const { places, rooms } = placesOf()
+  const aside = Array.from({ length: 8 }, () => waiting(places.begin(page())))
+  expect({ free: places.free, room: places.room }).toEqual({ free: 2, room: 0 })
+  rooms.length = 0
+  aside[0]!.resolve()
+  await aside[0]!.back
+  expect({ rooms, room: places.room }).toEqual({ rooms: [1], room: 1 })
+  waiting(places.begin(page()))
+  expect({ free: places.free, room: places.room }).toEqual({ free: 1, room: 0 })
+  await expect.poll(() => places.room).toBe(1)
+})
+
 test('a request with very long headers keeps its place', () => {
   const { places } = placesOf({ asideBytesMax: 20_000 })
   waiting(places.begin(new Request('http://a.test/', { headers: { 'x-long': 'x'.repeat(20_000) } })))

@@ -4,13 +4,21 @@
  *     held ──stepAside──► aside ──what it waits for has come──► in line ──a place is free──► held ──leave──► over
  *
  * A request that waits for its host's name sends nothing, so others have its place meanwhile. It goes before new requests when it
- * comes back: each place that becomes free is handed to the first in line, and nothing is leased while one stands there.
+ * comes back: each place that becomes free is handed to the first in line, and nothing is leased while one stands there. Nor while
+ * many have stepped aside a moment ago: they are more than enough for the places there are, and would wait for each other.
  *
  * Requests that are aside are leased and in memory, so their number and bytes are bounded. Past a bound a request waits in its
  * place, which slows the intake.
  */
 
-import { type JsonObject, type JsonValue, PassingMap, type Request } from '@webloom/core'
+import {
+  type BegunWait,
+  FreshWaits,
+  type JsonObject,
+  type JsonValue,
+  PassingMap,
+  type Request,
+} from '@webloom/core'
 
 export interface DownloadPlacesOptions {
   /** CONCURRENT_REQUESTS. Infinity: no bound. */
@@ -26,6 +34,10 @@ export interface DownloadPlacesOptions {
 // As many as the names that the downloader looks up at once (SERVER_LOOKUPS_MAX).
 const ASIDE_MAX = 4096
 const ASIDE_BYTES_MAX = 64 * 2 ** 20
+// A name is answered within some ten milliseconds, and a page takes as long. What has been aside for longer may stay there: it does
+// not keep others out.
+const FRESH_MS = 250
+const FRESH_ASIDE_PER_PLACE = 4
 // What a request takes beside its URL, headers, body and meta: its lease, and the promises of its download.
 const REQUEST_BYTES = 8192
 // Beside a name and its text, in characters of two bytes; and what a number takes.
@@ -43,6 +55,7 @@ export class DownloadPlaces {
   #asideBytes = 0
   /** Those that wait for a place, in the order in which they came. */
   readonly #line = new PassingMap<DownloadPlace, () => void>()
+  readonly #fresh = new FreshWaits()
 
   constructor({ max, onRoom, asideMax = ASIDE_MAX, asideBytesMax = ASIDE_BYTES_MAX }: DownloadPlacesOptions) {
     this.#max = max
@@ -51,9 +64,14 @@ export class DownloadPlaces {
     this.#asideBytesMax = asideBytesMax
   }
 
-  /** How many more requests may be leased. */
   get free(): number {
     return Math.max(0, this.#max - this.#taken)
+  }
+
+  /** How many more requests may be leased. */
+  get room(): number {
+    const coming = this.#fresh.count(performance.now(), FRESH_MS) + this.#line.size
+    return coming < FRESH_ASIDE_PER_PLACE * this.#max ? this.free : 0
   }
 
   /** How many downloads have not ended, whether they have a place or not. */
@@ -75,6 +93,7 @@ export class DownloadPlaces {
     this.#aside++
     this.#asideBytes += bytes
     place.asideBytes = bytes
+    place.wait = this.#fresh.begin(performance.now())
     place.isHeld = false
     this.#free()
     return true
@@ -82,10 +101,12 @@ export class DownloadPlaces {
 
   /** Resolves when the download has a place, or is over. */
   async enter(place: DownloadPlace): Promise<void> {
+    this.#waited(place)
     if (this.free === 0 || !this.#mayGoOn(place))
       return new Promise((resolve) => this.#line.set(place, resolve))
     this.#notAside(place)
     this.#enter(place)
+    if (this.room > 0) this.#onRoom()
   }
 
   leave(place: DownloadPlace): void {
@@ -103,7 +124,13 @@ export class DownloadPlaces {
     place.isHeld = true
   }
 
+  #waited(place: DownloadPlace): void {
+    if (place.wait) this.#fresh.end(place.wait)
+    place.wait = undefined
+  }
+
   #notAside(place: DownloadPlace): void {
+    this.#waited(place)
     this.#aside--
     this.#asideBytes -= place.asideBytes
     place.asideBytes = 0
@@ -134,7 +161,7 @@ export class DownloadPlaces {
       if (this.free === 0) return
       if (this.#mayGoOn(place)) this.#handTo(place, resolve)
     }
-    if (this.free > 0) this.#onRoom()
+    if (this.room > 0) this.#onRoom()
   }
 
   #handTo(place: DownloadPlace, resolve: () => void): void {
@@ -154,6 +181,8 @@ export class DownloadPlace {
   /** Whether something was sent for it: robots.txt of its host, or the request itself. */
   hasStarted = false
   asideBytes = 0
+  /** For what it has stepped aside. */
+  wait: BegunWait | undefined
 
   constructor(places: DownloadPlaces, request: Request) {
     this.#places = places

@@ -107,7 +107,7 @@ export class PageFlow {
 
   /** How many requests more may be leased. */
   get room(): number {
-    return this.#places.free
+    return this.#places.room
   }
 
   /** How many pages have not handed on all of their output. */

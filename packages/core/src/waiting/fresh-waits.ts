@@ -1,29 +1,29 @@
-/** A lookup that has begun. */
-export interface BegunLookup {
+/** A wait that has begun. */
+export interface BegunWait {
   readonly atMs: number
   /** Whether it began a moment ago, and has not ended. */
   isFresh: boolean
 }
 
 /**
- * Counts the lookups that began a moment ago and have not ended. A line of small objects: a Map of them costs three
- * microseconds a lookup, as each entry comes and goes.
+ * Counts the waits that began a moment ago and have not ended. A line of small objects: a Map of them costs three
+ * microseconds a wait, as each entry comes and goes.
  */
-export class FreshLookups {
+export class FreshWaits {
   /** In the order in which they began. What has ended stays until it is at the head. */
-  readonly #begun: BegunLookup[] = []
+  readonly #begun: BegunWait[] = []
   #count = 0
 
-  begin(nowMs: number): BegunLookup {
-    const lookup = { atMs: nowMs, isFresh: true }
-    this.#begun.push(lookup)
+  begin(nowMs: number): BegunWait {
+    const wait = { atMs: nowMs, isFresh: true }
+    this.#begun.push(wait)
     this.#count++
-    return lookup
+    return wait
   }
 
-  end(lookup: BegunLookup): void {
-    if (lookup.isFresh) this.#count--
-    lookup.isFresh = false
+  end(wait: BegunWait): void {
+    if (wait.isFresh) this.#count--
+    wait.isFresh = false
   }
 
   /** @param freshMs how long a moment is; what was older once is not counted again */

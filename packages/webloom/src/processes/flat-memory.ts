@@ -6,12 +6,14 @@ import { setFlagsFromString } from 'node:v8'
  *
  * V8 doubles the room for young objects again and again in a long run, up to 100 MiB; here it stays as it is when a crawl
  * begins: loading modules has taken it to two halves of 16 MiB by then. Old ones it collects when they have become a
- * multiple of what was left the last time; here when there is half as much more.
+ * multiple of what was left the last time; here when there is a third as much more. And one thread collects the young ones: with halves
+ * of that size several cost more to wake than they save, and each keeps pages of its own.
  *
  * A worker takes a third less memory so, for a few per cent more CPU, and in a broad crawl half of it, for a quarter more: figures, and what would end
  * it, in docs/decisions/flat-memory.md.
  */
 export function keepMemoryFlat(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=50')
+  setFlagsFromString('--heap-growing-percent=35')
+  setFlagsFromString('--no-parallel-scavenge')
 }

@@ -242,7 +242,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events('scraper/', 'callback_output_max_reached'),
       ...events('spider_exceptions/', 'unhandledRejection', 'uncaughtException'),
       ...events('feedexport/', 'written_count'),
-      ...events('sql_items/', 'written_count', 'wait_count'),
+      ...events('sql_items/', 'written_count', 'wait_count', 'unwritten_count'),
       ...events('redis_items/', 'written_count', 'wait_count', 'unwritten_count'),
       ...events('log_count/', 'unwritten'),
       ...events('offsite/', 'domains'),

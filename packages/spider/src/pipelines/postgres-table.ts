@@ -28,6 +28,8 @@ const QUERY_MS = 60_000
 
 // Classes of SQLSTATE that may pass (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const PASSES = /^(08|40|53|55P03|57)/
+// What Node says when there is no connection to send anything on.
+const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 const ABOUT_THE_ROW = /^2[1-3]/
 // The codes of two workers making the table at the same moment.
 const MADE_TWICE: ReadonlySet<unknown> = new Set(['23505', '42P07'])
@@ -85,7 +87,7 @@ export class PostgresTable implements SqlTable {
     // An error without a SQLSTATE is the connection's, and the next try makes a new one.
     if (typeof code !== 'string' || code.length !== 5 || !/^[\dA-Z]{5}$/.test(code)) {
       this.#dropConnection()
-      return 'wait'
+      return NOT_SENT.has(code) ? 'wait' : 'unanswered'
     }
     if (PASSES.test(code)) return 'wait'
     return ABOUT_THE_ROW.test(code) ? 'row' : 'give up'

@@ -31,6 +31,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { itemJson } from '../scraping/written-item.ts'
+import { tellUnwritten } from './unwritten-items.ts'
 
 /** The part of an ioredis connection that the pipeline needs. */
 export interface ItemsRedis extends ScriptRunner {
@@ -137,17 +138,16 @@ export class RedisPipeline implements ItemPipeline {
 
   #tellUnwritten(): void {
     const { logger, stats, key } = this.#options
-    const items = this.#refusedCount + this.#waiting.length
-    if (items === 0) return
-    stats.inc('redis_items/unwritten_count', items)
-    // What is under way may arrive yet.
-    const [were, why] = this.#whyNot
-      ? ['were not', this.#whyNot]
-      : ['may not have been', `the items’ Redis has not answered yet what was sent for ${key}`]
-    logger.warn(
-      { key, items },
-      `items that ${were} written: ${items}, as ${why}. The pages that brought them do not count as done: the next run of the crawl fetches these again, and writes what they bring then`,
-    )
+    tellUnwritten({
+      logger,
+      stats,
+      stat: 'redis_items/unwritten_count',
+      count: this.#refusedCount + this.#waiting.length,
+      where: { key },
+      // What is under way may arrive yet.
+      mayBeThere: this.#whyNot === undefined,
+      why: this.#whyNot ?? `the items’ Redis has not answered yet what was sent for ${key}`,
+    })
   }
 
   #jsonOf(item: unknown, id: string): string {

@@ -4,6 +4,9 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { renameSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { MemoryStatsCollector, Settings, silentLogger } from '@webloom/core'
@@ -122,7 +125,35 @@ describe.each([
       { id: 'a/2' },
     ])
     expect(stats.get('sql_items/written_count')).toBe(2)
+    await pipeline.closeSpider()
+    expect(stats.get('sql_items/unwritten_count')).toBe(undefined)
   })
+
+  test.skipIf(!isHere)(
+    'a table that refuses for good fails the output, and the end tells how many items it has not got',
+    async () => {
+      const there = await place()
+      const { pipeline, page, stats, warn } = pipelineTo(there, {}, 2)
+      await pipeline.openSpider()
+      await page('a', { n: 1 })
+      await there.rows(`DROP TABLE ${there.table}`)
+      const results = await page('b', { n: 1 }, { n: 2 }, { n: 3 })
+      const refused = { code: 'WL_OUTPUT_FAILED', message: expect.stringContaining(pipeline.shown) }
+      expect(results).toEqual(Array(3).fill({ status: 'rejected', reason: expect.objectContaining(refused) }))
+      expect(warn).not.toHaveBeenCalled()
+      await pipeline.closeSpider()
+      await pipeline.closeSpider()
+      expect(warn.mock.calls).toEqual([
+        [
+          { table: pipeline.shown, items: 3 },
+          expect.stringContaining(
+            `items that were not written: 3, as items cannot be written to ${pipeline.shown}: `,
+          ),
+        ],
+      ])
+      expect(stats.snapshot()).toEqual({ 'sql_items/written_count': 1, 'sql_items/unwritten_count': 3 })
+    },
+  )
 
   test.skipIf(!isHere)(
     '2 000 items by two workers at once, in small batches: each is there once',
@@ -149,6 +180,76 @@ test('an SQLite file that another process is writing is waited for', async () =>
   other.exec('COMMIT')
   expect((await written)[0]!.status).toBe('fulfilled')
   expect(stats.snapshot()).toEqual({ 'sql_items/wait_count': 1, 'sql_items/written_count': 1 })
+})
+
+test('closed while an SQLite file is locked, it tells no page that an item is written or lost, and the log how many wait', async () => {
+  const there = await sqlitePlace()
+  const { pipeline, page, stats, warn } = pipelineTo(there, {}, 2)
+  await pipeline.openSpider()
+  using other = new DatabaseSync(there.url.slice('sqlite:'.length))
+  other.exec('BEGIN IMMEDIATE')
+  const waited = new Promise<void>((resolve) => warn.mockImplementationOnce(() => resolve()))
+  const settled = vi.fn()
+  page('a', { n: 1 }, { n: 2 }, { n: 3 }).then(settled)
+  await waited
+  await pipeline.closeSpider()
+  expect(warn.mock.lastCall![1]).toContain(
+    `items that were not written: 3, as ${pipeline.shown} takes nothing (database is locked). The pages that brought them do not count as done`,
+  )
+  expect(stats.snapshot()).toEqual({ 'sql_items/wait_count': 1, 'sql_items/unwritten_count': 3 })
+  other.exec('COMMIT')
+  expect(await there.rows(`SELECT * FROM ${there.table}`)).toEqual([])
+  expect(settled).not.toHaveBeenCalled()
+})
+
+test.each([
+  { what: 'removed', act: (path: string) => rmSync(path) },
+  { what: 'moved', act: (path: string) => renameSync(path, `${path}.old`) },
+])(
+  'an SQLite file that is $what, to which SQLite would go on to write, fails the output',
+  async ({ act }) => {
+    const there = await sqlitePlace()
+    const { pipeline, page, stats } = pipelineTo(there)
+    await pipeline.openSpider()
+    await page('a', { n: 1 })
+    act(there.url.slice('sqlite:'.length))
+    const [result] = await page('b', { n: 1 })
+    expect(result).toMatchObject({
+      reason: { code: 'WL_OUTPUT_FAILED', message: expect.stringContaining('moved or removed') },
+    })
+    await pipeline.closeSpider()
+    expect(stats.get('sql_items/unwritten_count')).toBe(1)
+  },
+)
+
+test.skipIf(!POSTGRES_URL)('a PostgreSQL that goes away before it answers may have the items', async () => {
+  const there = await postgresPlace()
+  const { hostname, port } = new URL(POSTGRES_URL!)
+  let isCutting = false
+  const relay = createServer((client) => {
+    const server = connect(Number(port || 5432), hostname)
+    client.on('error', () => {})
+    server.on('error', () => {}).pipe(client)
+    client.on('data', (sent) => {
+      if (!isCutting) return void server.write(sent)
+      relay.close()
+      for (const end of [client, server]) end.destroy()
+    })
+  })
+  await once(relay.listen(0, '127.0.0.1'), 'listening')
+  const url = new URL(POSTGRES_URL!)
+  url.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`
+  const { pipeline, page, stats, warn } = pipelineTo({ url: url.href, table: there.table })
+  await pipeline.openSpider()
+  isCutting = true
+  const waited = new Promise<void>((resolve) => warn.mockImplementationOnce(() => resolve()))
+  void page('a', { n: 1 })
+  await waited
+  await pipeline.closeSpider()
+  expect(warn.mock.lastCall![1]).toContain(
+    `items that may not have been written: 1, as ${pipeline.shown} takes nothing (`,
+  )
+  expect(stats.get('sql_items/unwritten_count')).toBe(1)
 })
 
 test.skipIf(!POSTGRES_URL)('a PostgreSQL whose connection breaks is connected to anew', async () => {

@@ -9,7 +9,8 @@
  * batch. An item is written before its page is committed.
  *
  * A database that is away or busy holds up the pages whose items wait here, and with them the crawl. When the table refuses
- * an item (a text where a number belongs), only that item is lost and counted; the others of its batch are written.
+ * an item (a text where a number belongs), only that item is lost and counted; the others of its batch are written. A
+ * database that refuses for good ends the crawl. Whatever was not written when the crawl closes is told then, with its number.
  */
 
 import { resolve } from 'node:path'
@@ -26,6 +27,7 @@ import {
 import { PostgresTable } from './postgres-table.ts'
 import { rowOf, type SqlRow, type SqlShape, type SqlTable, shapeFrom } from './sql-table.ts'
 import { SqliteTable } from './sqlite-table.ts'
+import { tellUnwritten } from './unwritten-items.ts'
 
 /** Where the pipeline `sql` writes items, and how. */
 export interface SqlPipelineOptions {
@@ -56,6 +58,12 @@ export class SqlPipeline implements ItemPipeline {
   readonly #closing = new AbortController()
   #waiting: WaitingRow[] = []
   #writing: Promise<void> | undefined
+  /** Items that came and were neither written nor refused alone. */
+  #unwrittenCount = 0
+  /** Why what was tried last was not written; undefined when it was. */
+  #whyNot: string | undefined
+  /** True when the database may have what was tried last, as its answer is missing. */
+  #mayBeThere = false
 
   constructor(options: SqlPipelineOptions) {
     this.#options = options
@@ -94,6 +102,7 @@ export class SqlPipeline implements ItemPipeline {
   async processItem(item: unknown, { id }: ItemContext): Promise<unknown> {
     const written = Promise.withResolvers<void>()
     this.#waiting.push({ ...rowOf(item, id, this.#options.shape), written })
+    this.#unwrittenCount++
     this.#writing ??= this.#writeAll()
     await written.promise
     return item
@@ -101,8 +110,19 @@ export class SqlPipeline implements ItemPipeline {
 
   /** Leaves items that still wait unwritten, and their promises unsettled: their page must run again. */
   async closeSpider(): Promise<void> {
+    if (this.#closing.signal.aborted) return
     this.#closing.abort()
     await this.#writing
+    const { logger, stats } = this.#options
+    tellUnwritten({
+      logger,
+      stats,
+      stat: 'sql_items/unwritten_count',
+      count: this.#unwrittenCount,
+      where: { table: this.shown },
+      mayBeThere: this.#mayBeThere,
+      why: this.#whyNot ?? `the crawl closed before they were sent to ${this.shown}`,
+    })
     await this.#table.close()
   }
 
@@ -113,6 +133,7 @@ export class SqlPipeline implements ItemPipeline {
       try {
         await this.#write(batch)
       } catch (error) {
+        this.#whyNot = (error as Error).message
         for (const { written } of [...batch, ...this.#waiting.splice(0)]) written.reject(error)
       }
     }
@@ -124,12 +145,16 @@ export class SqlPipeline implements ItemPipeline {
     const rows = [...new Map(batch.map((row) => [row.id, row])).values()]
     try {
       if (!(await this.#upsert(rows))) return
+      this.#unwrittenCount -= batch.length
       this.#options.stats.inc('sql_items/written_count', batch.length)
       for (const { written } of batch) written.resolve()
     } catch (error) {
       if (this.#table.verdict(error) !== 'row') throw this.#failure(error)
       if (batch.length > 1) for (const row of batch) await this.#write([row])
-      else batch[0]!.written.reject(error)
+      else {
+        this.#unwrittenCount--
+        batch[0]!.written.reject(error)
+      }
     }
   }
 
@@ -139,13 +164,18 @@ export class SqlPipeline implements ItemPipeline {
     for (let tries = 0; !this.#closing.signal.aborted; tries++) {
       try {
         await this.#table.upsert(rows)
+        this.#whyNot = undefined
+        this.#mayBeThere = false
         if (tries > 0) logger.info({ table: this.shown }, 'items are written again')
         return true
       } catch (error) {
-        if (this.#table.verdict(error) !== 'wait') throw error
+        const verdict = this.#table.verdict(error)
+        if (verdict === 'unanswered') this.#mayBeThere = true
+        else if (verdict !== 'wait') throw error
+        const { message } = error as Error
+        this.#whyNot = `${this.shown} takes nothing (${message})`
         if (tries === 0) {
           stats.inc('sql_items/wait_count')
-          const { message } = error as Error
           logger.warn({ table: this.shown, reason: message }, 'items cannot be written now; the crawl waits')
         }
         await sleep(RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {})

@@ -16,8 +16,11 @@ export interface SqlTable {
   close(): Promise<void>
 }
 
-/** `wait`: it may work later. `row`: one row is at fault, and the others can be written. `give up`: it will never work. */
-export type SqlVerdict = 'wait' | 'row' | 'give up'
+/**
+ * `wait`: no row is there, and it may work later. `unanswered`: the rows may be there or not, and it may work later. `row`: one
+ * row is at fault, and the others can be written. `give up`: it will never work.
+ */
+export type SqlVerdict = 'wait' | 'unanswered' | 'row' | 'give up'
 
 /** An item as the table holds it. */
 export interface SqlRow {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { sqlite } from '@webloom/core'
 import {
@@ -26,6 +27,8 @@ export class SqliteTable implements SqlTable {
   readonly #path: string
   readonly #shape: SqlShape
   #database: DatabaseSync | undefined
+  /** Device and number of the file that was opened. */
+  #file: string | undefined
   #upsert: StatementSync | undefined
 
   constructor(path: string, shape: SqlShape) {
@@ -39,6 +42,7 @@ export class SqliteTable implements SqlTable {
       this.#database = new (sqlite().DatabaseSync)(this.#path, { timeout: 10_000 })
       // A committed row is with the operating system: it outlives the process, but not a power cut.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+      this.#file = fileAt(this.#path)
       this.#database.exec(createTable(this.#shape, {}))
       this.#upsert = this.#database.prepare(upsertOne(this.#shape))
       this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
@@ -48,6 +52,7 @@ export class SqliteTable implements SqlTable {
     }
   }
 
+  /** Throws when the file was moved or removed: SQLite goes on with a file that nobody will find, without an error. */
   async upsert(rows: readonly SqlRow[]): Promise<void> {
     const database = this.#database!
     database.exec('BEGIN IMMEDIATE')
@@ -58,6 +63,8 @@ export class SqliteTable implements SqlTable {
       if (database.isTransaction) database.exec('ROLLBACK')
       throw error
     }
+    if (fileAt(this.#path) !== this.#file)
+      throw new Error('the file was moved or removed while the crawl wrote to it')
   }
 
   verdict(error: unknown): SqlVerdict {
@@ -84,4 +91,10 @@ function bindable(value: unknown): string | number | null {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value
   return JSON.stringify(value)
+}
+
+/** Returns device and number of the file; undefined when there is none, as in memory. */
+function fileAt(path: string): string | undefined {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return file && `${file.dev} ${file.ino}`
 }

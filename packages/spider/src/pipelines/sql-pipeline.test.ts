@@ -252,6 +252,34 @@ test.skipIf(!POSTGRES_URL)('a PostgreSQL that goes away before it answers may ha
   expect(stats.get('sql_items/unwritten_count')).toBe(1)
 })
 
+test.skipIf(!POSTGRES_URL)(
+  'a PostgreSQL that does not answer is not waited for before its items are told',
+  async () => {
+    const there = await postgresPlace()
+    const { pipeline, page, stats, warn } = pipelineTo(there)
+    await pipeline.openSpider()
+    await there.rows('BEGIN')
+    await there.rows(`LOCK TABLE ${there.table}`)
+    const written = page('a', { n: 1 })
+    // It is sent when the event loop has turned.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    const told = new Promise<void>((resolve) => warn.mockImplementationOnce(() => resolve()))
+    const closed = pipeline.closeSpider()
+    await told
+    await there.rows('COMMIT')
+    await Promise.all([closed, written])
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.anything(),
+        expect.stringContaining(
+          `may not have been written: 1, as ${pipeline.shown} has not answered yet what was sent.`,
+        ),
+      ],
+    ])
+    expect(stats.get('sql_items/unwritten_count')).toBe(1)
+  },
+)
+
 test.skipIf(!POSTGRES_URL)('a PostgreSQL whose connection breaks is connected to anew', async () => {
   const there = await postgresPlace()
   const { pipeline, page, warn } = pipelineTo(there)

@@ -50,6 +50,8 @@ interface WaitingRow extends SqlRow {
 
 /** The pause before a database that is away is asked again. */
 const RETRY_MS = 500
+/** A statement takes milliseconds, and whoever stops a crawl may soon kill it: what was not written must be told before. */
+const ANSWER_MS = 1000
 
 /** Writes items as rows of a table: `sql` in ITEM_PIPELINES. */
 export class SqlPipeline implements ItemPipeline {
@@ -112,18 +114,33 @@ export class SqlPipeline implements ItemPipeline {
   async closeSpider(): Promise<void> {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
+    this.#tellUnwritten(await this.#isAnswered())
     await this.#writing
+    await this.#table.close()
+  }
+
+  /** Resolves to false when the database has not answered what was sent last within ANSWER_MS. */
+  async #isAnswered(): Promise<boolean> {
+    const answered = new AbortController()
+    const late = sleep(ANSWER_MS, false, { signal: answered.signal }).catch(() => true)
+    Promise.resolve(this.#writing).then(() => answered.abort())
+    return await late
+  }
+
+  #tellUnwritten(isAnswered: boolean): void {
     const { logger, stats } = this.#options
+    const unsent = isAnswered
+      ? `the crawl closed before they were sent to ${this.shown}`
+      : `${this.shown} has not answered yet what was sent`
     tellUnwritten({
       logger,
       stats,
       stat: 'sql_items/unwritten_count',
       count: this.#unwrittenCount,
       where: { table: this.shown },
-      mayBeThere: this.#mayBeThere,
-      why: this.#whyNot ?? `the crawl closed before they were sent to ${this.shown}`,
+      mayBeThere: this.#mayBeThere || !isAnswered,
+      why: this.#whyNot ?? unsent,
     })
-    await this.#table.close()
   }
 
   async #writeAll(): Promise<void> {
@@ -174,7 +191,7 @@ export class SqlPipeline implements ItemPipeline {
         else if (verdict !== 'wait') throw error
         const { message } = error as Error
         this.#whyNot = `${this.shown} takes nothing (${message})`
-        if (tries === 0) {
+        if (tries === 0 && !this.#closing.signal.aborted) {
           stats.inc('sql_items/wait_count')
           logger.warn({ table: this.shown, reason: message }, 'items cannot be written now; the crawl waits')
         }

@@ -52,7 +52,10 @@ export class SqliteTable implements SqlTable {
     }
   }
 
-  /** Throws when the file was moved or removed: SQLite goes on with a file that nobody will find, without an error. */
+  /**
+   * Throws when the file was moved or removed. With a WAL, SQLite goes on without an error; but a moved file has left its WAL behind,
+   * and with it rows, and a removed one nobody finds again.
+   */
   async upsert(rows: readonly SqlRow[]): Promise<void> {
     const database = this.#database!
     database.exec('BEGIN IMMEDIATE')

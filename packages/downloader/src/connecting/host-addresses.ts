@@ -53,8 +53,9 @@ const FOUND_TTL_MS = 60_000
 // Balancers say 0 and mean "ask often": one page's requests still share an answer. A name is asked for again each hour.
 const FOUND_TTL_MS_MIN = 1000
 const FOUND_TTL_MS_MAX = 3_600_000
-// Short, as a name server that failed a moment ago may be back for the first retry.
-const FAILED_TTL_MS = 5000
+const UNKNOWN_TTL_MS = 5000
+// Shorter than the least that a first retry waits (half of RETRY_BACKOFF): a name server that failed a moment ago may be back for it.
+const FAILED_TTL_MS = 400
 const CONCURRENT_LOOKUPS_MAX = 16
 // A name that never answers has its place for some 15 s: of 3 000 names a second one in a hundred may be such a name, and be
 // asked for three times. 1.3 KB each for A, and as much for AAAA.
@@ -63,10 +64,9 @@ const SERVER_LOOKUPS_MAX = 4096
 // again a second later, and lost again. Two questions a name, A and AAAA, so 128 names; at 50 ms for an answer that is 2 500 a
 // second. dnsmasq, too, refuses what comes while it looks up 150.
 const SERVER_FRESH_LOOKUPS_MAX = 128
-// A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more. Where other
-// names are answered meanwhile, it is its own servers that are slow.
+// A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more. With less, a server
+// that takes half a second for each name has more of them than it bears, and refuses one after the other.
 const FRESH_MS = 1000
-const FRESH_AMONG_ANSWERS_MS = 250
 // So many wait for their turn beside those that are asked: a tenth of a second of names that are answered after 20 ms.
 const LINE_AHEAD_MAX = 512
 // A source that has said nothing for so long is asked ahead for fewer names: 16 a second, as a dead one has its place for 15 s.
@@ -163,7 +163,7 @@ export class HostAddresses implements HostLookup {
 
   /** Returns whether a request may wait for one more lookup without a place: for its turn, too, while the source answers. */
   #mayAskAhead(): boolean {
-    if (this.#silentMs >= SILENCE_MS)
+    if (this.#now() - this.#answeredAtMs >= SILENCE_MS)
       return this.#mayBegin(Math.min(this.#lookupsMax, LOOKUPS_IN_SILENCE_MAX))
     return this.#lookups < this.#lookupsMax && this.#line.length < LINE_AHEAD_MAX
   }
@@ -171,12 +171,7 @@ export class HostAddresses implements HostLookup {
   /** Returns whether one more lookup may begin when at most `lookupsMax` may be under way. */
   #mayBegin(lookupsMax: number): boolean {
     if (this.#lookups >= lookupsMax) return false
-    const freshMs = this.#silentMs < FRESH_AMONG_ANSWERS_MS ? FRESH_AMONG_ANSWERS_MS : FRESH_MS
-    return this.#fresh.count(this.#now(), freshMs) < this.#freshLookupsMax
-  }
-
-  get #silentMs(): number {
-    return this.#now() - this.#answeredAtMs
+    return this.#fresh.count(this.#now(), FRESH_MS) < this.#freshLookupsMax
   }
 
   #ask(hostname: string): Promise<readonly string[]> {
@@ -209,7 +204,7 @@ export class HostAddresses implements HostLookup {
     this.#whenStale ??= setTimeout(() => {
       this.#whenStale = undefined
       this.#next()
-    }, FRESH_AMONG_ANSWERS_MS / 10).unref()
+    }, FRESH_MS / 10).unref()
   }
 
   async #answer({ hostname, resolve, reject }: Question): Promise<void> {
@@ -222,9 +217,10 @@ export class HostAddresses implements HostLookup {
       this.#know(hostname, { addresses, untilMs: this.#answeredAtMs + heldMs })
       resolve(addresses)
     } catch (cause) {
-      if (isUnknownName(cause)) this.#answeredAtMs = this.#now()
+      const isUnknown = isUnknownName(cause)
+      if (isUnknown) this.#answeredAtMs = this.#now()
       const failure = (cause as Error).message
-      this.#know(hostname, { failure, untilMs: this.#now() + FAILED_TTL_MS })
+      this.#know(hostname, { failure, untilMs: this.#now() + (isUnknown ? UNKNOWN_TTL_MS : FAILED_TTL_MS) })
       reject(cannotResolve(hostname, failure, cause))
     } finally {
       this.#lookups--

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { leased } from '../../testing/leased.ts'
 import { quarantined } from '../../testing/quarantined.ts'
-import { bucketOf } from '../politeness/bucket-of.ts'
+import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())
@@ -83,7 +83,7 @@ describe('a request that no worker can do', () => {
     await queue.reject(lease!, 'no callback parseList')
     const [seconds, micros] = await bench.redis.time()
     const [, dueAt] = await bench.redis.zrange(
-      `${keys.frontier}:late:${bucketOf('a.test', 1)}`,
+      `${keys.frontier}:late:${bucketOf('a.test', BUCKETS)}`,
       '0',
       '0',
       'WITHSCORES',
@@ -112,7 +112,7 @@ describe('a request that no worker can do', () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 1), page('a', 2)], 'o')
-    const lines = `${keys.frontier}:lines:${bucketOf('a.test', 1)}`
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test', BUCKETS)}`
     const line = (await bench.redis.hget(lines, 'a.test'))!
     await bench.redis.hset(lines, 'a.test', line.replace('"v":1', '"v":9'))
     expect(ids(await queue.lease(1))).toEqual(['a/2'])

@@ -5,7 +5,7 @@ import { MachineLag, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { leased } from '../../testing/leased.ts'
-import { bucketOf } from '../politeness/bucket-of.ts'
+import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())
@@ -57,7 +57,7 @@ test('what a command brings, BullMQ is told of: its turn is there, and more urge
     return { job, score: Number(score) }
   }
   const first = await brought('some', 0)
-  expect(first.job).toContain(bucketOf('a.test', 1))
+  expect(first.job).toContain(bucketOf('a.test', BUCKETS))
   const second = await brought('urgent', 5)
   expect(second.job).toBe(first.job)
   expect(second.score).toBeLessThan(first.score)
@@ -181,7 +181,7 @@ describe('several workers', () => {
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 0)], 'o')
     // The lines of so many others: to find names that belong to this bucket takes a million of them.
-    const lines = `${keys.frontier}:lines:${bucketOf('a.test', 1)}`
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test', BUCKETS)}`
     const short = (await bench.redis.hget(lines, 'a.test'))!
     await queue.push(pages('a', 200), 'o')
     const long = (await bench.redis.hget(lines, 'a.test'))!

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { BullJobQueue } from '../jobs/bull-job-queue.ts'
-import { bucketOf } from '../politeness/bucket-of.ts'
+import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketQueue } from './bucket-queue.ts'
@@ -32,7 +32,7 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
   const text = 'form\n\n{"v":99,"url":"http://a.test/form"}'
   if (mode === 'job') await redis.hset(`webloom:${keys.queueName}:r-form`, 'data', JSON.stringify(text))
   else {
-    const lines = `${keys.frontier}:lines:${bucketOf('a.test', 1)}`
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test', BUCKETS)}`
     const line = (await redis.hget(lines, 'a.test'))!
     const [, head, first] = /^([^\n]*\n0 )\d+\n(form\n\n[^}]*\})/.exec(line)!
     await redis.hset(

@@ -1,6 +1,6 @@
 import type { HostOrder, HostOrders, HostPace } from '@webloom/core'
 import type { FrontierMachine, FrontierMachineOptions } from '../frontier/frontier-machine.ts'
-import { bucketOf, bucketsOfShard } from '../politeness/bucket-of.ts'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import { BOOST, newPauseMs, OrderedHosts } from '../politeness/ordered-hosts.ts'
 import { ownDelays } from '../politeness/own-delays.ts'
 import { slotKey } from '../politeness/slot-key.ts'
@@ -16,19 +16,21 @@ const NAMED_BY_NOBODY = ''
 export class OrderedSlots {
   readonly #paceOf: (slot: string) => HostPace
   readonly #named: readonly string[]
-  readonly #shards: number
+  readonly #buckets: () => number
   readonly #ordered = new OrderedHosts()
   /** The orders that what waits in Redis has been changed by. */
   readonly #told = new Map<string, HostOrder>()
-  /** By bucket: slots with a longer delay than others. */
-  #delays: ReturnType<typeof ownDelays>
+  /** By bucket: slots with a longer delay than others. Absent until it is asked for. */
+  #delays: ReturnType<typeof ownDelays> | undefined
 
-  /** @param named slots whose pace is their own: those that DOWNLOAD_SLOTS names */
-  constructor(pace: (slot: string) => HostPace, named: readonly string[], shards: number) {
+  /**
+   * @param named slots whose pace is their own: those that DOWNLOAD_SLOTS names
+   * @param buckets returns how many the queue has; asked when it is open, and not before
+   */
+  constructor(pace: (slot: string) => HostPace, named: readonly string[], buckets: () => number) {
     this.#paceOf = pace
     this.#named = named
-    this.#shards = shards
-    this.#delays = this.#ownDelays()
+    this.#buckets = buckets
   }
 
   /** What a machine asks of slots. */
@@ -37,8 +39,8 @@ export class OrderedSlots {
       pace: (slot) => this.pace(slot),
       boostOf: (slot) => this.boostOf(slot),
       usualPace: this.pace(NAMED_BY_NOBODY),
-      bucketOf: (slot) => bucketOf(slot, this.#shards),
-      buckets: bucketsOfShard(this.#shards),
+      bucketOf: (slot) => this.#bucketOf(slot),
+      buckets: this.#buckets,
     }
   }
 
@@ -57,13 +59,14 @@ export class OrderedSlots {
 
   /** Slots of a bucket that have a longer delay, each with its own. */
   ownDelaysOf(unit: string): ReadonlyMap<string, number> | undefined {
+    this.#delays ??= this.#ownDelays()
     return this.#delays.get(unit)
   }
 
   /** Takes the orders that there are now: slots that this worker holds go by them from here on. */
   take(orders: HostOrders, machine: FrontierMachine): void {
     const changed = this.#ordered.take(orders)
-    this.#delays = this.#ownDelays()
+    this.#delays = undefined
     for (const [slot, before] of changed)
       machine.requests.ordered(slotKey(slot), newPauseMs(before, orders.get(slot)), performance.now())
   }
@@ -84,14 +87,18 @@ export class OrderedSlots {
       named: [...this.#named, ...this.#ordered.paced],
       pace: (slot) => this.pace(slot),
       usualPace: this.#paceOf(NAMED_BY_NOBODY),
-      bucketOf: (slot) => bucketOf(slot, this.#shards),
+      bucketOf: (slot) => this.#bucketOf(slot),
     })
+  }
+
+  #bucketOf(slot: string): string {
+    return bucketOf(slot, this.#buckets())
   }
 
   #steered(slot: string, before: HostOrder | undefined, order: HostOrder | undefined) {
     const [key, pauseMs] = [slotKey(slot), newPauseMs(before, order)]
     return {
-      bucket: bucketOf(key, this.#shards),
+      bucket: this.#bucketOf(key),
       slot: key,
       ...(pauseMs !== undefined && { pauseMs, why: PAUSED_BY_HAND }),
       ...(order?.delayMs !== undefined && { delayMs: order.delayMs }),

@@ -62,8 +62,8 @@ export interface QueueHosts {
 export interface ShardOfCrawl {
   /** Where the crawl has what belongs to all of its shards. */
   readonly home: CrawlRedisKeys
-  /** How many the crawl has. */
-  readonly count: number
+  /** Returns how many buckets each has; asked when the queue is open, and not before. */
+  readonly buckets: () => number
   /** Returns where a slot's requests go in the name of that asker: the bucket, when the slot is in this shard. */
   readonly addressOf: (slot: string, asker: string) => string
   /** Whether a slot is in this shard. */

@@ -7,7 +7,7 @@ import type { BucketLease } from '../frontier/held-turn.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { KEPT_BY_NOBODY } from '../locks/lock-keeper.ts'
 import { CrawlChannel } from '../members/crawl-channel.ts'
-import { bucketOf } from '../politeness/bucket-of.ts'
+import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
 import { DocumentLine } from '../politeness/document-line.ts'
 import { SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { BucketVisits } from '../visits/bucket-visits.ts'
@@ -70,13 +70,13 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   })
   const commands = new CommandNumbers(workerId)
   const queued = new QueuedAskers()
-  const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [], shard?.count ?? 1)
+  const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [], shard?.buckets ?? (() => BUCKETS))
   const slots = hosts.slots ?? SLOTS_BY_HOST
   const placing = new BucketPlacing({
     order,
     slots,
     boostOf: (slot) => ordered.boostOf(slot),
-    addressOf: shard?.addressOf ?? ((slot) => bucketOf(slot, 1)),
+    addressOf: shard?.addressOf ?? ((slot) => bucketOf(slot, BUCKETS)),
   })
   const channel = options.channel ?? new CrawlChannel({ redis, keys })
   const onWoken = () => onPoint('woken')

@@ -8,9 +8,13 @@ import { findPackageJSON } from 'node:module'
 import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
+import { SHARDED_FORMAT } from '../shards/crawl-shards.ts'
 import { type AlikeSettings, alikeAsked, keptBySilent, otherSetting } from './alike-settings.ts'
 
-/** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
+/**
+ * The form of this release, as the record's `format`; SHARDED_FORMAT of a crawl of several shards, which may be 2 if it was begun before there was another.
+ * 1, which had no such field: a job and lines for each host.
+ */
 export const CRAWL_FORMAT = 2
 
 /** This release, which is noted with each crawl: one that cannot read a crawl names it as the one to install. */
@@ -18,8 +22,10 @@ export const RELEASE = (
   JSON.parse(readFileSync(findPackageJSON('..', import.meta.url)!, 'utf8')) as { version: string }
 ).version
 
-/** What the record of a crawl notes that is begun now. */
-export const AS_WRITTEN_NOW = { format: String(CRAWL_FORMAT), release: RELEASE }
+/** Returns the form of a crawl of so many shards that begins now. */
+export function formatOf(shards: number): number {
+  return shards > 1 ? SHARDED_FORMAT : CRAWL_FORMAT
+}
 
 interface CrawlOnRedis {
   readonly redis: Redis
@@ -41,13 +47,13 @@ export async function crawlFormatOf({ redis, keys }: CrawlOnRedis): Promise<numb
 /** Throws WL_CRAWL_FORMAT for a crawl in another form, with the release that can read it where the crawl names one. */
 export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   const format = await crawlFormatOf(crawl)
-  if (format === undefined || format === CRAWL_FORMAT) return
+  if (format === undefined || (format >= CRAWL_FORMAT && format <= SHARDED_FORMAT)) return
   const release = await crawl.redis.hget(crawl.keys.record, 'release')
   const { typed = typedOf(crawl.keys) } = crawl
   throw new WebloomError(
     'WL_CRAWL_FORMAT',
-    format > CRAWL_FORMAT
-      ? `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'a newer release of Webloom'} (format ${format}; this one knows ${CRAWL_FORMAT}). To go on with it: ${release ? `npm install webloom@${release}` : 'install that release'}. To give it up: clear it with that release`
+    format > SHARDED_FORMAT
+      ? `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'a newer release of Webloom'} (format ${format}; this one knows ${SHARDED_FORMAT}). To go on with it: ${release ? `npm install webloom@${release}` : 'install that release'}. To give it up: clear it with that release`
       : `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'an earlier release of Webloom'}, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release${release ? ` (npm install webloom@${release})` : ''}, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
   )
 }
@@ -123,6 +129,7 @@ export interface FixedWhenBegun {
 /** Returns what the record is asked with, as crawl/open.lua has it. */
 export function askedOf({ shards = 1, mode, filter, alike }: FixedWhenBegun) {
   return {
+    ...{ format: String(formatOf(shards)), release: RELEASE },
     ...(shards > 1 && { shards: String(shards) }),
     ...{ mode, filter: filter?.noted },
     ...(alike && { alike: alikeAsked(alike) }),

@@ -17,14 +17,7 @@ import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import {
-  AS_WRITTEN_NOW,
-  askedOf,
-  type FixedWhenBegun,
-  refuseOther,
-  refuseOtherFormat,
-  type Waiting,
-} from './crawl-format.ts'
+import { askedOf, type FixedWhenBegun, refuseOther, refuseOtherFormat, type Waiting } from './crawl-format.ts'
 import { CRAWL_LOST } from './crawl-leaving.ts'
 import { workerEntry } from './crawl-worker.ts'
 
@@ -114,7 +107,7 @@ export async function openCrawl(opening: OpeningOptions): Promise<(string | numb
 
 function askedBy({ workerId, newRunId, begins, wakes, flushes, persists, fixed, times }: OpeningOptions) {
   const { lostAfterMs: lostMs } = times.members
-  const run = { run: newRunId, ...AS_WRITTEN_NOW, begins, wakes, flushes, persists }
+  const run = { run: newRunId, begins, wakes, flushes, persists }
   return { worker: workerId, lostMs, ...run, ...askedOf(fixed) }
 }
 

@@ -44,8 +44,8 @@ export interface FrontierMachineOptions extends LeaseEvents {
   readonly usualPace: HostPace
   /** The bucket of a slot, as a unit's name. */
   readonly bucketOf: (slot: string) => string
-  /** How many units there are when no slot is hot. */
-  readonly buckets: number
+  /** Returns how many units there are when no slot is hot. */
+  readonly buckets: () => number
   /** Returns 0 to 1. Default: Math.random. */
   readonly chance?: () => number
 }

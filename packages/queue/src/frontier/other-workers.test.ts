@@ -16,7 +16,7 @@ function workerWithLane(): { machine: FrontierMachine; turn: HeldTurn } {
     pace: () => PACE,
     usualPace: PACE,
     bucketOf: () => '#1',
-    buckets: 256,
+    buckets: () => 256,
     onStart: () => {},
     documentsOf: () => {
       throw new Error('no page opens documents')

@@ -13,7 +13,7 @@ export interface SweptTurns {
 /** What a worker knows of the others: how many there are, whether turns wait for one, whether one has nothing to do. */
 export class OtherWorkers {
   /** How many units there are when no slot is hot. */
-  readonly #buckets: number
+  readonly #buckets: () => number
   /** How many workers the crawl has, this one too, as last heard of. */
   #workers = 1
   #turnsWait = false
@@ -23,7 +23,7 @@ export class OtherWorkers {
   /** True when nothing was given to it since it said so. */
   #mayShare = false
 
-  constructor(buckets: number) {
+  constructor(buckets: () => number) {
     this.#buckets = buckets
   }
 
@@ -43,7 +43,7 @@ export class OtherWorkers {
 
   /** How many units each worker has when all have the same. */
   get share(): number {
-    return Math.ceil(this.#buckets / this.#workers)
+    return Math.ceil(this.#buckets() / this.#workers)
   }
 
   swept({ workers, waiting, unserved }: SweptTurns): void {

@@ -19,7 +19,7 @@ export async function readSlots(redis: Redis, home: CrawlRedisKeys, most: number
   const shards = await readShards(redis, home)
   const lookedAtMax = Math.ceil(LOOKED_AT_MAX / shards.count)
   const seen = await askQueues(redis, shards, (keys) =>
-    slotsOf(new SlotScripts(redis, keys, shards.count), lookedAtMax),
+    slotsOf(new SlotScripts(redis, keys, shards.buckets), lookedAtMax),
   )
   return seen
     .flat()
@@ -55,6 +55,6 @@ async function slotsOf(scripts: SlotScripts, lookedAtMax: number): Promise<SlotV
 export async function readSlot(redis: Redis, home: CrawlRedisKeys, slot: string): Promise<SlotView> {
   const key = slotKey(slot)
   const shards = await readShards(redis, home)
-  const { slots } = await new SlotScripts(redis, shards.ofSlot(key), shards.count).slots('', '0', 0, [key])
+  const { slots } = await new SlotScripts(redis, shards.ofSlot(key), shards.buckets).slots('', '0', 0, [key])
   return slots[0]!
 }

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { askMasters, PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import {
-  CRAWL_FORMAT,
   type FilterNoted,
+  formatOf,
   type QueueMode,
   refuseOtherFormat,
   typedOf,
@@ -122,7 +122,7 @@ export async function adoptCrawl(
 ): Promise<AdoptedCrawl> {
   await refuseOtherFormat({ redis, keys, typed })
   const args = [
-    ...[newRunId(), startEnded ? '1' : '', CRAWL_FORMAT, shards > 1 ? shards : '', ADOPTED_MS],
+    ...[newRunId(), startEnded ? '1' : '', formatOf(shards), shards > 1 ? shards : '', ADOPTED_MS],
     ...[filter?.same ?? '', filter?.settings ?? '', mode ?? ''],
   ]
   const adopt = async () => {

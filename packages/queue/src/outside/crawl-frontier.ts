@@ -35,12 +35,12 @@ export async function* crawlFrontier(crawl: CrawlOnRedis): AsyncGenerator<Fronti
 
 async function* packedTexts({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
   const shards = await readShards(redis, keys)
-  for (const part of shards.parts) yield* textsOfPart({ redis, keys: part }, shards.count)
+  for (const part of shards.parts) yield* textsOfPart({ redis, keys: part }, shards.buckets)
   if (shards.count > 1) yield* textsUnderWay(redis, shards)
 }
 
-async function* textsOfPart(crawl: CrawlOnRedis, shards: number): AsyncGenerator<readonly string[]> {
-  yield* textsOfBuckets(crawl, shards)
+async function* textsOfPart(crawl: CrawlOnRedis, buckets: number): AsyncGenerator<readonly string[]> {
+  yield* textsOfBuckets(crawl, buckets)
   yield* textsOfHosts(crawl)
   yield* textsOfJobs(crawl)
   yield* textsInDoubt(crawl)
@@ -57,12 +57,12 @@ async function* textsInDoubt({ redis, keys: { doubts } }: CrawlOnRedis): AsyncGe
 /** QUEUE_MODE=turns; the layout is in `lua/slots/keys.lua`. Keeps the slots' own order. */
 async function* textsOfBuckets(
   { redis, keys }: CrawlOnRedis,
-  shards: number,
+  buckets: number,
 ): AsyncGenerator<readonly string[]> {
   const { frontier } = keys
   const units = await unitsOf(redis, frontier)
   const slots = units.filter((unit) => !isBucket(unit))
-  for (const unit of new Set([...units, ...slots.map((slot) => bucketOf(slot, shards))])) {
+  for (const unit of new Set([...units, ...slots.map((slot) => bucketOf(slot, buckets))])) {
     for await (const late of membersOf(redis, `${frontier}:late:${unit}`))
       yield late.map((text) => after(text, 3))
     for (let lane = 0; lane < LANES_MAX; lane++)
@@ -110,7 +110,7 @@ export async function lineSample(
   const name = slotKey(slot)
   const shards = await readShards(redis, keys)
   const { frontier } = shards.ofSlot(name)
-  const value = await redis.hgetBuffer(`${frontier}:lines:${bucketOf(name, shards.count)}`, name)
+  const value = await redis.hgetBuffer(`${frontier}:lines:${bucketOf(name, shards.buckets)}`, name)
   if (value === null) return []
   const short = shortLine(value)
   if (short) return short.slice(0, max).map(entryOf)

@@ -1,6 +1,5 @@
 import type { HostTotals } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { bucketsOfShard } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { readShards } from '../shards/crawl-shards.ts'
@@ -14,12 +13,12 @@ const totalsScript = luaScript('redis/now.lua', 'slots/totals.lua')
  */
 export async function readHostTotals(redis: Redis, home: CrawlRedisKeys): Promise<HostTotals> {
   const shards = await readShards(redis, home)
-  const all = await askQueues(redis, shards, (keys) => totalsOf(redis, keys, shards.count))
+  const all = await askQueues(redis, shards, (keys) => totalsOf(redis, keys, shards.buckets))
   return all.reduce(sum, { withLine: 0, ready: 0, later: 0, held: 0, hot: 0, paused: 0 })
 }
 
-async function totalsOf(redis: Redis, { frontier }: CrawlRedisKeys, shards: number): Promise<HostTotals> {
-  const reply = await totalsScript.run(redis, [frontier], [String(bucketsOfShard(shards))])
+async function totalsOf(redis: Redis, { frontier }: CrawlRedisKeys, buckets: number): Promise<HostTotals> {
+  const reply = await totalsScript.run(redis, [frontier], [String(buckets)])
   const [withLine, later, held, hot, paused] = reply as [number, number, number, number, number]
   return { withLine, ready: Math.max(0, withLine - later - held - hot), later, held, hot, paused }
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { SlotScripts } from '../buckets/scripts/slot-scripts.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { readShards } from '../shards/crawl-shards.ts'
+import { type CrawlShards, readShards } from '../shards/crawl-shards.ts'
 import { readHostTotals } from './host-totals.ts'
 import { askQueues } from './shards-asked.ts'
 
@@ -29,7 +29,7 @@ export async function sampleSlots(redis: Redis, home: CrawlRedisKeys): Promise<S
   const shards = await readShards(redis, home)
   const [totals, parts] = await Promise.all([
     readHostTotals(redis, home),
-    askQueues(redis, shards, (keys) => samplePart(redis, keys, shards.count)),
+    askQueues(redis, shards, (keys) => samplePart(redis, keys, shards)),
   ])
   const others = parts.flatMap((part) => part.others)
   const otherCount = Math.max(others.length, totals.withLine - totals.hot)
@@ -49,10 +49,10 @@ function weightOf(count: number, sample: readonly SlotView[]): number {
 async function samplePart(
   redis: Redis,
   keys: CrawlRedisKeys,
-  shards: number,
+  { count, buckets }: CrawlShards,
 ): Promise<Pick<SlotSample, 'hot' | 'others'>> {
-  const scripts = new SlotScripts(redis, keys, shards)
-  const max = Math.ceil(SLOTS_MAX / shards)
+  const scripts = new SlotScripts(redis, keys, buckets)
+  const max = Math.ceil(SLOTS_MAX / count)
   const units = await scripts.units()
   const hotNames = units.filter((unit) => !isBucket(unit)).slice(0, HOT_MAX)
   const { slots: hot } = await scripts.slots('', '0', 0, hotNames)

@@ -1,7 +1,7 @@
 /** A run is begun by its schedule, before any worker is there; what workers must know who then join it. */
 
 import type { Redis } from 'ioredis'
-import { AS_WRITTEN_NOW, askedOf, type QueueMode, refuseOtherFormat } from '../crawl/crawl-format.ts'
+import { askedOf, type QueueMode, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { newRunId } from '../crawl/crawl-run.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
@@ -44,7 +44,7 @@ export interface BegunRun {
 export async function beginRun(options: BeginRunOptions): Promise<BegunRun> {
   const { redis, keys, fire, schedule, flags, persists, flushes } = options
   await refuseOtherFormat({ redis, keys })
-  const asked = { run: newRunId(), ...AS_WRITTEN_NOW, persists, flushes, ...askedOf(options), fire }
+  const asked = { run: newRunId(), persists, flushes, ...askedOf(options), fire }
   const [outcome, run] = (await beginScript.run(
     redis,
     [keys.record, keys.hostOrders, keys.failures],

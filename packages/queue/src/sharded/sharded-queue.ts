@@ -147,7 +147,7 @@ export class ShardedQueue implements RequestQueue {
         ...(givingUp && { givingUp: partOf(givingUp, shards) }),
         shard: {
           home: this.#shards.home,
-          ...{ count: shards, addressOf: this.#shards.addressing(shard) },
+          ...{ buckets: () => this.#shards.buckets, addressOf: this.#shards.addressing(shard) },
           has: (slot) => this.#shards.shardOf(slot) === shard,
           documentsOf: (slot) => this.#queues.get(this.#shards.shardOf(slotKey(slot)))!.documents,
           dispatching: this.#dispatcher.of((lease) => void this.#handedOutBy.set(lease, queue)),

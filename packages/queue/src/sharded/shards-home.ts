@@ -80,7 +80,9 @@ export class ShardsHome {
 
   async open(): Promise<void> {
     const { redis, shards } = this.#options
-    this.#commands.run = (await redis.hget(shards.home.record, 'run')) ?? ''
+    const [run, format] = await redis.hmget(shards.home.record, 'run', 'format')
+    this.#commands.run = run ?? ''
+    shards.takeForm(format)
     await this.look()
   }
 

@@ -1,9 +1,12 @@
 import type { Redis } from 'ioredis'
-import { bucketOf } from '../politeness/bucket-of.ts'
+import { BUCKETS, bucketOf, bucketsOfShard } from '../politeness/bucket-of.ts'
 import { type CrawlRedisKeys, shardRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { addressIn } from './outbox-entry.ts'
 import { shardName, shardOf } from './shard-of.ts'
 import { shardTag } from './shard-tag.ts'
+
+/** The form of a crawl of several shards, as the record's `format`: releases that know no such crawl, or another number of buckets, refuse it. */
+export const SHARDED_FORMAT = 3
 
 /** The home as a sender: no shard has such a name. */
 export const HOME = 'home'
@@ -14,12 +17,15 @@ export class CrawlShards {
   /** None with one shard. */
   readonly names: readonly string[]
   readonly home: CrawlRedisKeys
+  /** How many buckets each has. */
+  buckets: number
   readonly #keys: ReadonlyMap<string, CrawlRedisKeys>
 
   constructor(home: CrawlRedisKeys, count: number) {
     this.count = count
     this.names = count > 1 ? Array.from({ length: count }, (_, n) => shardName(n, count)) : []
     this.home = home
+    this.buckets = bucketsOfShard(count)
     this.#keys = new Map(
       this.names.map((shard) => [shard, shardRedisKeys(home, shardTag(home.queueName, shard, count))]),
     )
@@ -43,6 +49,11 @@ export class CrawlShards {
     return shardOf(slot, this.count)
   }
 
+  /** Takes what the record says of the crawl's form: in the one before this each shard had as many buckets as a crawl of one has. */
+  takeForm(format: string | null | undefined): void {
+    if (this.count > 1 && format && Number(format) < SHARDED_FORMAT) this.buckets = BUCKETS
+  }
+
   /** Returns where the line of a slot lies. */
   ofSlot(slot: string): CrawlRedisKeys {
     return this.count > 1 ? this.keysOf(this.shardOf(slot)) : this.home
@@ -51,7 +62,7 @@ export class CrawlShards {
   /** Returns what says where a slot's requests go, for one of the shards or the home. */
   addressing(from: string): (slot: string, asker: string) => string {
     return (slot, asker) => {
-      const [shard, bucket] = [this.shardOf(slot), bucketOf(slot, this.count)]
+      const [shard, bucket] = [this.shardOf(slot), bucketOf(slot, this.buckets)]
       return shard === from ? bucket : addressIn(shard, asker, bucket)
     }
   }
@@ -59,7 +70,10 @@ export class CrawlShards {
 
 /** The shards of the crawl that is there, as its record says: whoever looks at a crawl may have other settings than its workers. */
 export async function readShards(redis: Redis, home: CrawlRedisKeys): Promise<CrawlShards> {
-  return new CrawlShards(home, shardCount(await redis.hget(home.record, 'shards')))
+  const [count, format] = await redis.hmget(home.record, 'shards', 'format')
+  const shards = new CrawlShards(home, shardCount(count))
+  shards.takeForm(format)
+  return shards
 }
 
 /** The shards of runs before, each with another number of them, that are still to be emptied. */

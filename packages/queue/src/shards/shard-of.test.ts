@@ -9,7 +9,7 @@ test('slots are spread evenly over shards, and those of a shard over all buckets
   expect([...counts.keys()].sort()).toEqual(Array.from({ length: 12 }, (_, n) => shardName(n, 12)))
   for (const slots of counts.values()) {
     expect(slots.length / (SLOTS.length / 12)).toBeCloseTo(1, 0)
-    expect(new Set(slots.map((slot) => bucketOf(slot, 12))).size).toBe(bucketsOfShard(12))
+    expect(new Set(slots.map((slot) => bucketOf(slot, bucketsOfShard(12)))).size).toBe(bucketsOfShard(12))
   }
 })
 

@@ -53,7 +53,7 @@ export class SimulatedWorker implements SimulatedHub {
       pace,
       usualPace: pace(''),
       bucketOf,
-      buckets,
+      buckets: () => buckets,
       onStart: (lease) => this.#pages.started(lease),
       documentsOf: () => ({ mayLeave: async () => ({ left() {}, over() {} }) }),
       chance: world.chance.next,

@@ -78,17 +78,27 @@ test('while the crawl is paused a download that has sent nothing does not come b
   expect({ rooms, free: places.free }).toEqual({ rooms: [], free: 0 })
 })
 
-test('nothing is leased while four times as many as there are places have just stepped aside; those that wait for longer keep nobody out', async () => {
+test('nothing is leased while 128 have just stepped aside; room is told of when one has come back, and when they have waited for long', async () => {
   const { places, rooms } = placesOf()
-  const aside = Array.from({ length: 8 }, () => waiting(places.begin(page())))
+  const aside = Array.from({ length: 128 }, () => waiting(places.begin(page())))
   expect({ free: places.free, room: places.room }).toEqual({ free: 2, room: 0 })
   rooms.length = 0
   aside[0]!.resolve()
   await aside[0]!.back
   expect({ rooms, room: places.room }).toEqual({ rooms: [1], room: 1 })
   waiting(places.begin(page()))
-  expect({ free: places.free, room: places.room }).toEqual({ free: 1, room: 0 })
-  await expect.poll(() => places.room).toBe(1)
+  expect(places.room).toBe(0)
+  rooms.length = 0
+  await expect.poll(() => rooms).toEqual([1])
+})
+
+test('of many places four times as many may have just stepped aside', () => {
+  const { places } = placesOf({ max: 64 })
+  for (let n = 0; n < 256; n++) {
+    expect(places.room).toBe(64)
+    waiting(places.begin(page()))
+  }
+  expect(places.room).toBe(0)
 })
 
 test('a request with very long headers keeps its place', () => {

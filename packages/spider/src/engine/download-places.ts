@@ -38,6 +38,8 @@ const ASIDE_BYTES_MAX = 64 * 2 ** 20
 // not keep others out.
 const FRESH_MS = 250
 const FRESH_ASIDE_PER_PLACE = 4
+// As many as name servers are asked at once (SERVER_FRESH_LOOKUPS_MAX): with few places more of these names are under way than pages.
+const FRESH_ASIDE_MIN = 128
 // What a request takes beside its URL, headers, body and meta: its lease, and the promises of its download.
 const REQUEST_BYTES = 8192
 // Beside a name and its text, in characters of two bytes; and what a number takes.
@@ -56,6 +58,7 @@ export class DownloadPlaces {
   /** Those that wait for a place, in the order in which they came. */
   readonly #line = new PassingMap<DownloadPlace, () => void>()
   readonly #fresh = new FreshWaits()
+  #whenStale: NodeJS.Timeout | undefined
 
   constructor({ max, onRoom, asideMax = ASIDE_MAX, asideBytesMax = ASIDE_BYTES_MAX }: DownloadPlacesOptions) {
     this.#max = max
@@ -71,7 +74,9 @@ export class DownloadPlaces {
   /** How many more requests may be leased. */
   get room(): number {
     const coming = this.#fresh.count(performance.now(), FRESH_MS) + this.#line.size
-    return coming < FRESH_ASIDE_PER_PLACE * this.#max ? this.free : 0
+    if (coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max)) return this.free
+    if (this.free > 0) this.#lookAgainSoon()
+    return 0
   }
 
   /** How many downloads have not ended, whether they have a place or not. */
@@ -122,6 +127,14 @@ export class DownloadPlaces {
   #enter(place: DownloadPlace): void {
     this.#taken++
     place.isHeld = true
+  }
+
+  /** Those that stop being fresh tell nobody. */
+  #lookAgainSoon(): void {
+    this.#whenStale ??= setTimeout(() => {
+      this.#whenStale = undefined
+      if (this.room > 0) this.#onRoom()
+    }, FRESH_MS / 10).unref()
   }
 
   #waited(place: DownloadPlace): void {

@@ -8,7 +8,7 @@ import { newRedisClient } from '@webloom/core'
 import { type RedisCluster, startCluster } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { bucketOf } from '../../politeness/bucket-of.ts'
+import { bucketOf, bucketsOfShard } from '../../politeness/bucket-of.ts'
 import { crawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
 import { CrawlShards } from '../../shards/crawl-shards.ts'
 import { addressIn } from '../../shards/outbox-entry.ts'
@@ -93,7 +93,7 @@ test('a master is killed, and its replica is older: each link comes to its shard
       const groups = Array.from({ length: 4 }, (_, n) => {
         const slot = `host${(page * 7 + n * 13) % 301}.test`
         const to = shardOf(slot, SHARDS)
-        const there = bucketOf(slot, SHARDS)
+        const there = bucketOf(slot, bucketsOfShard(SHARDS))
         const bucket = to === name ? there : addressIn(to, `page ${page}`, there)
         const id = `${slot}/${page}/${n}`
         return {

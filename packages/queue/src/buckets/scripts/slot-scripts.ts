@@ -21,13 +21,13 @@ const ANY_ORDER = 'priority'
 export class SlotScripts {
   readonly #redis: Redis
   readonly #keys: CrawlRedisKeys
-  readonly #shards: number
+  readonly #buckets: number
 
-  /** @param shards how many the crawl has */
-  constructor(redis: Redis, keys: CrawlRedisKeys, shards: number) {
+  /** @param buckets how many there are, of a shard in its place */
+  constructor(redis: Redis, keys: CrawlRedisKeys, buckets: number) {
     this.#redis = redis
     this.#keys = keys
-    this.#shards = shards
+    this.#buckets = buckets
   }
 
   /**
@@ -40,7 +40,7 @@ export class SlotScripts {
     count: number,
     slots: readonly string[],
   ): Promise<{ cursor: string; slots: SlotView[] }> {
-    const named = slots.flatMap((slot) => [bucketOf(slot, this.#shards), slot])
+    const named = slots.flatMap((slot) => [bucketOf(slot, this.#buckets), slot])
     const reply = await slotsScript.run(this.#redis, keyListOf(this.#keys), [
       ANY_ORDER,
       bucket,

@@ -434,6 +434,7 @@ export {
   infoOf,
   masterPlacesOf,
   mastersOf,
+  rejectUnanswered,
   serverOfSlot,
 } from './redis/cluster-client.ts'
 export { isLockedOut, isLoginReply, markLockedOut } from './redis/quiet-login.ts'

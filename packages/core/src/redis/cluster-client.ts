@@ -11,7 +11,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cluster, Redis } from 'ioredis'
+import type { Cluster, Command, Redis } from 'ioredis'
 import { WebloomError } from '../errors/errors.ts'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
@@ -173,7 +173,7 @@ export async function askMasters<T>(
     if (performance.now() - missedAtMs > msMax)
       throw new WebloomError(
         'WL_REDIS_UNREACHABLE',
-        `a master of the Redis Cluster has not answered for ${Math.round(msMax / 1000)} s. Type this again when it is back, or a replica has taken its place (webloom doctor names it)`,
+        `${missingShown(cluster)} not answered for ${Math.round(msMax / 1000)} s. Type this again when it is back, or a replica has taken its place (webloom doctor names it)`,
       )
     await sleep(ASKED_AGAIN_MS)
   }
@@ -189,6 +189,15 @@ async function knowsMasters(cluster: Cluster): Promise<boolean> {
   }
   if (!isEachKnown()) await new Promise<void>((resolve) => cluster.refreshSlotsCache(() => resolve()))
   return isEachKnown()
+}
+
+function missingShown(cluster: Cluster): string {
+  const known = placesOf(cluster)
+  const missing = masterPlacesOf(cluster as unknown as RedisClient).filter((place) => !known.has(place))
+  if (missing.length === 0) return 'a master of the Redis Cluster has'
+  return missing.length === 1
+    ? `${missing[0]}, a master of the Redis Cluster, has`
+    : `${missing.join(', ')}, masters of the Redis Cluster, have`
 }
 
 function isClosed(error: unknown): boolean {
@@ -218,6 +227,67 @@ export function masterPlacesOf(redis: RedisClient): readonly string[] {
 export function serverOfSlot(redis: RedisClient, slot: number): string {
   const cluster = clusterOf(redis)
   return cluster ? (cluster.slots[slot]?.[0] ?? `of slot ${slot}`) : 'the server'
+}
+
+/** Longer than a connection takes to be made anew to a server that has taken the place of another. */
+const FIRST_ANSWER_MS_MAX = 4000
+/** Of a server that has answered before: longer than a replica needs to take its place. */
+const ANSWER_MS_MAX = 30_000
+
+export interface UnansweredOptions {
+  /** Returns what a command to that server is rejected with. */
+  readonly late: (server: string, ms: number) => Promise<Error>
+  /** The servers that have never answered in time, for all connections of the process. */
+  readonly givenUp?: Map<string, Promise<Error>>
+  /** Default: 4 s, and 30 s for a server that has answered before. */
+  readonly times?: { readonly firstMs: number; readonly laterMs: number }
+}
+
+type Sent = Pick<Command, 'promise' | 'reject' | 'getSlot'>
+
+/**
+ * Has the commands of a cluster's client reject that are not answered in time. A crawl's wait until a server is there that has their keys' slot; whoever
+ * typed one would wait, too, and not learn for which server. What is sent later to a server that has never answered rejects at
+ * once: a command that fails cleans up, and would wait anew. Not for a client with commands that block.
+ */
+export function rejectUnanswered(
+  redis: RedisClient,
+  {
+    late,
+    givenUp = new Map(),
+    times = { firstMs: FIRST_ANSWER_MS_MAX, laterMs: ANSWER_MS_MAX },
+  }: UnansweredOptions,
+): void {
+  /** By place, and by slot: another server may have it by then. */
+  const answered = new Set<string | number>()
+  const client = redis as unknown as { sendCommand(command: Sent, ...more: unknown[]): unknown }
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (command, ...more) => {
+    const slot = command.getSlot()
+    // Any server will do.
+    if (slot === null) return send(command, ...more)
+    // A cluster's client puts another one in its place, which would send the command again.
+    const reject = command.reject.bind(command)
+    const known = givenUp.get(serverOfSlot(redis, slot))
+    if (known) {
+      void known.then(reject)
+      return command.promise
+    }
+    const isKnown = answered.has(slot) || answered.has(serverOfSlot(redis, slot))
+    const ms = isKnown ? times.laterMs : times.firstMs
+    const timer = setTimeout(() => {
+      const server = serverOfSlot(redis, slot)
+      const error = givenUp.get(server) ?? late(server, ms)
+      if (!answered.has(server)) givenUp.set(server, error)
+      void error.then(reject)
+    }, ms)
+    const over = () => clearTimeout(timer)
+    command.promise.then(() => {
+      over()
+      answered.add(slot).add(serverOfSlot(redis, slot))
+    }, over)
+    return send(command, ...more)
+  }
 }
 
 /** Returns sections of INFO, of the server that has the key and of one moment. One that has lost its cluster refuses. */

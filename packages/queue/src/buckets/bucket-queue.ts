@@ -121,10 +121,12 @@ export class BucketQueue implements RequestQueue {
     this.#parts.handout.close()
     this.#parts.rejected.close()
     this.#parts.fetcher.stop()
+    const [held] = this.#parts.machine.turns
     try {
       await within(CLOSE_MS_MAX, 'giving turns back', this.#giveAllBack())
     } catch (error) {
-      this.#logger.warn(
+      // A command has none.
+      this.#logger[held ? 'warn' : 'debug'](
         { err: error },
         'this worker could not give its turns back; other workers take them over in a few seconds',
       )

@@ -1,7 +1,7 @@
 /** Commands to a crawl from outside: `webloom pause|resume|stop|clear`. All workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
-import { askMasters, PROTOCOL_TIMES, UsageError } from '@webloom/core'
+import { askMasters, PROTOCOL_TIMES, UsageError, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import {
   type FilterNoted,
@@ -150,6 +150,7 @@ export async function adoptCrawl(
  */
 export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const { redis, keys, statsKey, force = false, clear, alsoUnder = [] } = options
+  await refuseAway(redis)
   const shards = options.shards ? new CrawlShards(keys, options.shards) : await readShards(redis, keys)
   const former = await readFormerShards(redis, keys)
   const parts = [...shards.parts, ...former.flatMap(({ queues }) => queues)]
@@ -175,6 +176,19 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   }
   await doOwed({ redis, keys, worker: `clear:${randomUUID()}`, act })
   return present
+}
+
+/** As long as whoever looks at a crawl waits for its record. */
+const THERE_MS_MAX = 4000
+
+/** All masters are looked through for keys of the crawl, at the end: nothing is deleted where that cannot be done. */
+async function refuseAway(redis: Redis): Promise<void> {
+  try {
+    await askMasters(redis, (server) => server.time(), THERE_MS_MAX)
+  } catch (error) {
+    if (!(error instanceof WebloomError) || error.code !== 'WL_REDIS_UNREACHABLE') throw error
+    throw new WebloomError(error.code, `nothing was deleted: ${error.message}`, { cause: error })
+  }
 }
 
 /** Longer than a replica needs to take its master's place. What is left then is noted as owed. */

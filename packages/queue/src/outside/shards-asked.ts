@@ -63,9 +63,14 @@ export async function answered<T>(work: Promise<T>): Promise<{ readonly of: T } 
   try {
     return { of: await within(SHARD_MS_MAX, 'a shard', work) }
   } catch (error) {
-    if (error instanceof NoAnswer || isRefusedLogin(error)) return undefined
+    if (error instanceof NoAnswer || isUnreachable(error) || isRefusedLogin(error)) return undefined
     throw error
   }
+}
+
+/** What is asked later of a server that is away is rejected at once. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof WebloomError && error.code === 'WL_REDIS_UNREACHABLE'
 }
 
 /** Returns whether a server does not let us in, in our words or in its own. */

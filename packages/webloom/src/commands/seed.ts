@@ -14,6 +14,7 @@ import { crawlBase, crawlBaseOf } from '../assembly/crawl-base.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
+import { endUnanswered } from '../redis/cluster-look.ts'
 import { RedisLink } from '../redis/redis-connection.ts'
 import { seedInput } from '../seeds/seed-input.ts'
 import { Seeding } from '../seeds/seeding.ts'
@@ -53,6 +54,7 @@ export async function seed(
     // Not let in any more, it does not wait for that.
     onHopeless: () => () => {},
   })
+  endUnanswered(link.client, target)
   await link.open()
   try {
     const found = await seedTypeOf(link.client, key)

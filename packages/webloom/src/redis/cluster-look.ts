@@ -13,7 +13,8 @@ import {
   type RedisClient,
   type RedisOptions,
   type RedisTarget,
-  type WebloomError,
+  rejectUnanswered,
+  WebloomError,
   within,
 } from '@webloom/core'
 import { wayOut } from '../terminal/told-once.ts'
@@ -130,6 +131,43 @@ export async function lockedOutOf(
   const mayLetIn = nodes.some(({ error = '' }) => NO_RIGHT.test(error) || (!isLast && IS_LATE.test(error)))
   if (!refused || mayLetIn) throw new Error('not all nodes have answered')
   return refusedLogin(refused.error!, shown, setting)
+}
+
+const SILENCE_LOOK_MS_MAX = 1500
+
+/** Has what a command asks end, where the server that has the key is away, with which one that is and what to do. Of one server nothing. */
+export function endUnanswered(
+  client: RedisClient,
+  target: RedisTarget,
+  givenUp?: Map<string, Promise<Error>>,
+): void {
+  if (!target.options.nodes) return
+  let looking: Promise<ClusterSeen> | undefined
+  const look = () => {
+    looking ??= lookAtCluster(target.options, SILENCE_LOOK_MS_MAX).finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  rejectUnanswered(client, {
+    ...(givenUp && { givenUp }),
+    late: async (server, ms) => silence(target.shown, { server, ms, seen: await look() }),
+  })
+}
+
+interface Silence {
+  readonly server: string
+  readonly ms: number
+  readonly seen: ClusterSeen
+}
+
+function silence(shown: string, { server, ms, seen }: Silence): WebloomError {
+  const [worst] = seen.troubles.filter(({ isFatal }) => isFatal)
+  const why = worst ? `${worst.why}. See: ${worst.type}` : 'See: webloom doctor'
+  return new WebloomError(
+    'WL_REDIS_UNREACHABLE',
+    `${server} has not answered for ${Math.round(ms / 1000)} s (${shown}): ${why}. Start that server again, or have a replica take its place, and then type this again: it does what is not done yet`,
+  )
 }
 
 function refusedLogin(why: string, shown: string, setting: string): WebloomError | undefined {

@@ -15,6 +15,7 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { crawlRedisKeys } from '@webloom/queue'
+import { endUnanswered } from './cluster-look.ts'
 import type { OnHopeless } from './lasting-trouble.ts'
 import type { PlacesAsked } from './missing-rights.ts'
 import { RedisLink } from './redis-connection.ts'
@@ -24,7 +25,7 @@ import { Outages } from './redis-refusal.ts'
 interface RedisServersOptions {
   readonly spider?: string
   readonly times?: ProtocolTimes | undefined
-  /** No crawl runs here: a node of a cluster that does not let us in is not waited for. */
+  /** No crawl runs here: a node of a cluster that does not let us in, or is away, is not waited for. */
   readonly isOutside?: boolean
   /** Nobody waits for `open`: each is opened by its first command. */
   readonly opensLate?: boolean
@@ -49,6 +50,8 @@ export class RedisServers {
   /** Two connections may lead to one server. */
   readonly #told = new Set<string>()
   readonly #outages = new Outages()
+  /** Nodes of clusters that a command has waited for in vain. */
+  readonly #givenUp = new Map<string, Promise<Error>>()
   #onHopeless: OnHopeless | undefined
 
   constructor(
@@ -134,6 +137,7 @@ export class RedisServers {
       onHopeless: () => this.#onHopeless,
     })
     link.useFor(role)
+    if (this.#isOutside) endUnanswered(link.client, target, this.#givenUp)
     this.#links.set(place, link)
     if (this.#isClosing) link.shared.hurry()
     return link

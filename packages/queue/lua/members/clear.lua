@@ -2,11 +2,12 @@
 --
 -- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers, KEYS[3] alone, KEYS[4] cleared, KEYS[5] host lists; ARGV[1] since when
 --          (ms ago) a worker must have been silent to count as lost, ARGV[2] "1": even while workers are present, ARGV[3] for how many ms those that
---          may still live are told that the crawl was cleared
--- Output   how many workers are present; nothing is changed when there are any and they count
+--          may still live are told that the crawl was cleared, ARGV[4] "1": asks again where workers are silent and have not signed off
+-- Output   {how many workers are present, how many are silent where it is to ask again}; nothing is changed when there are any of either and they count
 local present = presentBesides('', now - ARGV[1])
-if present > 0 and ARGV[2] ~= '1' then
-  return present
+local silent = present == 0 and ARGV[4] == '1' and presentBesides('', 0) or 0
+if present + silent > 0 and ARGV[2] ~= '1' then
+  return { present, silent }
 end
 local run, shards, shardsBefore, filter, filterSettings = unpack(redis.call('HMGET', KEYS[1], 'run', 'shards', 'shardsBefore', 'filter', 'filterSettings'))
 if run and redis.call('EXISTS', KEYS[2]) == 1 then
@@ -26,4 +27,4 @@ if filter then
   redis.call('HSET', KEYS[1], 'filter', filter, 'filterSettings', filterSettings)
 end
 redis.call('PUBLISH', KEYS[1] .. ':asked', '')
-return present
+return { present, 0 }

@@ -1,7 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { adoptCrawl, clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+import {
+  adoptCrawl,
+  type ClearCrawlOptions,
+  clearCrawl,
+  pauseCrawl,
+  resumeCrawl,
+  stopCrawl,
+} from './crawl-control.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -48,8 +56,12 @@ test('a crawl of shards that was stopped before these were told of its run tells
 })
 
 describe('clear', () => {
-  const clearing = (keys: CrawlRedisKeys, clear = async () => {}, force = false) =>
-    clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear, force })
+  const clearing = (
+    keys: CrawlRedisKeys,
+    clear = async () => {},
+    force = false,
+    more: Partial<ClearCrawlOptions> = {},
+  ) => clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear, force, ...more })
 
   test('is refused while workers are present, unless it is forced', async () => {
     const keys = bench.nextKeys()
@@ -60,6 +72,40 @@ describe('clear', () => {
     expect(await clearing(keys, async () => {}, true)).toBe(1)
     await worker.hears('stop: cleared')
     expect(await bench.redis.exists(keys.record)).toBe(0)
+  })
+
+  test('waits for workers that are silent, as after an outage of Redis, unless it is forced: one that speaks again is at work', async () => {
+    const keys = bench.nextKeys()
+    await bench.record(keys).open()
+    const speaks = (at: number) => bench.redis.hset(keys.workers, 'other', JSON.stringify({ at }))
+    await bench.redis.del(keys.workers)
+    await speaks(Date.now() - 30_000)
+    const clear = () => Promise.reject(new Error('must not be called'))
+    const onSilent = vi.fn(() => void speaks(Date.now()))
+    expect(await clearing(keys, clear, false, { onSilent })).toBe(1)
+    expect(onSilent).toHaveBeenCalledTimes(1)
+    expect(await bench.stateOf(keys)).toBe('running')
+    await speaks(Date.now() - 30_000)
+    const startedAt = performance.now()
+    expect(await clearing(keys, async () => {}, true)).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(PROTOCOL_TIMES.members.lostAfterMs / 2)
+    expect(await bench.stateOf(keys)).toBe(null)
+  })
+
+  test('does not wait for those that were killed for longer than they count as present, nor for those that signed off', async () => {
+    const keys = bench.nextKeys()
+    const record = bench.record(keys)
+    await record.open()
+    await bench.redis.hset(keys.workers, 'killed', JSON.stringify({ at: Date.now() - 30_000 }))
+    await record.leave()
+    await bench.redis.hset(keys.workers, 'killed', JSON.stringify({ at: Date.now() - 30_000 }))
+    const onSilent = vi.fn()
+    expect(await clearing(keys, async () => {}, false, { onSilent, times: scaledTimes(0.05) })).toBe(0)
+    expect(onSilent).toHaveBeenCalledExactlyOnceWith(1, 500)
+    expect(await bench.stateOf(keys)).toBe(null)
+    await bench.begun(keys).then((begun) => begun.leave())
+    expect(await clearing(keys, async () => {}, false, { onSilent })).toBe(0)
+    expect(onSilent).toHaveBeenCalledTimes(1)
   })
 
   test('leaves no key of the crawl, and keys of others alone', async () => {

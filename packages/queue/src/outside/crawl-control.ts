@@ -1,7 +1,8 @@
 /** Commands to a crawl from outside: `webloom pause|resume|stop|clear`. All workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
-import { askMasters, PROTOCOL_TIMES, UsageError, WebloomError } from '@webloom/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { askMasters, PROTOCOL_TIMES, type ProtocolTimes, UsageError, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import {
   type FilterNoted,
@@ -30,6 +31,10 @@ export interface ClearCrawlOptions extends CrawlOnRedis {
   readonly statsKey: string
   /** Clears even while workers are present. They end with `cleared`, and may still write something after the clearing. */
   readonly force?: boolean
+  /** Called when workers are waited for, for so many ms, that are silent and have not signed off. */
+  readonly onSilent?: (workers: number, msMax: number) => void
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   /** Empties queue and filter. */
   readonly clear: () => Promise<void>
   /** How many shards it may have. Default: as its record says. */
@@ -154,11 +159,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const shards = options.shards ? new CrawlShards(keys, options.shards) : await readShards(redis, keys)
   const former = await readFormerShards(redis, keys)
   const parts = [...shards.parts, ...former.flatMap(({ queues }) => queues)]
-  const present = (await clearScript.run(
-    redis,
-    [keys.record, keys.workers, keys.alone, keys.cleared, keys.hostLists],
-    [PROTOCOL_TIMES.members.lostAfterMs, force ? 1 : 0, CLEARED_KEPT_MS],
-  )) as number
+  const present = await forgetUnlessPresent(options)
   if (present > 0 && !force) return present
   const act = async () => {
     await clear()
@@ -175,6 +176,31 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     await Promise.all([redis.unlink(statsKey), redis.unlink(keys.startHosts, keys.publicHosts)])
   }
   await doOwed({ redis, keys, worker: `clear:${randomUUID()}`, act })
+  return present
+}
+
+/**
+ * Resolves to how many workers are present. After an outage of Redis all are silent, and a moment later they are back: those that have not signed off are
+ * waited for as long as a killed one counts as present.
+ */
+async function forgetUnlessPresent(options: ClearCrawlOptions): Promise<number> {
+  const { redis, keys, force = false, onSilent, times = PROTOCOL_TIMES } = options
+  const { lostAfterMs } = times.members
+  const untilMs = performance.now() + lostAfterMs
+  const ask = async () => {
+    const waits = !force && performance.now() < untilMs
+    return (await clearScript.run(
+      redis,
+      [keys.record, keys.workers, keys.alone, keys.cleared, keys.hostLists],
+      [lostAfterMs, force ? 1 : 0, CLEARED_KEPT_MS, waits ? 1 : 0],
+    )) as [present: number, silent: number]
+  }
+  let [present, silent] = await ask()
+  if (silent > 0) onSilent?.(silent, lostAfterMs)
+  while (silent > 0) {
+    await sleep(times.record.todoPollMs)
+    ;[present, silent] = await ask()
+  }
   return present
 }
 

@@ -25,6 +25,8 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
       ...crawl,
       force,
       shards,
+      ...(crawl.crawler.times && { times: crawl.crawler.times }),
+      onSilent: (workers, msMax) => crawl.crawler.logger.info(silentText(workers, msMax)),
       alsoUnder: PATTERNS.map((pattern) => crawlKey(pattern, crawl.name)),
       clear: async () => {
         await clearFormerShards(crawl.redis, crawl.keys, shards)
@@ -34,6 +36,11 @@ export async function clearFromOutside(crawl: CrawlFromOutside, force = false): 
       },
     })
   })
+}
+
+function silentText(workers: number, msMax: number): string {
+  const who = workers === 1 ? 'a worker of this crawl is' : `${workers} workers of this crawl are`
+  return `${who} silent and did not sign off: killed, or back in a moment, as after an outage of Redis. Up to ${msMax / 1000} s are waited for a heartbeat; --force does not wait`
 }
 
 function filterInUse({ crawler, keys }: CrawlFromOutside, besides: readonly string[]): UsageError {

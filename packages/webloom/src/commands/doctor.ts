@@ -5,6 +5,7 @@ import { checkBrowser } from '../doctor/browser.ts'
 import type { CheckResult, CheckResults } from '../doctor/check-result.ts'
 import { checkFolders } from '../doctor/folders.ts'
 import { checkCopies, checkNode, checkOpenFiles } from '../doctor/installation.ts'
+import { checkLostCrawls } from '../doctor/lost-crawls.ts'
 import { checkNames, checkPort, checkProxies } from '../doctor/network.ts'
 import { checkManners, checkProject } from '../doctor/project.ts'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
@@ -42,6 +43,7 @@ async function allResults(name: string | undefined, flags: DoctorFlags): Promise
     one('webloom', () => checkCopies(process.cwd())),
     results,
     resultsOf('Redis', () => checkRedisServers(settings, spider)),
+    resultsOf('crawl', () => checkLostCrawls(name, flags)),
     ...checkFolders(settings),
     one('open files', () => checkOpenFiles(settings.getInt('CONCURRENT_REQUESTS'))),
     one('ports', checkPort),

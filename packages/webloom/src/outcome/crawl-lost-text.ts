@@ -73,6 +73,17 @@ export function stoppedLost(lost: LostCrawl): string {
   return `stopped before: what was queued of this crawl is gone from Redis at ${lost.redis} (crawl_lost). ${DATA_BACK}. ${howToBeginAnew(lost)}`
 }
 
+/** Returns what `webloom doctor` says of it, and the line to type. */
+export function lostFound(
+  { crawl, worker, redis }: LostCrawl,
+  shown: string,
+): Record<'found' | 'type', string> {
+  return {
+    found: `${shown} is lost: what was queued of it is gone from Redis at ${redis} (crawl_lost). ${DATA_BACK}. Otherwise begin it anew`,
+    type: `webloom clear ${crawl} && webloom worker ${worker}`,
+  }
+}
+
 const EMPTIED =
   'a server was emptied (FLUSHALL), came back without its data (appendonly no), or keys were deleted or evicted'
 

@@ -8,7 +8,6 @@ import { findPackageJSON } from 'node:module'
 import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
-import { SHARDED_FORMAT } from '../shards/crawl-shards.ts'
 import { type AlikeSettings, alikeAsked, keptBySilent, otherSetting } from './alike-settings.ts'
 
 /**
@@ -16,6 +15,9 @@ import { type AlikeSettings, alikeAsked, keptBySilent, otherSetting } from './al
  * 1, which had no such field: a job and lines for each host.
  */
 export const CRAWL_FORMAT = 2
+
+/** The form of a crawl of several shards: releases that know no such crawl, or another number of buckets, refuse it. */
+export const SHARDED_FORMAT = 3
 
 /** This release, which is noted with each crawl: one that cannot read a crawl names it as the one to install. */
 export const RELEASE = (

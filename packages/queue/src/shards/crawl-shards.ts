@@ -1,12 +1,10 @@
 import type { Redis } from 'ioredis'
+import { SHARDED_FORMAT } from '../crawl/crawl-format.ts'
 import { BUCKETS, bucketOf, bucketsOfShard } from '../politeness/bucket-of.ts'
 import { type CrawlRedisKeys, shardRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { addressIn } from './outbox-entry.ts'
 import { shardName, shardOf } from './shard-of.ts'
 import { shardTag } from './shard-tag.ts'
-
-/** The form of a crawl of several shards, as the record's `format`: releases that know no such crawl, or another number of buckets, refuse it. */
-export const SHARDED_FORMAT = 3
 
 /** The home as a sender: no shard has such a name. */
 export const HOME = 'home'

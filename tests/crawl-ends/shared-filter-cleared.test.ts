@@ -1,6 +1,8 @@
 /** `webloom clear` of a crawl whose dupefilter another crawl uses. */
 
+import { clearCrawl, crawlRedisKeys } from '@webloom/queue'
 import { type FakeWeb, type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Spider } from 'webloom'
 import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
@@ -73,4 +75,25 @@ test('one of the same name on another queue’s Redis keeps it, too', async () =
   expect(await redis.command('EXISTS', '{shared}:record')).toBe(1)
   other.stop('enough')
   await crawled
+})
+
+test('a clearing that was cut off is done to its end by the same line: the run in the filter is its own', async () => {
+  const { logger } = listeningLogger()
+  vi.spyOn(console, 'log').mockReturnValue()
+  const since = web.hits.length
+  const own = { REDIS_URL: redis.url, CRAWL_ID: 'cut', SCHEDULER_PERSIST: true, ...FILTER }
+  const options = { layers: { command: own }, folder: import.meta.dirname, createLogger: () => logger }
+  const one = await assemble(Pages, options)
+  const crawled = one.run()
+  await web.waitForHits(since + 1)
+  one.stop('enough')
+  await crawled
+  const client = new Redis(redis.port)
+  const crawl = { redis: client, keys: crawlRedisKeys({ spider: 'pages', crawlId: 'cut' }), statsKey: 'cut' }
+  const cutOff = clearCrawl({ ...crawl, clear: () => Promise.reject(new Error('cut off')) })
+  await expect(cutOff).rejects.toThrow('cut off')
+  client.disconnect()
+  expect(await redis.command('EXISTS', '{shared}:record')).toBe(1)
+  await clearing('cut', false)
+  expect(await redis.command('EXISTS', '{shared}:record')).toBe(0)
 })

@@ -9,14 +9,19 @@ local silent = present == 0 and ARGV[4] == '1' and presentBesides('', 0) or 0
 if present + silent > 0 and ARGV[2] ~= '1' then
   return { present, silent }
 end
-local run, shards, shardsBefore, filter, filterSettings = unpack(redis.call('HMGET', KEYS[1], 'run', 'shards', 'shardsBefore', 'filter', 'filterSettings'))
+local run, firstRun, clearing, shards, shardsBefore, filter, filterSettings =
+  unpack(redis.call('HMGET', KEYS[1], 'run', 'firstRun', 'clearing', 'shards', 'shardsBefore', 'filter', 'filterSettings'))
+clearing = run and run .. ' ' .. (firstRun or run) or clearing
 if run and redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('SET', KEYS[4], run, 'PX', ARGV[3])
 end
 local _, untilMs, holder = todoOf(KEYS[1])
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[5])
 owe(KEYS[1], 'all', untilMs or '', holder or '')
--- Whoever goes on with a clearing that was cut off must find them.
+-- Whoever goes on with a clearing that was cut off must find them; its filter still knows the run.
+if clearing then
+  redis.call('HSET', KEYS[1], 'clearing', clearing)
+end
 if shards then
   redis.call('HSET', KEYS[1], 'shards', shards)
 end

@@ -39,9 +39,11 @@ export async function joinedRunOf({
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
 }): Promise<{ readonly name: string; readonly isJoined: boolean }> {
-  const [run, firstRun, joined] = await redis.hmget(keys.record, 'run', 'firstRun', 'filterJoined')
-  const id = run ?? newRunId()
-  return { name: runNameOf(keys, id, firstRun ?? id), isJoined: joined !== null }
+  const fields = ['run', 'firstRun', 'filterJoined', 'clearing']
+  const [run, firstRun, joined, clearing] = await redis.hmget(keys.record, ...fields)
+  // A clearing that was cut off has left what it was about.
+  const [id, first] = run ? [run, firstRun] : (clearing?.split(' ') ?? [newRunId()])
+  return { name: runNameOf(keys, id!, first ?? id!), isJoined: joined !== null }
 }
 
 /** One crawl from its beginning to its end. */

@@ -5,8 +5,7 @@ import { type FakeWeb, type RedisServer, startFakeWeb, startRedis } from '@weblo
 import { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import type { SettingsInput } from 'webloom'
-import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
-import { FollowAll, listeningLogger } from '../crawls/crawl-web.ts'
+import { itemsCrawl } from './items-crawl.ts'
 
 const PAGES = 60
 /** Trouble is waited for no shorter, and all connections are made in that time. */
@@ -24,27 +23,16 @@ export interface ItemsLost {
   ) => { readonly REDIS_URL: string | null; readonly ITEMS_REDIS_URL: string }
 }
 
-async function crawlOf(web: FakeWeb, settings: SettingsInput) {
-  class Pages extends FollowAll {
-    override startUrls = [...web.seeds]
-  }
-  const { logger, lines } = listeningLogger()
-  const crawl = await assemble(Pages, {
-    layers: {
-      command: {
-        ITEM_PIPELINES: [['redis', 300]],
-        REDIS_START_TIMEOUT: START_S_MAX,
-        PRIVATE_ADDRESSES_ALLOWED: ['*'],
-        CONCURRENT_REQUESTS_PER_DOMAIN: 8,
-        ...settings,
-      },
+function crawlOf(web: FakeWeb, settings: SettingsInput) {
+  return itemsCrawl(
+    web,
+    { ITEM_PIPELINES: [['redis', 300]], REDIS_START_TIMEOUT: START_S_MAX, ...settings },
+    {
+      folder: import.meta.dirname,
+      part: { begins: false, isWorker: settings.REDIS_URL !== null },
+      times,
     },
-    folder: import.meta.dirname,
-    part: { begins: false, isWorker: settings.REDIS_URL !== null },
-    createLogger: () => logger,
-    times,
-  })
-  return { crawl, lines }
+  )
 }
 
 export const DEMOTED = {
@@ -72,14 +60,14 @@ export async function expectItemsTold({ what, begins, urls }: ItemsLost): Promis
   await using items = await startRedis()
   await using web = await startFakeWeb({ seed: 1, hosts: 1, pagesPerHost: PAGES, latencyMs: 20 })
   const { REDIS_URL, ITEMS_REDIS_URL } = urls(queue, items)
-  const { crawl, lines } = await crawlOf(web, { REDIS_URL, ITEMS_REDIS_URL, SHUTDOWN_GRACE: 10 })
+  const { crawl, told: toldBy } = await crawlOf(web, { REDIS_URL, ITEMS_REDIS_URL, SHUTDOWN_GRACE: 10 })
   const crawling = crawl.run()
   // Rejects when it cannot be opened.
   await Promise.race([crawling, web.waitForHits(10, 20_000)])
   await begins(items)
   const { finishReason, stats } = await crawling
   expect(finishReason).toBe('internal_error')
-  const told = lines.map(({ level, message }) => `${level} ${message}`)
+  const told = toldBy()
   const why = `Redis at .* cannot be used: it ${what}`
   expect(told.filter((line) => line.startsWith('error'))).toEqual([
     expect.stringMatching(`${why}.*waited for in vain, and the crawl ends`),

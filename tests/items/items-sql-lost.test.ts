@@ -3,8 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { startFakeWeb, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
-import { FollowAll, listeningLogger } from '../crawls/crawl-web.ts'
+import { itemsCrawl } from './items-crawl.ts'
 
 const PAGES = 60
 
@@ -13,31 +12,22 @@ test('the crawl ends as output_failed and tells how many items it has not writte
   await using folder = await tempDir()
   const database = folder.join('items.db')
   const run = async (whenHit?: () => void) => {
-    class Pages extends FollowAll {
-      override startUrls = [...web.seeds]
-    }
-    const { logger, lines } = listeningLogger()
-    const crawl = await assemble(Pages, {
-      layers: {
-        command: {
-          ITEM_PIPELINES: [['sql', 300]],
-          SQL_URL: `sqlite:${database}`,
-          SQL_TABLE: 'pages',
-          SQL_COLUMNS: ['url'],
-          JOBDIR: folder.join('job'),
-          PRIVATE_ADDRESSES_ALLOWED: ['*'],
-          CONCURRENT_REQUESTS_PER_DOMAIN: 8,
-        },
+    const { crawl, told } = await itemsCrawl(
+      web,
+      {
+        ITEM_PIPELINES: [['sql', 300]],
+        SQL_URL: `sqlite:${database}`,
+        SQL_TABLE: 'pages',
+        SQL_COLUMNS: ['url'],
+        JOBDIR: folder.join('job'),
       },
-      folder: folder.path,
-      createLogger: () => logger,
-    })
+      { folder: folder.path },
+    )
     const [{ reason }] = (await Promise.allSettled([
       crawl.run(),
       whenHit && web.waitForHits(10, 20_000).then(whenHit),
     ])) as [{ reason?: unknown }, unknown]
-    const told = lines.map(({ level, message }) => `${level} ${message}`)
-    return { failure: reason, stats: crawl.stats.snapshot(), told }
+    return { failure: reason, stats: crawl.stats.snapshot(), told: told() }
   }
   const query = (sql: string) => {
     using open = new DatabaseSync(database)

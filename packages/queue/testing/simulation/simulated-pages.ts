@@ -10,7 +10,6 @@ const TIMES = PROTOCOL_TIMES.turns
 const CONCURRENCY = 8
 
 export interface SimulatedPagesOptions {
-  readonly bucketOf: (slot: string) => string
   readonly linksOf: (id: string) => Placed[]
   /** Called when a page is fetched from now on. */
   readonly onStart: (lease: BucketLease) => void
@@ -127,9 +126,8 @@ export class SimulatedPages {
     this.#hub.kick()
   }
 
-  #asItWas({ heldSlot, priority, text }: BucketLease): Placed {
-    const { key: slot } = heldSlot
-    return { place: 'head', bucket: this.#options.bucketOf(slot), slot, priority, texts: [text] }
+  #asItWas(lease: BucketLease): Placed {
+    return this.#hub.machine.requests.asItWas(lease.heldSlot, lease)
   }
 }
 

@@ -27,6 +27,7 @@ export interface SimulatedWorkerOptions
   extends SimulatedProcessOptions,
     Omit<SimulatedPagesOptions, 'onStart'>,
     Omit<SimulatedTurnsOptions, 'onHungry'> {
+  readonly bucketOf: (slot: string) => string
   readonly buckets: number
   /** Called when a page is fetched from now on. */
   readonly onStart: (worker: SimulatedWorker, lease: BucketLease) => void

@@ -74,9 +74,7 @@ export class DownloadPlaces {
   /** How many more requests may be leased. */
   get room(): number {
     const coming = this.#fresh.count(performance.now(), FRESH_MS) + this.#line.size
-    if (coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max)) return this.free
-    if (this.free > 0) this.#lookAgainSoon()
-    return 0
+    return coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max) ? this.free : 0
   }
 
   /** How many downloads have not ended, whether they have a place or not. */
@@ -111,7 +109,7 @@ export class DownloadPlaces {
       return new Promise((resolve) => this.#line.set(place, resolve))
     this.#notAside(place)
     this.#enter(place)
-    if (this.room > 0) this.#onRoom()
+    this.#tellOfRoom()
   }
 
   leave(place: DownloadPlace): void {
@@ -129,12 +127,14 @@ export class DownloadPlaces {
     place.isHeld = true
   }
 
-  /** Those that stop being fresh tell nobody. */
-  #lookAgainSoon(): void {
-    this.#whenStale ??= setTimeout(() => {
-      this.#whenStale = undefined
-      if (this.room > 0) this.#onRoom()
-    }, FRESH_MS / 10).unref()
+  /** Tells of room, now or when there is some: those that stop being fresh tell nobody. */
+  #tellOfRoom(): void {
+    if (this.room > 0) this.#onRoom()
+    else if (this.free > 0)
+      this.#whenStale ??= setTimeout(() => {
+        this.#whenStale = undefined
+        this.#tellOfRoom()
+      }, FRESH_MS / 10).unref()
   }
 
   #waited(place: DownloadPlace): void {
@@ -174,7 +174,7 @@ export class DownloadPlaces {
       if (this.free === 0) return
       if (this.#mayGoOn(place)) this.#handTo(place, resolve)
     }
-    if (this.room > 0) this.#onRoom()
+    this.#tellOfRoom()
   }
 
   #handTo(place: DownloadPlace, resolve: () => void): void {

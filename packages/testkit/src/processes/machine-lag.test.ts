@@ -10,6 +10,8 @@ test('the time in which nothing else could run is what its timers are late', asy
   const fromMs = performance.now()
   while (performance.now() < fromMs + 300);
   await turn()
+  // Which of two timers that are both late comes first is not known.
+  await turn()
   const toMs = performance.now()
   expect(lag.between(fromMs, toMs)).toBeGreaterThan(250)
   expect(lag.between(fromMs, toMs)).toBeLessThanOrEqual(toMs - fromMs)

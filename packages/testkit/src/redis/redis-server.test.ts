@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { startRedis } from '../index.ts'
+import { expect, test, vi } from 'vitest'
+import { freePort, startRedis } from '../index.ts'
 
 test('a real Redis answers, and is gone with its folder after the block', async () => {
   let pid: number
@@ -111,3 +111,15 @@ test('a memory limit, a password and settings of redis.conf', async () => {
 test('one that does not start says why', async () => {
   await expect(startRedis({ config: { databases: 'many' } })).rejects.toThrow(/argument must be|many/)
 })
+
+test.runIf(process.platform === 'linux')(
+  'the port of a server that is down for a moment is given to nobody else',
+  async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValueOnce(0.5).mockReturnValueOnce(0.5)
+    try {
+      expect(await freePort()).not.toBe(await freePort())
+    } finally {
+      random.mockRestore()
+    }
+  },
+)

@@ -25,7 +25,8 @@ export const ERROR_CODES = {
   WL_JOBDIR_LOCKED: 'the crawl does not start; the message names the process that has the folder',
   WL_OUTPUT_UNWRITABLE:
     'the crawl does not start, so that no page is fetched for an output that cannot be written',
-  WL_OUTPUT_FAILED: 'the crawl is stopped with finish_reason output_failed; what was written stays',
+  WL_OUTPUT_FAILED:
+    'the crawl is stopped with finish_reason output_failed; what was written stays, unless somebody removed the file',
   WL_URL_INVALID:
     'the request is not made; an entry of startUrls or a link of the page is left out, `new Request` throws',
   WL_REQUEST_INVALID:

@@ -1,5 +1,15 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MemoryStatsCollector, type WebloomError } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { feedsOfFile } from '../../testing/feeds-of-file.ts'
@@ -68,6 +78,41 @@ describe('an output that cannot be written', () => {
     expect(stats.snapshot()).toEqual({ 'feedexport/failed_count/FileFeedStorage': 1 })
   })
 
+  test.each([
+    ['jsonl', 'out'],
+    ['csv', 'out'],
+    ['json', 'out.spool'],
+  ])(
+    '%s: a file that was removed fails its feed while it is written, and at its end',
+    async (format, file) => {
+      const path = join(feeds.folder, file)
+      const failure = { code: 'WL_OUTPUT_FAILED', message: expect.stringContaining(`${path} was removed`) }
+      for (const isAtEnd of [false, true]) {
+        const feed = feedOf('out', { format, overwrite: true })
+        await feed.open()
+        await feed.write([{ a: 1 }])
+        rmSync(path)
+        if (isAtEnd) await expect(feed.close('finished')).rejects.toMatchObject(failure)
+        else {
+          await expect(untilFails(feed)).rejects.toMatchObject(failure)
+          await feed.close('output_failed')
+        }
+        // Nothing says where items are that are nowhere.
+        expect(feeds.said).toEqual([])
+      }
+    },
+  )
+
+  test('a file that was moved is written to where it is', async () => {
+    const feed = feedOf('out', { format: 'jsonl' })
+    await feed.open()
+    await feed.write([{ a: 1 }])
+    renameSync(join(feeds.folder, 'out'), join(feeds.folder, 'out.1'))
+    await feed.write([{ a: 2 }])
+    await feed.close('finished')
+    expect(textOf('out.1')).toBe('{"a":1}\n{"a":2}\n')
+  })
+
   test('a device takes lines but no array', async () => {
     await run('/dev/null', [{ a: 1 }], { format: 'jsonl' })
     await run('/dev/null', [{ a: 1 }], { format: 'csv', overwrite: true })
@@ -87,3 +132,12 @@ describe('an output that cannot be written', () => {
     expect(feeds.said).toMatchObject([{ level: 'warn' }])
   })
 })
+
+/** It is looked for each second. */
+async function untilFails(feed: { write(items: readonly unknown[]): Promise<void> }): Promise<void> {
+  const until = performance.now() + 5000
+  while (performance.now() < until) {
+    await feed.write([{ a: 2 }])
+    await nextTurn()
+  }
+}

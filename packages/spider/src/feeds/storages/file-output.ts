@@ -1,7 +1,7 @@
-import { writeSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { FeedOutput } from './feed-output.ts'
-import { failed, unwritable } from './output-errors.ts'
+import { failed, removed, unwritable } from './output-errors.ts'
 import type { OutputLock } from './output-lock.ts'
 import { probe } from './output-path.ts'
 
@@ -30,7 +30,8 @@ export const NEVER_BEGUN: OutputBegun = { before: async () => false, note: async
  * A file that is only ever appended to.
  *
  * The file is created or emptied when the first text comes or the crawl ends, and not when the output is opened: a crawl
- * that does not start changes nothing. Two processes may append whole lines to the same file.
+ * that does not start changes nothing. Two processes may append whole lines to the same file. One that was moved is
+ * written to where it is now; one that was removed would take text for ever, and nobody would find it.
  */
 export class FileOutput implements FeedOutput {
   readonly storage = 'FileFeedStorage'
@@ -71,9 +72,11 @@ export class FileOutput implements FeedOutput {
     const file = this.#file
     this.#file = undefined
     try {
-      await file?.handle.close()
-    } catch (error) {
-      throw failed(this.#options.uri, error)
+      if (file && !this.#failure) this.#refuseRemoved(file)
+    } finally {
+      await file?.handle.close().catch((error) => {
+        throw failed(this.#options.uri, error)
+      })
     }
   }
 
@@ -83,6 +86,7 @@ export class FileOutput implements FeedOutput {
       if (this.#failure) throw this.#failure
       try {
         this.#file ??= await this.#openAtEnd()
+        if (performance.now() - this.#file.lookedAtMs > LOOK_EVERY_MS) this.#refuseRemoved(this.#file)
         await act(this.#file)
       } catch (error) {
         this.#failure = failed(this.#options.uri, error)
@@ -91,6 +95,11 @@ export class FileOutput implements FeedOutput {
     })
     this.#last = done.catch(() => {})
     return done
+  }
+
+  #refuseRemoved(file: OpenFile): void {
+    file.lookedAtMs = performance.now()
+    if (file.size !== undefined && fstatSync(file.handle.fd).nlink === 0) throw removed(this.#options)
   }
 
   async #openAtEnd(): Promise<OpenFile> {
@@ -116,14 +125,20 @@ interface OpenFile {
   readonly handle: FileHandle
   /** The file's size if only this process writes; absent for a pipe or device. */
   size?: number
+  /** When it was last seen to be there, by `performance.now()`. */
+  lookedAtMs: number
 }
+
+/** No event tells of it. */
+const LOOK_EVERY_MS = 1000
 
 async function openAtEnd(path: string, overwrite: boolean): Promise<OpenFile> {
   const handle = await open(path, 'a')
   const found = await handle.stat()
-  if (!found.isFile()) return { handle }
+  const lookedAtMs = performance.now()
+  if (!found.isFile()) return { handle, lookedAtMs }
   if (overwrite) await handle.truncate(0)
-  return { handle, size: overwrite ? 0 : found.size }
+  return { handle, size: overwrite ? 0 : found.size, lookedAtMs }
 }
 
 async function append(file: OpenFile, bytes: Buffer): Promise<void> {

@@ -54,6 +54,14 @@ export function failed(uri: string, error: unknown, rest = 'What was written bef
   return new WebloomError('WL_OUTPUT_FAILED', `Writing ${uri} failed: ${told}`, { cause: error })
 }
 
+/** Returns the error of a file that a running crawl writes to, and that has no name any more. */
+export function removed({ uri, path }: { uri: string; path: string }): WebloomError {
+  return new WebloomError(
+    'WL_OUTPUT_FAILED',
+    `Writing ${uri} failed: ${path} was removed or replaced while the crawl wrote to it, and its items are gone with it. Crawl again for them. A file that is moved to another name instead goes on being written to.`,
+  )
+}
+
 /** Before the crawl: whether the output can be written is not known, and nobody waits for it any longer. */
 export function openedTooLate(uri: string, timeoutMs: number): WebloomError {
   return new WebloomError(

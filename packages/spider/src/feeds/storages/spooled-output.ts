@@ -189,8 +189,9 @@ export class SpooledOutput implements FeedOutput {
     )
   }
 
-  #tellSpool(): void {
+  async #tellSpool(): Promise<void> {
     const { uri, logger, spoolPath } = this.#options
+    if (!(await statOf(spoolPath))) return
     logger.warn(
       { feed: uri, path: spoolPath },
       `the output was not made; its items are in ${spoolPath}, one a line`,

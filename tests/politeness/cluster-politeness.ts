@@ -54,7 +54,7 @@ export async function paceRound(options: PaceRoundOptions): Promise<Pace> {
     START_LOW_WATER: 100_000,
     ROBOTSTXT_OBEY: false,
     LOG_FORMAT: 'json',
-    SHUTDOWN_GRACE: 0.5,
+    SHUTDOWN_GRACE: 2,
   }
   await using folder = await ClusterFolder.of(web, settings, listingSpider(web, pages))
   // Before this thread goes before others.

@@ -60,19 +60,87 @@ test('addresses are remembered for a minute, and that there are none for five se
   expect(await again).toEqual(['10.0.0.2'])
 })
 
-test('a name that a server refused is asked for again by its first retry', async () => {
+test('a name that no server answered for is asked for again by its first retry', async () => {
   const { hosts, asked, answer, clock } = resolver()
-  const refused = [hosts.of('a.test').catch(kindOf), hosts.of('a.test').catch(kindOf)]
-  answer(Object.assign(new Error('queryA EREFUSED'), { code: 'EREFUSED' }))
-  expect(await Promise.all(refused)).toEqual(['CannotResolveHostError', 'CannotResolveHostError'])
+  const failed = [hosts.of('a.test').catch(kindOf), hosts.of('a.test').catch(kindOf)]
+  answer(Object.assign(new Error('queryA ESERVFAIL'), { code: 'ESERVFAIL' }))
+  expect(await Promise.all(failed)).toEqual(['CannotResolveHostError', 'CannotResolveHostError'])
   clock.ms = 399
-  await expect(hosts.of('a.test')).rejects.toThrow('a.test: queryA EREFUSED')
+  await expect(hosts.of('a.test')).rejects.toThrow('a.test: queryA ESERVFAIL')
   // Half of RETRY_BACKOFF, the least that a retry waits.
   clock.ms = 500
   const again = hosts.of('a.test')
   answer(['10.0.0.2'])
   expect(await again).toEqual(['10.0.0.2'])
   expect(asked.length).toBe(2)
+})
+
+describe('a server that refuses', () => {
+  test('a name has five questions; who asks for it meanwhile shares them, and others go on', async () => {
+    const asked: string[] = []
+    const { hosts } = resolver({
+      freshLookupsMax: 1,
+      timeoutMs: 60_000,
+      lookup: async (name) => {
+        asked.push(name)
+        if (name === 'never.test') throw refused()
+        return { addresses: ['10.0.0.1'] }
+      },
+    })
+    const never = [hosts.of('never.test'), hosts.ahead('never.test')].map((found) =>
+      expect(found).rejects.toThrow('never.test: queryA EREFUSED'),
+    )
+    await Promise.all(Array.from({ length: 50 }, (_, n) => hosts.of(`host-${n}.test`)))
+    expect(asked.filter((name) => name === 'never.test').length).toBeLessThan(5)
+    await Promise.all(never)
+    expect(asked.filter((name) => name === 'never.test').length).toBe(5)
+  })
+
+  test('one that looks up twenty at once, as dnsmasq looks up 150: every name is found, and few are asked for in vain', async () => {
+    let [underWay, refusals] = [0, 0]
+    const answer = () => {
+      if (underWay === 20) {
+        refusals++
+        return 'refused'
+      }
+      underWay++
+      setTimeout(() => underWay--, 20)
+      return { addresses: ['192.0.2.1'] }
+    }
+    await using dns = await startDnsServer({ answer, delayMs: 20 })
+    const settings = Settings.fromLayers({ command: { DNS_SERVERS: [dns.address] } })
+    // Two workers of one machine.
+    const workers = [1, 2].map(() => HostAddresses.fromCrawler({ settings }))
+    for (const round of [1, 2, 3]) {
+      refusals = 0
+      const names = Array.from({ length: 400 }, (_, n) => `host-${round}-${n}.test`)
+      const found = await Promise.all(names.map((name, n) => workers[n % 2]!.of(name)))
+      expect(found.flat()).toEqual(names.map(() => '192.0.2.1'))
+    }
+    expect(refusals).toBeLessThan(200)
+  })
+
+  test('names that are refused each time slow no other', async () => {
+    const isRefused = (name: string) => Number(/\d+/.exec(name)) % 20 === 0
+    let [underWay, most] = [0, 0]
+    const answer = (name: string) => {
+      if (isRefused(name)) return 'refused'
+      underWay++
+      most = Math.max(most, underWay)
+      setTimeout(() => underWay--, 20)
+      return { addresses: ['192.0.2.1'] }
+    }
+    await using dns = await startDnsServer({ answer, delayMs: 20 })
+    const settings = Settings.fromLayers({ command: { DNS_SERVERS: [dns.address] } })
+    const hosts = HostAddresses.fromCrawler({ settings })
+    const lookUp = (from: number) =>
+      Promise.allSettled(Array.from({ length: 400 }, (_, n) => hosts.of(`host-${from + n}.test`)))
+    const found = [await lookUp(0), await lookUp(400)].flat()
+    expect(found.filter(({ status }) => status === 'rejected').length).toBe(40)
+    most = 0
+    await lookUp(800)
+    expect(most).toBeGreaterThan(100)
+  })
 })
 
 test.each([
@@ -275,4 +343,8 @@ test('DNS_SERVERS must be addresses', () => {
 
 function unknownName(): Error {
   return Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
+}
+
+function refused(): Error {
+  return Object.assign(new Error('queryA EREFUSED'), { code: 'EREFUSED' })
 }

@@ -10,9 +10,13 @@
  * Requests wait for their names without a place of CONCURRENT_REQUESTS (`ahead`): for questions that are asked at once, and for
  * those of a line that is short, as name servers that answer soon get to them. Of a source that answers nothing at all few are
  * asked: requests that went on to ask a server that is down would fail by the thousand.
+ *
+ * A forwarder that is asked for too many at once refuses some: dnsmasq past 150, which the workers of a machine share. A name that was refused is
+ * asked for again a few times, and fewer are asked at once (`LookupWindow`). Names of zones that a server always refuses slow no others.
  */
 
 import {
+  type BegunWait,
   DownloadError,
   ENTRY_BYTES,
   FreshWaits,
@@ -24,7 +28,9 @@ import {
   timerMs,
   withDeadline,
 } from '@webloom/core'
+import { LookupWindow } from '../names/lookup-window.ts'
 import {
+  isRefusal,
   isUnknownName,
   type NameServers,
   nameServersAt,
@@ -67,6 +73,11 @@ const SERVER_FRESH_LOOKUPS_MAX = 128
 // A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more. With less, a server
 // that takes half a second for each name has more of them than it bears, and refuses one after the other.
 const FRESH_MS = 1000
+// Five questions for a name within a second; a request that fails is tried again later, and then has five more. Where the source is asked
+// for too much, twenty, in nine seconds.
+const REFUSALS_MAX = 5
+const REFUSALS_MAX_OVERBURDENED = 20
+const REFUSED_AGAIN_MS = 100
 // So many wait for their turn beside those that are asked: a tenth of a second of names that are answered after 20 ms.
 const LINE_AHEAD_MAX = 512
 // A source that has said nothing for so long is asked ahead for fewer names: 16 a second, as a dead one has its place for 15 s.
@@ -91,6 +102,8 @@ interface Answer {
 interface Question {
   readonly hostname: string
   readonly askedAtMs: number
+  /** How often the source refused it. */
+  refusals: number
   readonly resolve: (addresses: readonly string[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -99,7 +112,6 @@ export class HostAddresses implements HostLookup {
   readonly #timeoutMs: number
   readonly #lookup: (hostname: string) => Promise<FoundAddresses>
   readonly #lookupsMax: number
-  readonly #freshLookupsMax: number
   readonly #now: () => number
   readonly #known: RecentBytes<string, Answer>
   readonly #remembers: boolean
@@ -108,6 +120,8 @@ export class HostAddresses implements HostLookup {
   #lookups = 0
   readonly #fresh = new FreshWaits()
   #whenStale: NodeJS.Timeout | undefined
+  /** Of the lookups that are fresh. */
+  readonly #window: LookupWindow
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number
 
@@ -116,7 +130,7 @@ export class HostAddresses implements HostLookup {
     this.#timeoutMs = timerMs(timeoutMs)
     this.#lookup = lookup
     this.#lookupsMax = lookupsMax ?? CONCURRENT_LOOKUPS_MAX
-    this.#freshLookupsMax = freshLookupsMax ?? this.#lookupsMax
+    this.#window = new LookupWindow(freshLookupsMax ?? this.#lookupsMax)
     this.#now = now ?? (() => performance.now())
     this.#answeredAtMs = this.#now()
     this.#known = new RecentBytes(cacheSize * NAME_BYTES)
@@ -171,12 +185,16 @@ export class HostAddresses implements HostLookup {
   /** Returns whether one more lookup may begin when at most `lookupsMax` may be under way. */
   #mayBegin(lookupsMax: number): boolean {
     if (this.#lookups >= lookupsMax) return false
-    return this.#fresh.count(this.#now(), FRESH_MS) < this.#freshLookupsMax
+    return this.#underWay() < this.#window.size
+  }
+
+  #underWay(): number {
+    return this.#fresh.count(this.#now(), FRESH_MS)
   }
 
   #ask(hostname: string): Promise<readonly string[]> {
     const asking = new Promise<readonly string[]>((resolve, reject) => {
-      this.#line.push({ hostname, askedAtMs: this.#now(), resolve, reject })
+      this.#line.push({ hostname, askedAtMs: this.#now(), refusals: 0, resolve, reject })
     })
     this.#asking.set(hostname, asking)
     this.#next()
@@ -207,27 +225,55 @@ export class HostAddresses implements HostLookup {
     }, FRESH_MS / 10).unref()
   }
 
-  async #answer({ hostname, resolve, reject }: Question): Promise<void> {
+  async #answer(question: Question): Promise<void> {
+    const { hostname, resolve, reject } = question
     this.#lookups++
     const lookup = this.#fresh.begin(this.#now())
+    this.#window.begin(lookup.atMs)
+    let isOver = true
     try {
       const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
-      this.#answeredAtMs = this.#now()
+      this.#noteAnswer()
       const heldMs = Math.min(Math.max(ttlMs, FOUND_TTL_MS_MIN), FOUND_TTL_MS_MAX)
       this.#know(hostname, { addresses, untilMs: this.#answeredAtMs + heldMs })
       resolve(addresses)
     } catch (cause) {
+      if (isRefusal(cause)) {
+        this.#window.refused(lookup.atMs, this.#now(), this.#underWay())
+        isOver = this.#isRefusedForGood(question)
+      }
+      if (!isOver) return this.#againLater(question, lookup)
       const isUnknown = isUnknownName(cause)
-      if (isUnknown) this.#answeredAtMs = this.#now()
+      if (isUnknown) this.#noteAnswer()
       const failure = (cause as Error).message
       this.#know(hostname, { failure, untilMs: this.#now() + (isUnknown ? UNKNOWN_TTL_MS : FAILED_TTL_MS) })
       reject(cannotResolve(hostname, failure, cause))
     } finally {
       this.#lookups--
-      this.#fresh.end(lookup)
-      this.#asking.delete(hostname)
+      if (isOver) this.#asking.delete(hostname)
+      if (isOver || question.refusals > 1) this.#fresh.end(lookup)
       this.#next()
     }
+  }
+
+  #noteAnswer(): void {
+    this.#answeredAtMs = this.#now()
+    this.#window.answered()
+  }
+
+  #isRefusedForGood(question: Question): boolean {
+    const most = this.#window.wasTooLarge(this.#now()) ? REFUSALS_MAX_OVERBURDENED : REFUSALS_MAX
+    return ++question.refusals >= most
+  }
+
+  /** A refusal comes at once, so that a whole line would be asked in vain if the first of a name did not count as under way until it is asked again. */
+  #againLater(question: Question, lookup: BegunWait): void {
+    const timer = setTimeout(() => {
+      this.#fresh.end(lookup)
+      this.#line.unshift(question)
+      this.#next()
+    }, REFUSED_AGAIN_MS * Math.min(question.refusals, REFUSALS_MAX))
+    timer.unref()
   }
 
   #know(hostname: string, answer: Answer): void {

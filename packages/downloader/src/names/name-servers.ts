@@ -153,6 +153,11 @@ export function isUnknownName(error: unknown): boolean {
   return code === 'ENOTFOUND' || code === 'ENODATA'
 }
 
+/** Returns whether the server did not look: it is asked for too much at once, or never answers for such names. */
+export function isRefusal(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EREFUSED'
+}
+
 function found(records: readonly RecordWithTtl[]): FoundAddresses {
   return {
     addresses: records.slice(0, ADDRESSES_MAX).map(({ address }) => address),

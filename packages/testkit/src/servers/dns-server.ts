@@ -13,9 +13,9 @@ export interface DnsRecords {
 export interface DnsServerOptions {
   /**
    * What is known of a name, asked for each question, so that answers may change; undefined: the name does not exist;
-   * 'silent': no answer is ever sent.
+   * 'silent': no answer is ever sent; 'refused': it is, at once, and says that the server does not look.
    */
-  readonly answer: (name: string) => DnsRecords | undefined | 'silent'
+  readonly answer: (name: string) => DnsRecords | undefined | 'silent' | 'refused'
   /** Milliseconds until an answer is sent. Default 0. */
   readonly delayMs?: number
   /** Answers over UDP say that they are cut, so that the client asks again over TCP. */
@@ -25,6 +25,7 @@ export interface DnsServerOptions {
 const TYPE_A = 1
 const TYPE_AAAA = 28
 const NAME_DOES_NOT_EXIST = 3
+const REFUSED = 5
 const DEFAULT_TTL = 60
 
 /** A name server on 127.0.0.1, UDP and TCP on one port. `await using dns = await startDnsServer({ answer })`. */
@@ -91,11 +92,15 @@ export class DnsServer implements AsyncDisposable {
     this.asked.push(`${type === TYPE_A ? 'A' : type === TYPE_AAAA ? 'AAAA' : type} ${name}`)
     const known = this.#options.answer(name)
     if (known === 'silent') return
-    const reply = replyTo(query, end, isCut ? 'cut' : recordsOf(known, type))
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      send(reply)
-    }, this.#options.delayMs ?? 0)
+    const isRefused = known === 'refused'
+    const reply = replyTo(query, end, isRefused ? known : isCut ? 'cut' : recordsOf(known, type))
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer)
+        send(reply)
+      },
+      isRefused ? 0 : this.#options.delayMs,
+    )
     this.#timers.add(timer)
   }
 }
@@ -123,10 +128,14 @@ function recordsOf(known: DnsRecords | undefined, type: number): Buffer[] | unde
     )
 }
 
-function replyTo(query: Buffer, questionEnd: number, records: Buffer[] | undefined | 'cut'): Buffer {
-  const sent = records === 'cut' ? [] : (records ?? [])
+function replyTo(
+  query: Buffer,
+  questionEnd: number,
+  records: Buffer[] | undefined | 'cut' | 'refused',
+): Buffer {
+  const sent = typeof records === 'object' ? records : []
   // An answer, of an authority, recursion wanted and offered.
-  const flags = 0x8580 | (records === 'cut' ? 0x0200 : 0) | (records ? 0 : NAME_DOES_NOT_EXIST)
+  const flags = 0x8580 | (records === 'cut' ? 0x0200 : 0) | codeOf(records)
   const counts = Buffer.concat([uint16(1), uint16(sent.length), uint16(0), uint16(0)])
   return Buffer.concat([
     query.subarray(0, 2),
@@ -135,6 +144,11 @@ function replyTo(query: Buffer, questionEnd: number, records: Buffer[] | undefin
     query.subarray(12, questionEnd),
     ...sent,
   ])
+}
+
+function codeOf(records: Buffer[] | string | undefined): number {
+  if (records === 'refused') return REFUSED
+  return records ? 0 : NAME_DOES_NOT_EXIST
 }
 
 function bytesOf(address: string): Buffer {

@@ -12,7 +12,7 @@
  * asked: requests that went on to ask a server that is down would fail by the thousand.
  *
  * A forwarder that is asked for too many at once refuses some: dnsmasq past 150, which the workers of a machine share. A name that was refused is
- * asked for again a few times, and fewer are asked at once (`LookupWindow`). Names of zones that a server always refuses slow no others.
+ * asked for again a few times, and fewer are asked for at once (`LookupWindow`).
  */
 
 import {
@@ -73,11 +73,12 @@ const SERVER_FRESH_LOOKUPS_MAX = 128
 // A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more. With less, a server
 // that takes half a second for each name has more of them than it bears, and refuses one after the other.
 const FRESH_MS = 1000
-// Five questions for a name within a second; a request that fails is tried again later, and then has five more. Where the source is asked
-// for too much, twenty, in nine seconds.
-const REFUSALS_MAX = 5
-const REFUSALS_MAX_OVERBURDENED = 20
+// Of a name that is refused, within two seconds: of a source that refuses every fourth for their number, one in sixteen thousand is refused each time.
+const QUESTIONS_MAX = 7
+// Of a source that has answered no other name meanwhile, within six seconds.
+const QUESTIONS_MAX_UNANSWERED = 12
 const REFUSED_AGAIN_MS = 100
+const REFUSED = 'the name server refused it, and is asked for too many others (DNS_TIMEOUT)'
 // So many wait for their turn beside those that are asked: a tenth of a second of names that are answered after 20 ms.
 const LINE_AHEAD_MAX = 512
 // A source that has said nothing for so long is asked ahead for fewer names: 16 a second, as a dead one has its place for 15 s.
@@ -102,8 +103,9 @@ interface Answer {
 interface Question {
   readonly hostname: string
   readonly askedAtMs: number
-  /** How often the source refused it. */
+  /** How often the source refused it, and when the lookup was begun that it refused last. */
   refusals: number
+  refusedOfMs: number
   readonly resolve: (addresses: readonly string[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -194,7 +196,7 @@ export class HostAddresses implements HostLookup {
 
   #ask(hostname: string): Promise<readonly string[]> {
     const asking = new Promise<readonly string[]>((resolve, reject) => {
-      this.#line.push({ hostname, askedAtMs: this.#now(), refusals: 0, resolve, reject })
+      this.#line.push({ hostname, askedAtMs: this.#now(), refusals: 0, refusedOfMs: 0, resolve, reject })
     })
     this.#asking.set(hostname, asking)
     this.#next()
@@ -213,9 +215,9 @@ export class HostAddresses implements HostLookup {
     if (this.#line.length > 0 && this.#lookups < this.#lookupsMax) this.#nextWhenStale()
   }
 
-  #leftUnasked({ hostname, reject }: Question): void {
+  #leftUnasked({ hostname, refusals, reject }: Question): void {
     this.#asking.delete(hostname)
-    reject(this.#late(hostname))
+    reject(refusals > 0 ? cannotResolve(hostname, REFUSED) : this.#late(hostname))
   }
 
   #nextWhenStale(): void {
@@ -233,18 +235,19 @@ export class HostAddresses implements HostLookup {
     let isOver = true
     try {
       const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
-      this.#noteAnswer()
+      this.#noteAnswer(question)
       const heldMs = Math.min(Math.max(ttlMs, FOUND_TTL_MS_MIN), FOUND_TTL_MS_MAX)
       this.#know(hostname, { addresses, untilMs: this.#answeredAtMs + heldMs })
       resolve(addresses)
     } catch (cause) {
       if (isRefusal(cause)) {
-        this.#window.refused(lookup.atMs, this.#now(), this.#underWay())
+        this.#window.refused()
         isOver = this.#isRefusedForGood(question)
+        question.refusedOfMs = lookup.atMs
       }
       if (!isOver) return this.#againLater(question, lookup)
       const isUnknown = isUnknownName(cause)
-      if (isUnknown) this.#noteAnswer()
+      if (isUnknown) this.#noteAnswer(question)
       const failure = (cause as Error).message
       this.#know(hostname, { failure, untilMs: this.#now() + (isUnknown ? UNKNOWN_TTL_MS : FAILED_TTL_MS) })
       reject(cannotResolve(hostname, failure, cause))
@@ -256,23 +259,30 @@ export class HostAddresses implements HostLookup {
     }
   }
 
-  #noteAnswer(): void {
+  #noteAnswer({ refusals, refusedOfMs }: Question): void {
     this.#answeredAtMs = this.#now()
-    this.#window.answered()
+    if (refusals === 0) this.#window.answered()
+    else this.#window.answeredAfterRefusal(refusedOfMs, this.#answeredAtMs, this.#underWay())
   }
 
   #isRefusedForGood(question: Question): boolean {
-    const most = this.#window.wasTooLarge(this.#now()) ? REFUSALS_MAX_OVERBURDENED : REFUSALS_MAX
-    return ++question.refusals >= most
+    question.refusals++
+    const answersOthers = this.#answeredAtMs > question.refusedOfMs
+    return question.refusals >= (answersOthers ? QUESTIONS_MAX : QUESTIONS_MAX_UNANSWERED)
   }
 
-  /** A refusal comes at once, so that a whole line would be asked in vain if the first of a name did not count as under way until it is asked again. */
+  /**
+   * A refusal comes at once, so that a whole line would be asked in vain if the first of a name did not count as under way until it is asked
+   * again. That is when another name has its answer, as the source has room for one more then.
+   */
   #againLater(question: Question, lookup: BegunWait): void {
+    // Workers that were refused together are not to come back together.
+    const againMs = REFUSED_AGAIN_MS * Math.min(question.refusals, QUESTIONS_MAX) * (0.5 + Math.random())
     const timer = setTimeout(() => {
       this.#fresh.end(lookup)
       this.#line.unshift(question)
-      this.#next()
-    }, REFUSED_AGAIN_MS * Math.min(question.refusals, REFUSALS_MAX))
+      this.#nextWhenStale()
+    }, againMs)
     timer.unref()
   }
 

@@ -1,8 +1,12 @@
 import {
   appendFileSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
+  readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -97,11 +101,36 @@ describe('an output that cannot be written', () => {
           await expect(untilFails(feed)).rejects.toMatchObject(failure)
           await feed.close('output_failed')
         }
+        if (onLinux) expect(openFiles().filter((open) => open.includes(feeds.folder))).toEqual([])
         // Nothing says where items are that are nowhere.
         expect(feeds.said).toEqual([])
       }
     },
   )
+
+  test('a spool that was moved fails its feed, and a file that took its name does not become the output', async () => {
+    const spool = join(feeds.folder, 'out.spool')
+    for (const isReplaced of [false, true]) {
+      const feed = feedOf('out', { format: 'json', overwrite: true })
+      await feed.open()
+      await feed.write([{ a: 1 }])
+      renameSync(spool, join(feeds.folder, `moved-${isReplaced}`))
+      if (isReplaced) writeFileSync(spool, '{"stranger":1}\n')
+      await expect(feed.close('finished')).rejects.toThrow(`${spool} was removed, or replaced`)
+      expect(existsSync(join(feeds.folder, 'out'))).toBe(false)
+      expect(feeds.said).toEqual([])
+    }
+  })
+
+  test.runIf(onLinux)('a file that has no name from the start is written, and each is closed', async () => {
+    const path = join(feeds.folder, 'nameless')
+    const file = openSync(path, 'a+')
+    rmSync(path)
+    await run(`/proc/self/fd/${file}`, [{ a: 1 }], { format: 'jsonl' })
+    expect(readFileSync(`/proc/self/fd/${file}`, 'utf8')).toBe('{"a":1}\n')
+    closeSync(file)
+    expect(openFiles().filter((open) => open.includes(feeds.folder))).toEqual([])
+  })
 
   test('a file that was moved is written to where it is', async () => {
     const feed = feedOf('out', { format: 'jsonl' })
@@ -132,6 +161,18 @@ describe('an output that cannot be written', () => {
     expect(feeds.said).toMatchObject([{ level: 'warn' }])
   })
 })
+
+/** Those of this process. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((file) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${file}`)]
+    } catch {
+      // That of the folder itself, which is closed now.
+      return []
+    }
+  })
+}
 
 /** It is looked for each second. */
 async function untilFails(feed: { write(items: readonly unknown[]): Promise<void> }): Promise<void> {

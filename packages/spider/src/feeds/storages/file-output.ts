@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { FeedOutput } from './feed-output.ts'
 import { failed, removed, unwritable } from './output-errors.ts'
@@ -12,6 +12,8 @@ export interface FileOutputOptions {
   /** True: the file's contents are replaced, as soon as there is something to replace them with. */
   readonly overwrite: boolean
   readonly begun?: OutputBegun
+  /** True: it must still be at `path` at the end. Any other one may be moved, and is written to where it is. */
+  readonly isReadAgain?: boolean
   /** Held while the file is emptied: only one of the workers that share it may do so. */
   readonly lock?: OutputLock | undefined
 }
@@ -40,6 +42,7 @@ export class FileOutput implements FeedOutput {
   #overwrite: boolean
   #file: OpenFile | undefined
   #failure: unknown
+  #isGone = false
   /** Settles when all writes so far are done; never rejects. */
   #last: Promise<void> = Promise.resolve()
 
@@ -68,16 +71,19 @@ export class FileOutput implements FeedOutput {
 
   async close(createEmpty: boolean): Promise<void> {
     await this.#last
-    if (createEmpty && !this.#failure) await this.#inTurn(async () => {})
+    let trouble: unknown
+    try {
+      if (createEmpty && !this.#failure) await this.#inTurn(async () => {})
+      if (this.#file && !this.#failure) this.#refuseRemoved(this.#file)
+    } catch (error) {
+      trouble = error
+    }
     const file = this.#file
     this.#file = undefined
-    try {
-      if (file && !this.#failure) this.#refuseRemoved(file)
-    } finally {
-      await file?.handle.close().catch((error) => {
-        throw failed(this.#options.uri, error)
-      })
-    }
+    await file?.handle.close().catch((error) => {
+      trouble ??= error
+    })
+    if (trouble) throw failed(this.#options.uri, trouble)
   }
 
   /** Calls `act` with the file, which the first call creates or empties. */
@@ -97,9 +103,19 @@ export class FileOutput implements FeedOutput {
     return done
   }
 
+  /** True once the file was found to have been removed. */
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
   #refuseRemoved(file: OpenFile): void {
     file.lookedAtMs = performance.now()
-    if (file.size !== undefined && fstatSync(file.handle.fd).nlink === 0) throw removed(this.#options)
+    if (file.size === undefined || !file.hasName) return
+    const { path, isReadAgain = false } = this.#options
+    const found = fstatSync(file.handle.fd)
+    this.#isGone =
+      found.nlink === 0 || (isReadAgain && !isSame(found, statSync(path, { throwIfNoEntry: false })))
+    if (this.#isGone) throw removed(this.#options)
   }
 
   async #openAtEnd(): Promise<OpenFile> {
@@ -125,6 +141,8 @@ interface OpenFile {
   readonly handle: FileHandle
   /** The file's size if only this process writes; absent for a pipe or device. */
   size?: number
+  /** False for one that had none from the start, as `/dev/fd/3` may have. */
+  readonly hasName: boolean
   /** When it was last seen to be there, by `performance.now()`. */
   lookedAtMs: number
 }
@@ -135,10 +153,14 @@ const LOOK_EVERY_MS = 1000
 async function openAtEnd(path: string, overwrite: boolean): Promise<OpenFile> {
   const handle = await open(path, 'a')
   const found = await handle.stat()
-  const lookedAtMs = performance.now()
-  if (!found.isFile()) return { handle, lookedAtMs }
+  const file = { handle, hasName: found.nlink > 0, lookedAtMs: performance.now() }
+  if (!found.isFile()) return file
   if (overwrite) await handle.truncate(0)
-  return { handle, size: overwrite ? 0 : found.size, lookedAtMs }
+  return { ...file, size: overwrite ? 0 : found.size }
+}
+
+function isSame(one: Stats, other: Stats | undefined): boolean {
+  return one.ino === other?.ino && one.dev === other.dev
 }
 
 async function append(file: OpenFile, bytes: Buffer): Promise<void> {

@@ -54,11 +54,11 @@ export function failed(uri: string, error: unknown, rest = 'What was written bef
   return new WebloomError('WL_OUTPUT_FAILED', `Writing ${uri} failed: ${told}`, { cause: error })
 }
 
-/** Returns the error of a file that a running crawl writes to, and that has no name any more. */
+/** Returns the error of a file that a running crawl writes to, and that nobody finds any more. */
 export function removed({ uri, path }: { uri: string; path: string }): WebloomError {
   return new WebloomError(
     'WL_OUTPUT_FAILED',
-    `Writing ${uri} failed: ${path} was removed or replaced while the crawl wrote to it, and its items are gone with it. Crawl again for them. A file that is moved to another name instead goes on being written to.`,
+    `Writing ${uri} failed: ${path} was removed, or replaced by another file, while the crawl wrote to it, and its items are gone with it. Crawl anew for them (a crawl that is resumed does not fetch their pages again).`,
   )
 }
 

@@ -54,7 +54,7 @@ export class SpooledOutput implements FeedOutput {
     const { spoolPath, uri, begun = NEVER_BEGUN } = options
     this.#options = options
     this.#begun = begun
-    this.#spool = new FileOutput({ path: spoolPath, uri, overwrite: true, begun })
+    this.#spool = new FileOutput({ path: spoolPath, uri, overwrite: true, begun, isReadAgain: true })
   }
 
   get storage(): FeedOutput['storage'] {
@@ -189,9 +189,9 @@ export class SpooledOutput implements FeedOutput {
     )
   }
 
-  async #tellSpool(): Promise<void> {
+  #tellSpool(): void {
     const { uri, logger, spoolPath } = this.#options
-    if (!(await statOf(spoolPath))) return
+    if (this.#spool.isGone) return
     logger.warn(
       { feed: uri, path: spoolPath },
       `the output was not made; its items are in ${spoolPath}, one a line`,

@@ -1,4 +1,4 @@
-import { type RedisCluster, startCluster } from '@webloom/testkit'
+import { InUse, type RedisCluster, type RedisServer, startCluster } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newRedisClient } from './redis-client.ts'
@@ -36,4 +36,24 @@ test('what listens to a cluster that lets nobody in any more ends the connection
   client.disconnect()
   process.off('warning', warned)
   expect(warnings).not.toContain('MaxListenersExceededWarning')
+})
+
+test('who connects while the cluster has too few masters hears when they are back', async () => {
+  await using few = await startCluster({ replicas: 0, nodeTimeoutMs: 500 })
+  await using used = new InUse()
+  const [asked, ...silent] = few.nodes as [RedisServer, ...RedisServer[]]
+  const options = { nodes: [{ host: '127.0.0.1', port: asked.port }], connectTimeout: 200 }
+  const client = newRedisClient({ Redis, Cluster }, options, { lazyConnect: true, retryStrategy: () => 1 })
+  used.defer(() => client.disconnect())
+  client.on('error', () => {})
+  for (const node of silent) node.pause()
+  await vi.waitUntil(async () =>
+    String(await asked.command('CLUSTER', 'INFO')).includes('cluster_state:fail'),
+  )
+  const again = new Promise((resolve) => client.once('reconnecting', resolve))
+  const connected = client.connect()
+  await again
+  for (const node of silent) node.resume()
+  await connected
+  expect(client.status).toBe('ready')
 })

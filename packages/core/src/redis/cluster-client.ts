@@ -66,12 +66,44 @@ export function newClusterClient(
     })
   })
   endListenersOnce(cluster)
+  connectUntilReady(cluster)
   cluster.on('end', () => ENDED.add(cluster)).on('connecting', () => ENDED.delete(cluster))
   waitForLogin(cluster, (error) => behaviour.reconnectOnError?.(error) === 2)
   const duplicate = (more: ClientBehaviour = {}) =>
     newClusterClient(ClusterClient, options, { ...behaviour, ...more })
   // What of a connection's methods a cluster has otherwise is named above.
   return Object.assign(cluster, { duplicate }) as unknown as RedisClient
+}
+
+/**
+ * ioredis connects anew when a cluster that it has found does not say that it is well, as long as it takes, and then forgets who waits for `connect()`:
+ * BullMQ's worker would for half a minute, with the cluster there again. https://github.com/redis/ioredis/blob/main/lib/cluster/index.ts
+ */
+function connectUntilReady(cluster: Cluster): void {
+  const connect = cluster.connect.bind(cluster)
+  let outcome: Promise<void> | undefined
+  const outcomeOf = () =>
+    new Promise<void>((resolve, reject) => {
+      const over = () => {
+        cluster.off('ready', ready).off('end', ended)
+        outcome = undefined
+      }
+      const ready = () => {
+        over()
+        resolve()
+      }
+      const ended = () => {
+        over()
+        reject(new Error(CLOSED))
+      }
+      cluster.on('ready', ready).on('end', ended)
+    })
+  cluster.connect = () => {
+    const connecting = connect()
+    // Each try comes by here, and all have the same outcome.
+    outcome ??= outcomeOf()
+    return Promise.race([connecting, outcome])
+  }
 }
 
 /** A node is asked for the slots by a connection of its own. */

@@ -39,3 +39,19 @@ test('a connection that waits is made again when the other one is lost, and goes
   expect(redis.listenerCount('close')).toBe(0)
   redis.disconnect()
 })
+
+test('also after it had ended, and was connected again', async () => {
+  const redis = new Redis(server.url)
+  const waiting = redis.duplicate()
+  reconnectWith(redis, waiting)
+  await Promise.all([redis.ping(), waiting.ping()])
+  waiting.disconnect()
+  await once(waiting, 'end')
+  await waiting.connect()
+  await redis.ping()
+  const lost = once(waiting, 'close')
+  redis.disconnect(true)
+  await lost
+  waiting.disconnect()
+  redis.disconnect()
+})

@@ -33,8 +33,16 @@ export function reconnectWith(redis: RedisClient, waiting: RedisClient): void {
   const lost = () => {
     if (waiting.status === 'ready') waiting.disconnect(true)
   }
-  for (const event of events) redis.on(event, lost)
-  waiting.once('end', () => {
+  let isFollowing = false
+  const follow = () => {
+    if (isFollowing) return
+    isFollowing = true
+    for (const event of events) redis.on(event, lost)
+  }
+  follow()
+  // BullMQ ends one that has not answered, and has it connect again.
+  waiting.on('connecting', follow).on('end', () => {
+    isFollowing = false
     for (const event of events) redis.off(event, lost)
   })
 }

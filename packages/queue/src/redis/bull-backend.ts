@@ -34,12 +34,12 @@ export function bullBackend(
     if (blocking) reconnectWith(redis, blocking)
     const keys = new QueueKeys(prefix)
     return new RedisQueueBackend(
-      silent(bullmq, redis, { shared: true, blocking: false }),
+      silent(bullmq, redis, { shared: true }),
       name,
       keys.getKeys(name),
       (type) => keys.toKey(name, type),
       opts,
-      blocking && silent(bullmq, blocking, { shared: false, blocking: true }),
+      blocking && silent(bullmq, blocking, { shared: false }),
     )
   }
 }
@@ -48,13 +48,14 @@ export function bullBackend(
 // ours need a later one anyway.
 const CAPABILITIES = { canDoubleTimeout: true, canBlockFor1Ms: false }
 
-function silent(
-  bullmq: BullMQ,
-  redis: Redis,
-  options: { shared: boolean; blocking: boolean },
-): RedisConnection {
+function silent(bullmq: BullMQ, redis: Redis, options: { shared: boolean }): RedisConnection {
   if (hasOwnUser(redis)) defineWithRightsCheck(redis)
-  const connection = new bullmq.RedisConnection(redis, { ...options, skipVersionCheck: true })
+  // Of one that blocks BullMQ would end a cluster’s tries to connect, to try once itself. Ours try until they are ended.
+  const connection = new bullmq.RedisConnection(redis, {
+    ...options,
+    blocking: false,
+    skipVersionCheck: true,
+  })
   const told = () => {
     connection.capabilities = CAPABILITIES
   }

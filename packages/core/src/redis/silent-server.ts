@@ -5,6 +5,7 @@
  */
 
 import type { Socket } from 'node:net'
+import type { Cluster } from 'ioredis'
 import type { RedisClient } from './redis-options.ts'
 
 const ANSWER_MS = 1500
@@ -31,7 +32,11 @@ export function reconnectWith(redis: RedisClient, waiting: RedisClient): void {
   // A cluster goes on when one of its servers is lost, and tells of it as an error.
   const events = redis.isCluster ? ['close', 'error'] : ['close']
   const lost = () => {
-    if (waiting.status === 'ready') waiting.disconnect(true)
+    if (waiting.status !== 'ready') return
+    const streams = streamsOf(waiting)
+    waiting.disconnect(true)
+    // ioredis waits two seconds for a server to answer its farewell, with what is to be sent again.
+    for (const stream of streams) stream?.destroy()
   }
   let isFollowing = false
   const follow = () => {
@@ -45,4 +50,9 @@ export function reconnectWith(redis: RedisClient, waiting: RedisClient): void {
     isFollowing = false
     for (const event of events) redis.off(event, lost)
   })
+}
+
+function streamsOf(redis: RedisClient): readonly (Socket | undefined)[] {
+  const clients = redis.isCluster ? (redis as unknown as Cluster).nodes() : [redis]
+  return clients.map((client) => (client as unknown as { readonly stream?: Socket }).stream)
 }

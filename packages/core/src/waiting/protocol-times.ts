@@ -18,6 +18,13 @@ export interface ProtocolTimes {
     readonly stalledCheckEveryMs: number
     /** When no worker has looked for this long, locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
     readonly stalledGapMs: number
+    /**
+     * After a time without Redis nobody's turn is given to others for so long: a worker connects again (`redis.reconnectMsMax`),
+     * and the renewal that it could not send goes first.
+     */
+    readonly backMs: number
+    /** How often lost turns are looked for then, until the locks of those that have not come back have run out. */
+    readonly stalledSoonMs: number
     /** How long BullMQ blocks while nothing is due; BullMQ itself never blocks for longer than ten seconds. */
     readonly blockMsMax: number
     /** When the answer to a blocking call is so much later, the connection is given up. */
@@ -204,6 +211,8 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     renewEveryMs: 2000,
     stalledCheckEveryMs: 2000,
     stalledGapMs: 3000,
+    backMs: 2500,
+    stalledSoonMs: 500,
     blockMsMax: 10_000,
     blockLateMs: 5000,
     restMs: 5000,

@@ -6,7 +6,7 @@
 -- may look first, or take charge just then.
 --
 -- Input    ARGV[2] after how long without a look that is so (ms), [3] how long workers need to come back (ms)
--- Output   nothing
+-- Output   how long ago Redis came back (ms); negative: its clock was set back since
 local gap, back = number(), number()
 local watchedAt, cameBackAt = unpack(redis.call('HMGET', KEYS[2], 'watchedAt', 'cameBackAt'))
 local stalled, active = KEYS[6] .. 'stalled', KEYS[6] .. 'active'
@@ -36,3 +36,4 @@ end
 for _, unit in ipairs(redis.call('LRANGE', active, 0, -1)) do
   redis.call('SADD', stalled, unit)
 end
+return whole(backFor)

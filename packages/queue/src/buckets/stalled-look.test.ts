@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { scaledTimes } from '@webloom/core'
-import { startTcpProxy } from '@webloom/testkit'
+import { MachineLag, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -15,6 +15,9 @@ afterAll(() => bench.stop())
 const GAP_MS = 3000
 /** So short that any look counts as one after a time without Redis. */
 const NO_GAP_MS = -1
+/** A crawl goes on within five seconds, of which a worker needs up to 1.5 until it has found a new master. */
+const GIVEN_MS_MAX = 3500
+const FACTOR = 0.4
 const UNIT = 'a.test~0~1'
 
 let keys: CrawlRedisKeys
@@ -64,10 +67,9 @@ test('after a time without Redis nothing is taken before all workers may be back
   expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(backMs)
 })
 
-test('a look that was under way when Redis went is followed by no other before all workers may be back', async () => {
-  const times = scaledTimes(0.4)
-  const { stalledGapMs, renewEveryMs } = times.turns
-  const backMs = times.redis.reconnectMsMax + renewEveryMs
+test('a look that was under way when Redis went is followed by no other before all workers may be back, and by one soon after', async () => {
+  const times = scaledTimes(FACTOR)
+  const { stalledGapMs, backMs } = times.turns
   await bench.redis.set(bull(`${UNIT}:lock`), 'token')
   await using proxy = await startTcpProxy({ target: bench.server.url })
   const isTaking = (command: readonly string[]) =>
@@ -86,10 +88,14 @@ test('a look that was under way when Redis went is followed by no other before a
   // Waits: so long Redis is away.
   await sleep(1.5 * stalledGapMs)
   const before = looks
+  using lag = new MachineLag()
+  const upAtMs = performance.now()
   await proxy.up()
   await vi.waitFor(() => expect(looks).toBeGreaterThan(before))
   // Waits: its holder needs a while longer to come back, and renews its lock no sooner than with its next renewal.
   await sleep(0.9 * backMs)
   expect(await active()).toContain(UNIT)
-  await vi.waitFor(async () => expect(await active()).not.toContain(UNIT))
+  await vi.waitFor(async () => expect(await active()).not.toContain(UNIT), { interval: 10 })
+  const nowMs = performance.now()
+  expect(nowMs - upAtMs).toBeLessThan(FACTOR * GIVEN_MS_MAX + lag.between(upAtMs, nowMs))
 })

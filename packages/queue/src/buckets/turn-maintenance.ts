@@ -45,10 +45,11 @@ export class TurnMaintenance {
   readonly #times: ProtocolTimes['turns']
   readonly #timers: NodeJS.Timeout[] = []
   #renewing: Promise<void> | undefined
+  #renewingAgain: NodeJS.Timeout | undefined
   #mustReset = false
   #isClosed = false
   #sweptAtMs = Number.NEGATIVE_INFINITY
-  /** Runs while this worker is in charge. */
+  #isInCharge = false
   #stalledCheck: NodeJS.Timeout | undefined
   #isChecking = false
 
@@ -72,7 +73,8 @@ export class TurnMaintenance {
   close(): void {
     this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
-    clearInterval(this.#stalledCheck)
+    clearTimeout(this.#renewingAgain)
+    clearTimeout(this.#stalledCheck)
   }
 
   /** Redis has come back older: the next renewal says that no slot is this worker's. */
@@ -128,8 +130,15 @@ export class TurnMaintenance {
       onTended()
     } catch (error) {
       logger.debug({ err: error }, 'locks could not be renewed; trying again')
+      this.#renewAgain()
     }
     return resets
+  }
+
+  /** One waits to be sent whenever Redis is away, so that it goes first when Redis is back. */
+  #renewAgain(): void {
+    clearTimeout(this.#renewingAgain)
+    if (!this.#isClosed) this.#renewingAgain = setTimeout(() => void this.renew(), this.#times.retryMs)
   }
 
   #holdingOf({ job, holder, batch, tokens }: HeldTurn): HoldingTurn {
@@ -161,7 +170,7 @@ export class TurnMaintenance {
     const { sweepEveryMs, sweepMissedMs, sweptMsMin } = this.#times
     const sinceMs = performance.now() - this.#sweptAtMs
     if (this.#isQuiet && sinceMs < SWEEPS_OF_QUIET * sweepEveryMs) return
-    if (sinceMs >= (this.#stalledCheck ? sweepEveryMs : sweepMissedMs)) void this.#sweep(sweptMsMin)
+    if (sinceMs >= (this.#isInCharge ? sweepEveryMs : sweepMissedMs)) void this.#sweep(sweptMsMin)
   }
 
   get #isQuiet(): boolean {
@@ -172,7 +181,7 @@ export class TurnMaintenance {
   #stirred(): void {
     if (this.#isClosed) return
     this.#sweptAtMs = performance.now() - this.#times.sweepEveryMs
-    if (this.#stalledCheck) void this.#checkStalled()
+    if (this.#isInCharge) void this.#checkStalled()
   }
 
   async #sweep(sweptMsMin: number): Promise<void> {
@@ -197,26 +206,28 @@ export class TurnMaintenance {
   }
 
   #takeCharge(isInCharge: boolean): void {
-    if (isInCharge === (this.#stalledCheck !== undefined) || this.#isClosed) return
-    clearInterval(this.#stalledCheck)
-    this.#stalledCheck = undefined
-    if (!isInCharge) return
-    const check = () => void this.#checkStalled()
-    this.#stalledCheck = setInterval(check, this.#times.stalledCheckEveryMs)
-    check()
+    if (isInCharge === this.#isInCharge || this.#isClosed) return
+    this.#isInCharge = isInCharge
+    if (isInCharge) void this.#checkStalled()
+    else clearTimeout(this.#stalledCheck)
   }
 
   async #checkStalled(): Promise<void> {
-    if (this.#isChecking || this.#isQuiet) return
+    if (this.#isChecking) return
     this.#isChecking = true
-    const { scripts, times, logger } = this.#options
+    clearTimeout(this.#stalledCheck)
+    const { stalledCheckEveryMs, stalledGapMs, stalledSoonMs, backMs, lockMs } = this.#times
+    let nextMs = stalledCheckEveryMs
     try {
-      // A worker connects again first, and renews its locks with the next renewal after that.
-      const backMs = times.redis.reconnectMsMax + this.#times.renewEveryMs
-      await scripts.takeStalled(this.#times.stalledGapMs, backMs)
+      if (!this.#isQuiet) {
+        const backForMs = await this.#options.scripts.takeStalled(stalledGapMs, backMs)
+        if (backForMs >= 0 && backForMs < backMs + lockMs) nextMs = stalledSoonMs
+      }
     } catch (error) {
-      logger.debug({ err: error }, 'lost turns could not be looked for; trying again')
+      this.#options.logger.debug({ err: error }, 'lost turns could not be looked for; trying again')
     }
     this.#isChecking = false
+    if (this.#isInCharge && !this.#isClosed)
+      this.#stalledCheck = setTimeout(() => void this.#checkStalled(), nextMs)
   }
 }

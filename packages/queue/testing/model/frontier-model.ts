@@ -271,7 +271,7 @@ export class FrontierModel {
     return { isSwept: true, ...swept, waiting: all, unserved, woken }
   }
 
-  takeStalled(gapMs: number, backMs: number): void {
+  takeStalled(gapMs: number, backMs: number): number {
     const { counts, jobs } = this.state
     if (this.#nowMs - counts.watchedAt > gapMs) {
       counts.cameBackAt = this.#nowMs
@@ -281,6 +281,7 @@ export class FrontierModel {
     const backForMs = this.#nowMs - counts.cameBackAt
     if (backForMs >= backMs || backForMs < 0) this.#giveStalled()
     for (const job of jobs.active) jobs.stalled.add(job)
+    return backForMs
   }
 
   #giveStalled(): void {

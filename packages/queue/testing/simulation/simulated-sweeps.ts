@@ -48,7 +48,7 @@ export class SimulatedSweeps {
     this.#isChecking = true
     const { model } = this.#process.redis
     this.#process.send(
-      () => model.takeStalled(TIMES.stalledGapMs, PROTOCOL_TIMES.redis.reconnectMsMax),
+      () => model.takeStalled(TIMES.stalledGapMs, TIMES.backMs),
       () => {
         this.#isChecking = false
       },

@@ -289,9 +289,10 @@ export class BucketScripts {
    *
    * @param gapMs when no worker has looked for longer, Redis was away
    * @param backMs for so long after that nothing is given to others, as workers may still be on their way back
+   * @returns how long ago it came back, in ms; negative when its clock was set back since
    */
-  async takeStalled(gapMs: number, backMs: number): Promise<void> {
-    await this.#run(watchScript, [gapMs, backMs])
+  async takeStalled(gapMs: number, backMs: number): Promise<number> {
+    return Number(await this.#run(watchScript, [gapMs, backMs]))
   }
 
   async leave(worker: string): Promise<void> {

@@ -438,7 +438,7 @@ export {
   serverOfSlot,
 } from './redis/cluster-client.ts'
 export { isLockedOut, isLoginReply, markLockedOut } from './redis/quiet-login.ts'
-export { addressOf, newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
+export { addressOf, hasSpares, newRedisClient, tlsOptions as redisTlsOptions } from './redis/redis-client.ts'
 export { redisNowMs } from './redis/redis-clock.ts'
 export {
   asksFor,

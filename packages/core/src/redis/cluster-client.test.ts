@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { InUse, type RedisCluster, type RedisServer, startCluster } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -11,6 +12,8 @@ afterAll(() => cluster.stop())
 
 /** ioredis ends it each time that it looks for another one; Node takes eleven listeners for a leak. */
 const LOOKS = 40
+/** Of six clients that were ended and connected again one, or two, stayed closed. */
+const ENDS = 60
 
 test('what listens to a cluster that lets nobody in any more ends the connection that it had once', async () => {
   const users = (...words: [string, ...string[]]) =>
@@ -56,4 +59,23 @@ test('who connects while the cluster has too few masters hears when they are bac
   for (const node of silent) node.resume()
   await connected
   expect(client.status).toBe('ready')
+})
+
+test('one whose servers have names connects again each time that it was ended', async () => {
+  const nodes = cluster.nodes.map(({ port }) => ({ host: 'localhost', port }))
+  const client = newRedisClient(
+    { Redis, Cluster },
+    { nodes },
+    { maxRetriesPerRequest: null, retryStrategy: () => 1 },
+  )
+  client.on('error', () => {})
+  for (let time = 0; time < ENDS; time++) {
+    await client.set('page', String(time))
+    const ended = once(client, 'end')
+    client.disconnect()
+    await ended
+    void client.connect().catch(() => {})
+  }
+  expect(await client.get('page')).toBe(String(ENDS - 1))
+  client.disconnect()
 })

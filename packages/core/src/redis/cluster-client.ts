@@ -75,12 +75,27 @@ export function newClusterClient(
   return Object.assign(cluster, { duplicate }) as unknown as RedisClient
 }
 
+/** As ioredis's client has it; the type keeps it from us. */
+interface Closing {
+  /** Stays true, when it was ended, until it has found a cluster again. */
+  manuallyClosing: boolean
+}
+
 /**
- * ioredis connects anew when a cluster that it has found does not say that it is well, as long as it takes, and then forgets who waits for `connect()`:
- * BullMQ's worker would for half a minute, with the cluster there again. https://github.com/redis/ioredis/blob/main/lib/cluster/index.ts
+ * Has who asks to connect wait until the client is ready, or is ended. ioredis tries once more, or no more, and in these cases tells nobody:
+ * https://github.com/redis/ioredis/blob/main/lib/cluster/index.ts
+ *
+ *     the cluster is found, and does not say       ioredis connects anew, as long as it takes, and forgets who waits for `connect()`
+ *     that it is well
+ *     names of servers are looked up, and a        that one was the last it had: it takes itself for closed, and connects no more
+ *     connection of before is only now closed
+ *     it was ended, and connects again             it tries once
  */
 function connectUntilReady(cluster: Cluster): void {
+  const closing = cluster as unknown as Closing
   const connect = cluster.connect.bind(cluster)
+  const disconnect = cluster.disconnect.bind(cluster)
+  let isWanted = false
   let outcome: Promise<void> | undefined
   const outcomeOf = () =>
     new Promise<void>((resolve, reject) => {
@@ -98,11 +113,24 @@ function connectUntilReady(cluster: Cluster): void {
       }
       cluster.on('ready', ready).on('end', ended)
     })
+  const connecting = () =>
+    connect().catch(async (error: Error) => {
+      if (cluster.status !== 'close') throw error
+      await sleep(ASKED_AGAIN_MS)
+      if (!isWanted || cluster.status !== 'close') throw error
+      return cluster.connect()
+    })
   cluster.connect = () => {
-    const connecting = connect()
+    isWanted = true
+    const tried = connecting()
+    closing.manuallyClosing = false
     // Each try comes by here, and all have the same outcome.
     outcome ??= outcomeOf()
-    return Promise.race([connecting, outcome])
+    return Promise.race([tried, outcome])
+  }
+  cluster.disconnect = (reconnect = false) => {
+    isWanted = reconnect
+    disconnect(reconnect)
   }
 }
 

@@ -57,7 +57,7 @@ export function newRedisClient(
 
 /** As ioredis's client has it; the type keeps it from us. */
 interface BySentinels {
-  readonly connector: { connectToSentinel(...given: unknown[]): Redis }
+  readonly connector: { readonly stream?: Socket; connectToSentinel(...given: unknown[]): Redis }
 }
 
 /** A Sentinel that is lost, or does not let itself be listened to, is made up for by others: of its own ioredis writes to stderr, past our log. */
@@ -68,18 +68,21 @@ function quietSentinels(client: Redis, name: string | undefined): void {
     const sentinel = connect(...given)
     sentinel.on('error', () => {})
     quietLogin(sentinel)
-    hearOnly(sentinel, name)
+    hearOnly(sentinel, name, () => connector.stream?.destroyed === false)
     return sentinel
   }
 }
 
-/** Sentinels tell of the fail-overs of all masters that they watch, and ioredis takes each for one of its own. */
-function hearOnly(sentinel: Redis, name: string | undefined): void {
+/**
+ * Sentinels tell of the fail-overs of all masters that they watch, and ioredis takes each for one of its own. One that it hears of while it asks a
+ * Sentinel for the master would end it for good: it does not ask the next one then.
+ */
+function hearOnly(sentinel: Redis, name: string | undefined, isConnected: () => boolean): void {
   const on = sentinel.on.bind(sentinel) as (event: string, listener: Listener) => Redis
   const ofOurs =
     (listener: Listener): Listener =>
     (channel, text) => {
-      if (text.startsWith(`${name} `)) listener(channel, text)
+      if (text.startsWith(`${name} `) && isConnected()) listener(channel, text)
     }
   sentinel.on = ((event: string, listener: Listener) =>
     on(event, event === 'message' ? ofOurs(listener) : listener)) as Redis['on']
@@ -90,6 +93,11 @@ type Listener = (channel: string, text: string) => void
 /** Returns the options as `tls.connect` takes them. Options are sent to threads and compared as JSON, so they have no functions. */
 export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, unknown> {
   return { ...tls, ...(checkHostname === false && { checkServerIdentity: () => undefined }) }
+}
+
+/** Returns whether another server takes the place of one that is lost. */
+export function hasSpares(client: RedisClient): boolean {
+  return client.isCluster || (client.options.sentinels?.length ?? 0) > 0
 }
 
 /** Returns where a connection to one server leads; undefined when it is lost. */

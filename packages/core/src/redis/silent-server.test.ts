@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -53,5 +54,39 @@ test('also after it had ended, and was connected again', async () => {
   redis.disconnect(true)
   await lost
   waiting.disconnect()
+  redis.disconnect()
+})
+
+test('a connection that waits leaves a server that is silent at once', async () => {
+  const redis = new Redis(server.url)
+  const waiting = redis.duplicate()
+  reconnectWith(redis, waiting)
+  await Promise.all([redis.ping(), waiting.ping()])
+  await server.pause()
+  const closed = once(waiting, 'close').then(() => 'closed')
+  const { stream } = redis as unknown as { readonly stream: { destroy(): void } }
+  stream.destroy()
+  // Waits: for less than the two seconds that ioredis gives a server's farewell.
+  expect(await Promise.race([closed, sleep(1500)])).toBe('closed')
+  await server.resume()
+  waiting.disconnect()
+  redis.disconnect()
+})
+
+test('one that is ended while it tries to connect is forgotten', async () => {
+  const redis = new Redis(server.url)
+  const waiting = redis.duplicate({ retryStrategy: () => 60_000 })
+  reconnectWith(redis, waiting)
+  await Promise.all([redis.ping(), waiting.ping()])
+  redis.disconnect(true)
+  await new Promise((resolve) => waiting.once('reconnecting', resolve))
+  waiting.disconnect()
+  // As BullMQ does.
+  waiting.status = 'end'
+  await redis.ping()
+  const closed = once(redis, 'close')
+  redis.disconnect(true)
+  await closed
+  expect(redis.listenerCount('close')).toBe(0)
   redis.disconnect()
 })

@@ -31,25 +31,28 @@ export function dropWhenUnanswered(redis: RedisClient, ms = ANSWER_MS): void {
 export function reconnectWith(redis: RedisClient, waiting: RedisClient): void {
   // A cluster goes on when one of its servers is lost, and tells of it as an error.
   const events = redis.isCluster ? ['close', 'error'] : ['close']
-  const lost = () => {
-    if (waiting.status !== 'ready') return
-    const streams = streamsOf(waiting)
-    waiting.disconnect(true)
-    // ioredis waits two seconds for a server to answer its farewell, with what is to be sent again.
-    for (const stream of streams) stream?.destroy()
-  }
   let isFollowing = false
   const follow = () => {
     if (isFollowing) return
     isFollowing = true
     for (const event of events) redis.on(event, lost)
   }
-  follow()
-  // BullMQ ends one that has not answered, and has it connect again.
-  waiting.on('connecting', follow).on('end', () => {
+  const leave = () => {
     isFollowing = false
     for (const event of events) redis.off(event, lost)
-  })
+  }
+  const lost = () => {
+    // One that is ended while it tries to connect tells nobody.
+    if (waiting.status === 'end') leave()
+    if (waiting.status !== 'ready') return
+    const streams = streamsOf(waiting)
+    waiting.disconnect(true)
+    // ioredis waits two seconds for a server to answer its farewell, with what is to be sent again.
+    for (const stream of streams) stream?.destroy()
+  }
+  follow()
+  // BullMQ ends one that has not answered, and has it connect again.
+  waiting.on('connecting', follow).on('end', leave)
 }
 
 function streamsOf(redis: RedisClient): readonly (Socket | undefined)[] {

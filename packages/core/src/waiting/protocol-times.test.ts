@@ -9,8 +9,11 @@ test('one factor scales every time, and none becomes nothing', () => {
 })
 
 test.each([1, 0.1, 0.05])('what depends on each other still holds, times %d', (factor) => {
-  const { turns, jobs, members, record, keeper, filter, doubts, shards, seeds } = scaledTimes(factor)
+  const { turns, jobs, members, record, keeper, filter, doubts, shards, seeds, redis } = scaledTimes(factor)
   expect(3 * turns.renewEveryMs).toBeLessThanOrEqual(turns.lockMs)
+  // A try is given up after so long, or, at a server that drops packets, sends none for so long.
+  expect(1500 * factor + redis.sparedReconnectMsMax).toBeLessThan(turns.sparedBackMs)
+  expect(2000 * factor + redis.reconnectMsMax).toBeLessThan(turns.backMs)
   expect(turns.sweepMissedMs).toBeLessThan(turns.lockMs)
   expect(turns.sweepEveryMs).toBeLessThan(turns.sweepMissedMs)
   expect(turns.emptinessHeardMs).toBeGreaterThan(turns.sweepEveryMs)

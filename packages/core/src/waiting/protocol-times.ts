@@ -19,10 +19,13 @@ export interface ProtocolTimes {
     /** When no worker has looked for this long, locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
     readonly stalledGapMs: number
     /**
-     * After a time without Redis nobody's turn is given to others for so long: a worker connects again (`redis.reconnectMsMax`),
-     * and the renewal that it could not send goes first.
+     * After a time without Redis nobody's turn is given to others for so long. Until then a worker has connected again, and has sent the
+     * renewal that it could not send. A try at a server that drops packets sends none for up to two seconds, and the next one begins
+     * `redis.reconnectMsMax` after its end.
      */
     readonly backMs: number
+    /** The same where another server takes the place of one that is lost: tries are short, and `redis.sparedReconnectMsMax` apart. */
+    readonly sparedBackMs: number
     /** How often lost turns are looked for then, until the locks of those that have not come back have run out. */
     readonly stalledSoonMs: number
     /** How long BullMQ blocks while nothing is due; BullMQ itself never blocks for longer than ten seconds. */
@@ -197,6 +200,8 @@ export interface ProtocolTimes {
   readonly redis: {
     /** A lost connection is tried again no less often. */
     readonly reconnectMsMax: number
+    /** The same where another server takes the place of one that is lost. */
+    readonly sparedReconnectMsMax: number
     /** How often a server is asked how full it is. */
     readonly memoryLookEveryMs: number
     /** A server that answers, and has no use for the crawl (a replica now, full of connections), is waited for so long: a fail-over may be under way. */
@@ -211,7 +216,8 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     renewEveryMs: 2000,
     stalledCheckEveryMs: 2000,
     stalledGapMs: 3000,
-    backMs: 2500,
+    backMs: 4500,
+    sparedBackMs: 2500,
     stalledSoonMs: 500,
     blockMsMax: 10_000,
     blockLateMs: 5000,
@@ -298,7 +304,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     waitMsMax: 2000,
   },
   engine: { leaseWaitMaxMs: 1000, seedsPollMs: 300, roomKeptMs: 1000 },
-  redis: { reconnectMsMax: 2000, memoryLookEveryMs: 1000, troubleMsMax: 60_000 },
+  redis: { reconnectMsMax: 2000, sparedReconnectMsMax: 500, memoryLookEveryMs: 1000, troubleMsMax: 60_000 },
 })
 
 /** Returns all times multiplied by `factor`, in whole milliseconds, none below one: 0.05 makes a lock of 300 ms. */

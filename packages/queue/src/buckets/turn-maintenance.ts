@@ -6,7 +6,8 @@
  * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
 
-import { type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
+import { hasSpares, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
+import type { Redis } from 'ioredis'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
 import type { HoldingTurn } from '../frontier/turn-protocol.ts'
@@ -21,6 +22,7 @@ import type { TurnJobs } from './turn-jobs.ts'
 const SWEEPS_OF_QUIET = 75
 
 export interface TurnMaintenanceOptions {
+  readonly redis: Redis
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly commands: CommandNumbers
@@ -138,7 +140,7 @@ export class TurnMaintenance {
   /** One waits to be sent whenever Redis is away, so that it goes first when Redis is back. */
   #renewAgain(): void {
     clearTimeout(this.#renewingAgain)
-    if (!this.#isClosed) this.#renewingAgain = setTimeout(() => void this.renew(), this.#times.retryMs)
+    if (!this.#isClosed) this.#renewingAgain = setTimeout(() => void this.renew(), this.#times.stalledSoonMs)
   }
 
   #holdingOf({ job, holder, batch, tokens }: HeldTurn): HoldingTurn {
@@ -186,6 +188,7 @@ export class TurnMaintenance {
 
   async #sweep(sweptMsMin: number): Promise<void> {
     const { scripts, workerId, jobs, logger } = this.#options
+    const sweptAtMs = this.#sweptAtMs
     this.#sweptAtMs = performance.now()
     try {
       const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin, this.#times.owedMs)
@@ -194,6 +197,8 @@ export class TurnMaintenance {
       jobs.changeJobs({ woken, raised: [] })
     } catch (error) {
       logger.debug({ err: error }, 'turns could not be maintained; trying again')
+      const { sweepMissedMs, stalledCheckEveryMs } = this.#times
+      this.#sweptAtMs = Math.max(sweptAtMs, performance.now() - sweepMissedMs + stalledCheckEveryMs)
     }
   }
 
@@ -216,7 +221,8 @@ export class TurnMaintenance {
     if (this.#isChecking) return
     this.#isChecking = true
     clearTimeout(this.#stalledCheck)
-    const { stalledCheckEveryMs, stalledGapMs, stalledSoonMs, backMs, lockMs } = this.#times
+    const { stalledCheckEveryMs, stalledGapMs, stalledSoonMs, lockMs } = this.#times
+    const backMs = hasSpares(this.#options.redis) ? this.#times.sparedBackMs : this.#times.backMs
     let nextMs = stalledCheckEveryMs
     try {
       if (!this.#isQuiet) {
@@ -225,6 +231,7 @@ export class TurnMaintenance {
       }
     } catch (error) {
       this.#options.logger.debug({ err: error }, 'lost turns could not be looked for; trying again')
+      nextMs = stalledSoonMs
     }
     this.#isChecking = false
     if (this.#isInCharge && !this.#isClosed)

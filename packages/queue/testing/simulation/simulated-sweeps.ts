@@ -48,7 +48,7 @@ export class SimulatedSweeps {
     this.#isChecking = true
     const { model } = this.#process.redis
     this.#process.send(
-      () => model.takeStalled(TIMES.stalledGapMs, TIMES.backMs),
+      () => model.takeStalled(TIMES.stalledGapMs, TIMES.sparedBackMs),
       () => {
         this.#isChecking = false
       },

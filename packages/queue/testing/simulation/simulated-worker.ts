@@ -72,7 +72,7 @@ export class SimulatedWorker implements SimulatedHub {
     process.every(TIMES.tendEveryMs, () => this.#tend())
     process.every(TIMES.renewEveryMs, () => this.#renewal.renew())
     process.every(TIMES.sweepLookEveryMs, () => this.#sweeps.sweepIfDue())
-    process.every(TIMES.stalledCheckEveryMs, () => this.#sweeps.checkStalled())
+    process.every(TIMES.stalledSoonMs, () => this.#sweeps.checkStalled())
     process.every(POLL_MS, () => this.#turns.wake())
   }
 

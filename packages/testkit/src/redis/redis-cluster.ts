@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RedisMissing } from './redis-install.ts'
 import { freePort } from './redis-port.ts'
 import { findRedis } from './redis-program.ts'
+import { untilFollowed } from './redis-replicas.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { type RedisTlsFiles, tlsConfig } from './redis-tls.ts'
 
@@ -29,6 +30,9 @@ const WELL_POLL_MS = 100
 const READY_MS_MAX = 20_000
 const MAX_KEYS_PER_MOVE = 100
 const MOVE_MS_MAX = 5000
+const NODE_TIMEOUT_MS = 3000
+/** When no replica was elected, one stands again after so many of the nodes' timeouts. */
+const ELECTION_AGAIN_TIMEOUTS = 4
 
 /**
  * Starts them on free loopback ports: `await using cluster = await startCluster({ replicas: 1 })`. Resolves when all nodes say that the
@@ -45,7 +49,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     for (const one of await Promise.allSettled(starting))
       if (one.status === 'fulfilled') nodes.push(one.value.server)
     const ports = new Map((await Promise.all(starting)).map(({ server, ...own }) => [server, own]))
-    const cluster = new RedisCluster(nodes, ports, options.password)
+    const cluster = new RedisCluster(nodes, ports, options)
     await cluster.form(masters)
     return cluster
   } catch (error) {
@@ -68,13 +72,15 @@ export class RedisCluster {
   readonly url: string
   readonly #ports: ReadonlyMap<RedisServer, NodePorts>
   readonly #password: string | undefined
+  readonly #nodeTimeoutMs: number
 
   constructor(
     nodes: readonly RedisServer[],
     ports: ReadonlyMap<RedisServer, NodePorts>,
-    password: string | undefined,
+    { password, nodeTimeoutMs = NODE_TIMEOUT_MS }: Pick<StartClusterOptions, 'password' | 'nodeTimeoutMs'>,
   ) {
     this.nodes = nodes
+    this.#nodeTimeoutMs = nodeTimeoutMs
     this.#ports = ports
     this.#password = password
     const login = password === undefined ? '' : `:${encodeURIComponent(password)}@`
@@ -103,6 +109,12 @@ export class RedisCluster {
     const ids = await Promise.all(this.nodes.slice(0, masters).map((node) => node.command('CLUSTER', 'MYID')))
     await Promise.all(this.nodes.slice(masters).map((node, n) => replicate(node, String(ids[n % masters]))))
     await this.untilWell()
+    await Promise.all(
+      this.nodes.slice(0, masters).map((master, n) => {
+        const replicas = this.nodes.slice(masters).filter((_, m) => m % masters === n)
+        return untilFollowed(master, replicas, READY_MS_MAX)
+      }),
+    )
   }
 
   /** The master that has the slot of a key at this moment, by the word of the nodes that answer. */
@@ -122,7 +134,8 @@ export class RedisCluster {
 
   /** Resolves with the master of the key's slot once it takes writes: not with `but`. */
   async untilWritable(key: string, but?: RedisServer): Promise<RedisServer> {
-    const until = performance.now() + READY_MS_MAX
+    const msMax = READY_MS_MAX + ELECTION_AGAIN_TIMEOUTS * this.#nodeTimeoutMs
+    const until = performance.now() + msMax
     while (performance.now() < until) {
       const master = await this.masterOf(key, but)
       // That one may be cut off, and its answer be long in coming.
@@ -134,7 +147,7 @@ export class RedisCluster {
       if (other && isWritten) return other
       await sleep(POLL_MS) // No node tells of all that must be.
     }
-    throw new Error(`no master took writes to ${key} for ${READY_MS_MAX} ms`)
+    throw new Error(`no master took writes to ${key} for ${msMax} ms`)
   }
 
   /** Moves the slot of a key to another master, as `redis-cli --cluster reshard` does. Resolves to how many ms its keys were on two servers. */
@@ -190,7 +203,12 @@ export class RedisCluster {
   }
 }
 
-async function startNode({ minReplicas = 0, nodeTimeoutMs = 3000, password, tls }: StartClusterOptions) {
+async function startNode({
+  minReplicas = 0,
+  nodeTimeoutMs = NODE_TIMEOUT_MS,
+  password,
+  tls,
+}: StartClusterOptions) {
   // Ten thousand above the other one it might be one that the system gives to connections.
   const bus = await freePort()
   const tlsPort = tls && (await freePort())

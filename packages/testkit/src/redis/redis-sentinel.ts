@@ -15,6 +15,7 @@ import type { RedisConfig } from './redis-home.ts'
 import { RedisMissing } from './redis-install.ts'
 import { freePort } from './redis-port.ts'
 import { findRedis } from './redis-program.ts'
+import { untilFollowed } from './redis-replicas.ts'
 import { type RedisServer, type StartRedisOptions, startRedis } from './redis-server.ts'
 import { type RedisTlsFiles, tlsConfig } from './redis-tls.ts'
 
@@ -95,6 +96,7 @@ export async function startSentinels(options: StartSentinelsOptions = {}): Promi
     const ports = tls && { servers: tlsPorts!, sentinels: known.map(({ tlsPort }) => tlsPort) }
     const redis = new SentinelRedis(started, watchers, password, ports)
     await redis.untilWritable()
+    await untilFollowed(started[0]!, others, READY_MS_MAX)
     return redis
   } catch (error) {
     await stopAll([...started, ...watchers])
@@ -210,6 +212,15 @@ export class Sentinel {
 
   command(...command: readonly string[]) {
     return askRedis({ host: HOST, port: this.port, ...this.#password }, command, READY_MS_MAX)
+  }
+
+  /** Stops it with SIGSTOP: it accepts connections, and answers nothing until `resume()`. */
+  pause(): void {
+    this.#process.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#process.kill('SIGCONT')
   }
 
   async stop(): Promise<void> {

@@ -39,6 +39,7 @@ import {
   outageNotes,
   sentinelRefusal,
   serverRefusal,
+  triesToReconnect,
 } from './redis-refusal.ts'
 import { aclLine, type RightsFor } from './redis-rights.ts'
 import {
@@ -149,8 +150,7 @@ export class RedisLink {
       followsSentinels: !isOutside,
       // A command waits for its server: a crawl pauses while Redis is away, and loses nothing.
       maxRetriesPerRequest: null,
-      // At once, then ever slower, but not too slow: a restarted Redis must be noticed.
-      retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, times.redis.reconnectMsMax),
+      retryStrategy: triesToReconnect(target.options, times),
       // A Redis that reads its file tells how long that takes; ioredis would wait for up to ten seconds.
       maxLoadingRetryTime: times.redis.reconnectMsMax,
       // After a fail-over the address may lead to the new master: connect again, and send the command again.

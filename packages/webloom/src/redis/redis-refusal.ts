@@ -1,6 +1,12 @@
 /** What a Redis says that will not have us, in words. */
 
-import { isLoginReply, markLockedOut, type RedisOptions, WebloomError } from '@webloom/core'
+import {
+  isLoginReply,
+  markLockedOut,
+  type ProtocolTimes,
+  type RedisOptions,
+  WebloomError,
+} from '@webloom/core'
 import { wayOut } from '../terminal/told-once.ts'
 import type { Refusal } from './refusal.ts'
 import { tlsRefusal } from './tls-refusal.ts'
@@ -78,6 +84,18 @@ function inOurWords(message: string): string {
 /** Returns whether nobody tells who has become the master in its place, and no other one lacks its users. */
 export function isAlone({ sentinels, nodes }: Pick<RedisOptions, 'nodes' | 'sentinels'>): boolean {
   return !sentinels && !nodes
+}
+
+/**
+ * Returns what tells in how many ms a lost connection is tried again, by how often it was tried: at once, then ever slower, but not too slow, as a
+ * restarted Redis must be noticed.
+ */
+export function triesToReconnect(
+  options: Pick<RedisOptions, 'nodes' | 'sentinels'>,
+  { redis }: ProtocolTimes,
+): (tries: number) => number {
+  const msMax = isAlone(options) ? redis.reconnectMsMax : redis.sparedReconnectMsMax
+  return (tries) => Math.min(50 * 2 ** tries, msMax)
 }
 
 /** Returns what is told when a server is lost, and when it or another in its place is there. */

@@ -432,6 +432,7 @@ export {
   allMastersOf,
   askMasters,
   infoOf,
+  isEnded,
   masterPlacesOf,
   mastersOf,
   rejectUnanswered,

@@ -77,24 +77,25 @@ export function newClusterClient(
 
 /** As ioredis's client has it; the type keeps it from us. */
 interface Closing {
-  /** Stays true, when it was ended, until it has found a cluster again. */
-  manuallyClosing: boolean
+  /** Connects again later, or is ended where it was told to be. */
+  handleCloseEvent(): void
 }
 
 /**
- * Has who asks to connect wait until the client is ready, or is ended. ioredis tries once more, or no more, and in these cases tells nobody:
+ * Has who asks to connect, and who asks to end, hear of it. In these cases ioredis tells nobody:
  * https://github.com/redis/ioredis/blob/main/lib/cluster/index.ts
  *
- *     the cluster is found, and does not say       ioredis connects anew, as long as it takes, and forgets who waits for `connect()`
+ *     the cluster is found, and does not say       it connects anew, as long as it takes, and forgets who waits for `connect()`
  *     that it is well
- *     names of servers are looked up, and a        that one was the last it had: it takes itself for closed, and connects no more
+ *     names of servers are looked up, and a        it takes that for the last one it had, and itself for closed: it connects no more
  *     connection of before is only now closed
- *     it was ended, and connects again             it tries once
+ *     it is ended between two tries                it tries no more, and does not say `end`
  */
 function connectUntilReady(cluster: Cluster): void {
   const closing = cluster as unknown as Closing
   const connect = cluster.connect.bind(cluster)
   const disconnect = cluster.disconnect.bind(cluster)
+  const quit = cluster.quit.bind(cluster)
   let isWanted = false
   let outcome: Promise<void> | undefined
   const outcomeOf = () =>
@@ -123,14 +124,19 @@ function connectUntilReady(cluster: Cluster): void {
   cluster.connect = () => {
     isWanted = true
     const tried = connecting()
-    closing.manuallyClosing = false
     // Each try comes by here, and all have the same outcome.
     outcome ??= outcomeOf()
     return Promise.race([tried, outcome])
   }
   cluster.disconnect = (reconnect = false) => {
     isWanted = reconnect
+    const isBetween = cluster.status === 'reconnecting' || cluster.status === 'close'
     disconnect(reconnect)
+    if (isBetween && !reconnect) closing.handleCloseEvent()
+  }
+  cluster.quit = (...told) => {
+    isWanted = false
+    return quit(...told)
   }
 }
 
@@ -181,6 +187,11 @@ function waitForLogin(cluster: Cluster, waits: (error: Error) => boolean): void 
     cluster.emit('waits', nowMs - sinceMs)
     handle(new Error(CLOSED), left, ...more)
   }
+}
+
+/** Returns whether it has been ended, and has not been told to connect again. Of a cluster's client the status may say otherwise. */
+export function isEnded(redis: RedisClient): boolean {
+  return redis.status === 'end' || ENDED.has(redis as unknown as Cluster)
 }
 
 function clusterOf(redis: RedisClient): Cluster | undefined {

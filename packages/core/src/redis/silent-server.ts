@@ -42,8 +42,6 @@ export function reconnectWith(redis: RedisClient, waiting: RedisClient): void {
     for (const event of events) redis.off(event, lost)
   }
   const lost = () => {
-    // One that is ended while it tries to connect tells nobody.
-    if (waiting.status === 'end') leave()
     if (waiting.status !== 'ready') return
     const streams = streamsOf(waiting)
     waiting.disconnect(true)
@@ -53,6 +51,12 @@ export function reconnectWith(redis: RedisClient, waiting: RedisClient): void {
   follow()
   // BullMQ ends one that has not answered, and has it connect again.
   waiting.on('connecting', follow).on('end', leave)
+  // One that is ended between two tries to connect tells nobody.
+  const disconnect = waiting.disconnect.bind(waiting)
+  waiting.disconnect = (reconnect = false) => {
+    if (!reconnect) leave()
+    disconnect(reconnect)
+  }
 }
 
 function streamsOf(redis: RedisClient): readonly (Socket | undefined)[] {

@@ -137,7 +137,7 @@ export class TurnMaintenance {
     return resets
   }
 
-  /** One waits to be sent whenever Redis is away, so that it goes first when Redis is back. */
+  /** One waits to be sent whenever Redis is away, so that it goes as soon as Redis is back. */
   #renewAgain(): void {
     clearTimeout(this.#renewingAgain)
     if (!this.#isClosed) this.#renewingAgain = setTimeout(() => void this.renew(), this.#times.stalledSoonMs)

@@ -95,8 +95,9 @@ export async function startSentinels(options: StartSentinelsOptions = {}): Promi
     await Promise.all(starting)
     const ports = tls && { servers: tlsPorts!, sentinels: known.map(({ tlsPort }) => tlsPort) }
     const redis = new SentinelRedis(started, watchers, password, ports)
-    await redis.untilWritable()
-    await untilFollowed(started[0]!, others, READY_MS_MAX)
+    const master = await redis.untilWritable()
+    const followers = started.filter((server) => server !== master)
+    await untilFollowed(master, followers, READY_MS_MAX)
     return redis
   } catch (error) {
     await stopAll([...started, ...watchers])

@@ -14,6 +14,7 @@ import {
   type HostChange,
   type HostsSeen,
   type ItemsSeen,
+  isEnded,
   type KnownSeen,
   type OneHostSeen,
   type ResponseSnapshot,
@@ -235,6 +236,6 @@ export class RedisCrawlDesk implements CrawlDesk {
 
 /** True while there is no connection; one that was given up is begun anew. */
 export function isAway(redis: Redis): boolean {
-  if (redis.status === 'end') redis.connect().catch(() => {})
+  if (isEnded(redis)) redis.connect().catch(() => {})
   return redis.status === 'reconnecting' || redis.status === 'end' || redis.status === 'close'
 }

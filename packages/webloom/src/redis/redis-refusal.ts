@@ -86,6 +86,8 @@ export function isAlone({ sentinels, nodes }: Pick<RedisOptions, 'nodes' | 'sent
   return !sentinels && !nodes
 }
 
+const EARLIER_MAX = 0.2
+
 /**
  * Returns what tells in how many ms a lost connection is tried again, by how often it was tried: at once, then ever slower, but not too slow, as a
  * restarted Redis must be noticed.
@@ -95,7 +97,8 @@ export function triesToReconnect(
   { redis }: ProtocolTimes,
 ): (tries: number) => number {
   const msMax = isAlone(options) ? redis.reconnectMsMax : redis.sparedReconnectMsMax
-  return (tries) => Math.min(50 * 2 ** tries, msMax)
+  // Not all at the same moment.
+  return (tries) => Math.min(50 * 2 ** tries, msMax) * (1 - EARLIER_MAX * Math.random())
 }
 
 /** Returns what is told when a server is lost, and when it or another in its place is there. */

@@ -72,7 +72,7 @@ test('a look that was under way when Redis went is followed by no other before a
   // As of a Redis with spares.
   const backMs = turns.sparedBackMs
   const times = { ...others, turns: { ...turns, backMs } }
-  const { stalledGapMs } = turns
+  const { stalledGapMs, sweepEveryMs } = turns
   await bench.redis.set(bull(`${UNIT}:lock`), 'token')
   await using proxy = await startTcpProxy({ target: bench.server.url })
   const isTaking = (command: readonly string[]) =>
@@ -88,8 +88,8 @@ test('a look that was under way when Redis went is followed by no other before a
   await proxy.down()
   // The lock runs out while Redis is away.
   await bench.redis.del(bull(`${UNIT}:lock`))
-  // Waits: so long Redis is away.
-  await sleep(1.5 * stalledGapMs)
+  // Waits: so long Redis is away, that it would sweep several times.
+  await sleep(2.5 * sweepEveryMs)
   const before = looks
   using lag = new MachineLag()
   const upAtMs = performance.now()

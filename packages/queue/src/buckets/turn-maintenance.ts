@@ -51,6 +51,7 @@ export class TurnMaintenance {
   #mustReset = false
   #isClosed = false
   #sweptAtMs = Number.NEGATIVE_INFINITY
+  #isSweeping = false
   #isInCharge = false
   #stalledCheck: NodeJS.Timeout | undefined
   #isChecking = false
@@ -187,12 +188,15 @@ export class TurnMaintenance {
   }
 
   async #sweep(sweptMsMin: number): Promise<void> {
+    // Of two that wait for Redis to be back the second would be told that somebody has just swept, as if that were another worker.
+    if (this.#isSweeping) return
+    this.#isSweeping = true
     const { scripts, workerId, jobs, logger } = this.#options
     const sweptAtMs = this.#sweptAtMs
     this.#sweptAtMs = performance.now()
     try {
       const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin, this.#times.owedMs)
-      this.#heard(swept, isSwept)
+      this.#heard(swept, isSwept || this.#isInCharge)
       // Jobs that BullMQ does not have.
       jobs.changeJobs({ woken, raised: [] })
     } catch (error) {
@@ -200,6 +204,7 @@ export class TurnMaintenance {
       const { sweepMissedMs, stalledCheckEveryMs } = this.#times
       this.#sweptAtMs = Math.max(sweptAtMs, performance.now() - sweepMissedMs + stalledCheckEveryMs)
     }
+    this.#isSweeping = false
   }
 
   #heard(swept: Swept, isMine: boolean): void {

@@ -1,8 +1,8 @@
 /**
  * The master of a crawl's Redis, or of its filter alone, is killed, stopped, or cut off with a worker on its side, in mid-crawl.
  *
- * Ports are cut in network namespaces of this file's own, four at a time, in which it runs itself once more: needs root, `unshare`, `ip` and
- * `iptables`. A selection of topologies, queue modes, filters and faults in which each pair of them is there, `CUT_OFF_ROUNDS` times (20, an hour).
+ * Ports are cut in network namespaces of this file's own, five at a time, in which it runs itself once more: needs root, `unshare`, `ip` and
+ * `iptables`. A selection of topologies, queue modes, filters and faults in which each pair of them is there, `CUT_OFF_ROUNDS` times (20, forty minutes).
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -43,7 +43,7 @@ const canHaveNamespaces =
   spawnSync('unshare', ['-n', 'sh', '-c', 'ip link set lo up && iptables -L']).status === 0
 
 /** Each in a namespace of its own: most of a round is waiting. */
-const PARTS = 4
+const PARTS = 5
 const PART = Number(process.env.CUT_OFF_PART)
 
 test.skipIf(isInside)('all of it, in network namespaces', { timeout: MS_MAX }, async () => {

@@ -38,12 +38,18 @@ export class ShardBench {
     )
   }
 
+  /** The keys on all masters whose names end so. */
+  async keysEnding(end: string): Promise<string[]> {
+    const of = this.#cluster!.nodes.map((node) => node.command('KEYS', `*${end}`))
+    return (await Promise.all(of)).flat() as string[]
+  }
+
   /** A worker's queue of a crawl of its own; `queue.open()` opens it. */
   async queue({
     delayMs = 0,
     concurrency = 0,
     ...options
-  }: Pick<ShardedQueueOptions, 'order' | 'givingUp'> & { delayMs?: number; concurrency?: number }) {
+  }: Pick<ShardedQueueOptions, 'order' | 'givingUp' | 'times'> & { delayMs?: number; concurrency?: number }) {
     const redis = this.#redis!
     const keys = crawlRedisKeys({ spider: `crawl${++this.#crawls}`, crawlId: null })
     const channel = new CrawlChannel({ redis, keys })
@@ -55,6 +61,7 @@ export class ShardBench {
     await channel.open()
     return {
       queue,
+      channel,
       dispose: async () => {
         await queue.close()
         channel.close()

@@ -8,7 +8,9 @@ local KNOWN_MS, SEEN_MS, LATE_MS, FAR_MS, sweeper, least, owed = 86400000, 30000
 local sweptAt, queued, later, leased = unpack(redis.call('HMGET', KEYS[2], 'sweptAt', 'waiting', 'delayed', 'leased'))
 local present = redis.call('PUBSUB', 'NUMSUB', KEYS[1] .. ':sweeps')[2]
 local prioritized = KEYS[6] .. 'prioritized'
-local waiting = redis.call('ZCARD', prioritized)
+-- What a lost worker had waits before all that has a priority, see watch.lua.
+local given = redis.call('LLEN', KEYS[6] .. 'wait')
+local waiting = redis.call('ZCARD', prioritized) + given
 local requests = (queued or 0) + (later or 0) + (leased or 0)
 if now - (sweptAt or 0) < least then
   return { 0, present, waiting, requests, {}, waiting }
@@ -67,7 +69,7 @@ local function isServed(job)
   return false
 end
 local unserved = waiting
-for _, job in ipairs(waiting > 0 and redis.call('ZRANGE', prioritized, 0, 199) or {}) do
+for _, job in ipairs(waiting > given and redis.call('ZRANGE', prioritized, 0, 199) or {}) do
   unserved = unserved - (isServed(job) and 1 or 0)
 end
 -- A worker that waits for a job is woken by BullMQ's marker, and one that died may have taken the marker.

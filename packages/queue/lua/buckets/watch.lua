@@ -6,7 +6,7 @@
 -- may look first, or take charge just then.
 --
 -- Input    ARGV[2] after how long without a look that is so (ms), [3] how long workers need to come back (ms)
--- Output   how long ago Redis came back (ms); negative: its clock was set back since
+-- Output   {how long ago Redis came back (ms); negative: its clock was set back since, how many jobs others may have now}
 local gap, back = number(), number()
 local watchedAt, cameBackAt = unpack(redis.call('HMGET', KEYS[2], 'watchedAt', 'cameBackAt'))
 local stalled, active = KEYS[6] .. 'stalled', KEYS[6] .. 'active'
@@ -19,7 +19,7 @@ if now - (watchedAt or 0) > gap then
   redis.call('DEL', stalled)
 end
 -- A clock that was set back says nothing of when.
-local backFor = now - (cameBackAt or 0)
+local backFor, given = now - (cameBackAt or 0), 0
 if backFor >= back or backFor < 0 then
   local atTheLookBefore = redis.call('SMEMBERS', stalled)
   for _, unit in ipairs(atTheLookBefore) do
@@ -27,6 +27,7 @@ if backFor >= back or backFor < 0 then
       -- BullMQ gives what is in this list before all that has a priority.
       redis.call('RPUSH', KEYS[6] .. 'wait', unit)
       redis.call('ZADD', KEYS[6] .. 'marker', 0, '0')
+      given = given + 1
     end
   end
   if #atTheLookBefore > 0 then
@@ -36,4 +37,4 @@ end
 for _, unit in ipairs(redis.call('LRANGE', active, 0, -1)) do
   redis.call('SADD', stalled, unit)
 end
-return whole(backFor)
+return { whole(backFor), given }

@@ -39,6 +39,7 @@ test('a turn that had no lock at two looks is the next worker’s', async () => 
   expect(await active()).toEqual([])
   expect(await waiting()).toEqual([UNIT])
   expect(await bench.redis.zscore(bull('marker'), '0')).toBe('0')
+  expect(await scripts.sweep('a', 0, 0)).toMatchObject({ waiting: 1, unserved: 1 })
 })
 
 test('a look that comes after a time without Redis takes nothing, and counts as the first of two', async () => {

@@ -111,6 +111,11 @@ export class TurnJobs {
         },
       })),
     )
+    this.tellWaiting()
+  }
+
+  /** A script has put a turn there: who waits with BullMQ hears of that by itself. */
+  tellWaiting(): void {
     this.#options.wakes?.tell()
   }
 
@@ -185,7 +190,7 @@ export class TurnJobs {
     const wanted = priority === undefined ? job.priority : bullPriority(priority)
     if (wanted !== job.priority) await job.changePriority({ priority: wanted })
     await job.moveToDelayed(Date.now() + ms, lockToken)
-    this.#options.wakes?.tell()
+    this.tellWaiting()
   }
 
   /** Closes within some seconds, whatever the server does. A fetch under way rejects. */

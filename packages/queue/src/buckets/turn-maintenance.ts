@@ -231,7 +231,8 @@ export class TurnMaintenance {
     let nextMs = stalledCheckEveryMs
     try {
       if (!this.#isQuiet) {
-        const backForMs = await this.#options.scripts.takeStalled(stalledGapMs, backMs)
+        const { backForMs, given } = await this.#options.scripts.takeStalled(stalledGapMs, backMs)
+        if (given > 0) this.#options.jobs.tellWaiting()
         if (backForMs >= 0 && backForMs < backMs + lockMs) nextMs = stalledSoonMs
       }
     } catch (error) {

@@ -237,7 +237,7 @@ export class FrontierModel {
     const nowMs = this.#nowMs
     const requests = counts.waiting + counts.delayed + counts.leased
     const swept = { worker, workers: this.present, requests }
-    const waiting = jobs.prioritized.size
+    const waiting = jobs.prioritized.size + jobs.wait.length
     if (nowMs - counts.sweptAt < everyMs)
       return { isSwept: false, ...swept, waiting, unserved: waiting, woken: [] }
     counts.sweptAt = nowMs
@@ -271,7 +271,7 @@ export class FrontierModel {
     return { isSwept: true, ...swept, waiting: all, unserved, woken }
   }
 
-  takeStalled(gapMs: number, backMs: number): number {
+  takeStalled(gapMs: number, backMs: number): { backForMs: number; given: number } {
     const { counts, jobs } = this.state
     if (this.#nowMs - counts.watchedAt > gapMs) {
       counts.cameBackAt = this.#nowMs
@@ -279,21 +279,24 @@ export class FrontierModel {
     }
     counts.watchedAt = this.#nowMs
     const backForMs = this.#nowMs - counts.cameBackAt
-    if (backForMs >= backMs || backForMs < 0) this.#giveStalled()
+    const given = backForMs >= backMs || backForMs < 0 ? this.#giveStalled() : 0
     for (const job of jobs.active) jobs.stalled.add(job)
-    return backForMs
+    return { backForMs, given }
   }
 
-  #giveStalled(): void {
+  #giveStalled(): number {
     const { jobs } = this.state
+    let given = 0
     for (const job of [...jobs.stalled].sort()) {
       const at = jobs.active.indexOf(job)
       if (this.#lockOf(job) !== undefined || at < 0) continue
       jobs.active.splice(at, 1)
       jobs.wait.push(job)
       jobs.hasMarker = true
+      given++
     }
     jobs.stalled.clear()
+    return given
   }
 
   leave(worker: string): void {

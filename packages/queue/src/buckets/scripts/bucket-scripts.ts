@@ -289,10 +289,11 @@ export class BucketScripts {
    *
    * @param gapMs when no worker has looked for longer, Redis was away
    * @param backMs for so long after that nothing is given to others, as workers may still be on their way back
-   * @returns how long ago it came back, in ms; negative when its clock was set back since
+   * @returns how long ago it came back, negative when its clock was set back since; and how many jobs were given
    */
-  async takeStalled(gapMs: number, backMs: number): Promise<number> {
-    return Number(await this.#run(watchScript, [gapMs, backMs]))
+  async takeStalled(gapMs: number, backMs: number): Promise<{ backForMs: number; given: number }> {
+    const [backForMs, given] = (await this.#run(watchScript, [gapMs, backMs])) as [string, number]
+    return { backForMs: Number(backForMs), given }
   }
 
   async leave(worker: string): Promise<void> {

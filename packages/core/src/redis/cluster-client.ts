@@ -13,6 +13,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Command, Redis } from 'ioredis'
 import { WebloomError } from '../errors/errors.ts'
+import { isPassedOver, leaveLostNodes, placeOf } from './lost-nodes.ts'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
@@ -49,14 +50,16 @@ export function newClusterClient(
     // An error that nobody listens for would be thrown.
     if (cluster.listenerCount(event) > 0) cluster.emit(event, error)
   }
-  cluster.on('node error', (error: Error, node: string) => tell('error', Object.assign(error, { node })))
+  cluster.on('node error', (error: Error, node: string) => {
+    if (!isPassedOver(error)) tell('error', Object.assign(error, { node }))
+  })
+  leaveLostNodes(cluster)
   cluster.on('+node', (node) => {
     endEachOnce(node)
     quietReadyCheck(node)
-    const { host, port } = node.options
     // Who has sent something is told of the cluster alone.
     quietLogin(node, (error) => {
-      Object.assign(error, { node: `${host}:${port}` })
+      Object.assign(error, { node: placeOf(node) })
       void behaviour.reconnectOnError?.(error)
     })
     quietDuplicates(node)
@@ -276,7 +279,7 @@ function isClosed(error: unknown): boolean {
 }
 
 function placesOf(cluster: Cluster): ReadonlySet<string> {
-  return new Set(cluster.nodes('master').map(({ options: { host, port } }) => `${host}:${port}`))
+  return new Set(cluster.nodes('master').map(placeOf))
 }
 
 function hasAllMasters(cluster: Cluster): boolean {

@@ -445,6 +445,7 @@ export {
   asksFor,
   type ClientBehaviour,
   checkRedisRole,
+  namesSpares,
   noRedis,
   REDIS_ROLES,
   type RedisClient,

@@ -6,7 +6,7 @@ import { newClusterClient } from './cluster-client.ts'
 import { endEachOnce } from './one-end.ts'
 import { quietLogin, waitForLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
-import type { ClientBehaviour, RedisClient, RedisOptions } from './redis-options.ts'
+import { type ClientBehaviour, namesSpares, type RedisClient, type RedisOptions } from './redis-options.ts'
 import type { RedisTls } from './redis-params.ts'
 import type { RedisAddress } from './redis-url.ts'
 import { dropWhenUnanswered } from './silent-server.ts'
@@ -97,7 +97,7 @@ export function tlsOptions({ checkHostname, ...tls }: RedisTls): Record<string, 
 
 /** Returns whether another server takes the place of one that is lost. */
 export function hasSpares(client: RedisClient): boolean {
-  return client.isCluster || (client.options.sentinels?.length ?? 0) > 0
+  return client.isCluster || namesSpares(client.options)
 }
 
 /** Returns where a connection to one server leads; undefined when it is lost. */

@@ -44,6 +44,14 @@ export interface ClientBehaviour {
   readonly followsSentinels?: boolean
 }
 
+/** Returns whether somebody tells which other server has taken the place of one that is lost. */
+export function namesSpares({
+  nodes,
+  sentinels,
+}: { readonly [name in 'nodes' | 'sentinels']?: readonly unknown[] | null | undefined }): boolean {
+  return !!nodes || !!sentinels
+}
+
 /** A server for messages and logs, without its password. */
 export interface RedisTarget {
   readonly options: RedisOptions

@@ -4,6 +4,7 @@ import {
   askMasters,
   isRedisFull,
   type Logger,
+  namesSpares,
   newRedisClient,
   PROTOCOL_TIMES,
   type ProtocolTimes,
@@ -22,7 +23,6 @@ import {
   explain,
   explainLogin,
   IsReplica,
-  isAlone,
   isClusterNode,
   isExplained,
   isLoginRefused,
@@ -159,7 +159,7 @@ export class RedisLink {
         this.#explain(error)
         if (WITHOUT_REPLICAS.test(error.message)) this.#askSentinelsAgain()
         if (!READ_ONLY.test(error.message)) return false
-        if (this.#isOpen && isAlone(target.options)) this.#trouble.onReadOnly()
+        if (this.#isOpen && !namesSpares(target.options)) this.#trouble.onReadOnly()
         const { refusal } = this.#trouble
         // Whoever has sent it hears why, and does not send it again.
         if (refusal) Object.assign(error, { message: refusal.message, code: refusal.code })
@@ -174,7 +174,7 @@ export class RedisLink {
       told,
       lockedOut: (look) => lockedOutOf(target, this.#aclLine, CLUSTER_LOOK_MS_MAX, look),
       msMax: Math.max(startTimeoutMs, times.redis.troubleMsMax),
-      lockedMsMax: isAlone(target.options) ? 0 : Math.max(startTimeoutMs, times.redis.troubleMsMax),
+      lockedMsMax: namesSpares(target.options) ? Math.max(startTimeoutMs, times.redis.troubleMsMax) : 0,
       onHopeless,
     })
     if (!target.options.nodes)
@@ -339,7 +339,7 @@ export class RedisLink {
     // The other nodes tell the rest meanwhile.
     if (this.#target.options.nodes && this.#isOutside) return false
     this.#trouble.onLoginRefused()
-    return !isAlone(this.#target.options) && this.#trouble.waitsForLogin
+    return namesSpares(this.#target.options) && this.#trouble.waitsForLogin
   }
 
   #onError(error: ReplyError): void {

@@ -3,6 +3,7 @@
 import {
   isLoginReply,
   markLockedOut,
+  namesSpares,
   type ProtocolTimes,
   type RedisOptions,
   WebloomError,
@@ -81,11 +82,6 @@ function inOurWords(message: string): string {
   return message.replace(/\.+$/, '')
 }
 
-/** Returns whether nobody tells who has become the master in its place, and no other one lacks its users. */
-export function isAlone({ sentinels, nodes }: Pick<RedisOptions, 'nodes' | 'sentinels'>): boolean {
-  return !sentinels && !nodes
-}
-
 const EARLIER_MAX = 0.2
 
 /**
@@ -96,7 +92,7 @@ export function triesToReconnect(
   options: Pick<RedisOptions, 'nodes' | 'sentinels'>,
   { redis }: ProtocolTimes,
 ): (tries: number) => number {
-  const msMax = isAlone(options) ? redis.reconnectMsMax : redis.sparedReconnectMsMax
+  const msMax = namesSpares(options) ? redis.sparedReconnectMsMax : redis.reconnectMsMax
   // Not all at the same moment.
   return (tries) => Math.min(50 * 2 ** tries, msMax) * (1 - EARLIER_MAX * Math.random())
 }

@@ -13,7 +13,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Command, Redis } from 'ioredis'
 import { WebloomError } from '../errors/errors.ts'
-import { isPassedOver, leaveLostNodes, placeOf } from './lost-nodes.ts'
+import { CLOSED, isPassedOver, leaveLostNodes, placeOf } from './lost-nodes.ts'
 import { endEachOnce, endListenersOnce } from './one-end.ts'
 import { isLockedOut, isLoginReply, quietLogin } from './quiet-login.ts'
 import { quietReadyCheck } from './quiet-ready-check.ts'
@@ -161,9 +161,6 @@ interface Handling {
   /** @param left an object of that command alone */
   handleError(error: Error, left: object, ...more: unknown[]): void
 }
-
-/** ioredis says so of a connection that was lost, and sends again what waited for it, as soon as it knows where to. */
-const CLOSED = 'Connection is closed.'
 
 /** Without a connection to its server a command goes to any node; once slots are known anew, and each node is connected to, it does not. */
 const REFUSED_TRIES_MAX = 4

@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { InUse, MachineLag, type RedisCluster, type RedisServer, startCluster } from '@webloom/testkit'
 import { Cluster, Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { newRedisClient } from './redis-client.ts'
 
 /** No fail-over but those that are asked for. */
 const NEVER_MS = 600_000
+const BRIEFLY_MS = 200
 const CONNECT_MS_MAX = 8000
 const HEARD_MS_MAX = 2000
 const LOOKS = 30
@@ -61,8 +62,43 @@ test('a command that waits for a node that is lost goes to the one that has take
 
 test('who has the slots is asked of others than the one that is lost', async () => {
   await using used = new InUse()
-  const { client, told } = await withLostMaster(used, { connectTimeout: 200 })
+  const { client, told } = await withLostMaster(used, { connectTimeout: CONNECT_MS_MAX })
   for (let n = 0; n < LOOKS; n++)
     await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()))
   expect(told.filter((message) => message === 'timeout')).toEqual([])
+})
+
+test('one that is well again is asked like the others, though nothing was sent to it', async () => {
+  await using used = new InUse()
+  const { client, master } = await withLostMaster(used, { connectTimeout: BRIEFLY_MS })
+  master.resume()
+  const askedTimes = async () => {
+    const info = String(await master.command('INFO', 'commandstats'))
+    return Number(/cmdstat_cluster\|slots:calls=(\d+)/.exec(info)?.[1] ?? 0)
+  }
+  const before = await askedTimes()
+  await vi.waitUntil(async () => {
+    await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()))
+    return (await askedTimes()) > before
+  })
+})
+
+test('who knows two nodes, of which one belongs to no cluster, goes on when the other one is back', async () => {
+  await using used = new InUse()
+  const started = [startCluster({ nodeTimeoutMs: NEVER_MS }), startCluster({ masters: 1 })]
+  const [cluster, lone] = (await Promise.all(started)) as [RedisCluster, RedisCluster]
+  for (const one of [cluster, lone]) used.use({ [Symbol.asyncDispose]: () => one.stop() })
+  const [known, alone] = [cluster.nodes[0]!, lone.nodes[0]!]
+  await alone.command('CLUSTER', 'RESET', 'HARD')
+  known.pause()
+  const nodes = [known, alone].map(({ port }) => ({ host: '127.0.0.1', port }))
+  const behaviour = { maxRetriesPerRequest: null, retryStrategy: () => 50 }
+  const client = newRedisClient({ Redis, Cluster }, { nodes, connectTimeout: BRIEFLY_MS }, behaviour)
+  used.defer(() => client.disconnect())
+  const lost = once(client, 'error')
+  client.on('error', () => {})
+  const answered = client.get(KEY)
+  await lost
+  known.resume()
+  await answered
 })

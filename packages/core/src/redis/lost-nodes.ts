@@ -8,13 +8,20 @@
  *     its connection is told to end, and does not         2 s (`disconnectTimeout`), where the slots become known by chance
  *
  * Here the others are asked twice a second, the lost one is passed over as long as there are others, and its connection is dropped as soon as
- * it has no slots any more. https://github.com/redis/ioredis/blob/main/lib/cluster/index.ts
+ * it has no slots any more. Each failed connection to it says again that it is lost; when none has failed for a while it counts as any other, as ioredis
+ * connects to nodes alone that something is sent to. https://github.com/redis/ioredis/blob/main/lib/cluster/index.ts
  */
 
 import type { Socket } from 'node:net'
 import type { Cluster, Redis } from 'ioredis'
 
 const ASKED_EVERY_MS = 500
+const SLOTS_MS_MAX = 1000
+/** Of ioredis. */
+const CONNECT_MS_MAX = 10_000
+
+/** ioredis says so of a connection that was lost, and sends again what waited for it, as soon as it knows where to. */
+export const CLOSED = 'Connection is closed.'
 
 /** As ioredis's client has it; the type keeps it from us. */
 interface Asking {
@@ -22,7 +29,7 @@ interface Asking {
   getInfoFromNode(node: Redis | undefined, told: (error?: Error | null) => void): void
 }
 
-const PASSED_OVER = new Error('this node of the Redis Cluster is lost')
+const PASSED_OVER = new Error(CLOSED)
 
 /** Returns whether it tells nothing new: the node has been told to be lost. */
 export function isPassedOver(error: Error): boolean {
@@ -33,12 +40,15 @@ export function isPassedOver(error: Error): boolean {
 export function leaveLostNodes(cluster: Cluster): void {
   const asking = cluster as unknown as Asking
   const ask = asking.getInfoFromNode.bind(cluster)
-  /** By place. */
-  const lost = new Set<string>()
+  /** By place: since when. */
+  const lost = new Map<string, number>()
+  const { connectTimeout = CONNECT_MS_MAX } = cluster.options.redisOptions ?? {}
+  const lostMs = 2 * (connectTimeout + SLOTS_MS_MAX)
+  const isLost = (place: string) => lost.has(place) && lost.get(place)! > performance.now() - lostMs
   let timer: NodeJS.Timeout | undefined
 
   const hasLostMaster = () =>
-    lost.size > 0 && cluster.slots.some((nodes) => nodes?.[0] !== undefined && lost.has(nodes[0]))
+    lost.size > 0 && cluster.slots.some((nodes) => nodes?.[0] !== undefined && isLost(nodes[0]))
   const lookLater = () => {
     if (timer || cluster.status !== 'ready' || !hasLostMaster()) return
     timer = setTimeout(() => {
@@ -49,7 +59,8 @@ export function leaveLostNodes(cluster: Cluster): void {
 
   cluster.on('node error', (error: Error, place: string) => {
     if (isPassedOver(error)) return
-    lost.add(place)
+    for (const old of lost.keys()) if (!isLost(old)) lost.delete(old)
+    lost.set(place, performance.now())
     lookLater()
   })
   cluster.on('ready', lookLater)
@@ -59,12 +70,12 @@ export function leaveLostNodes(cluster: Cluster): void {
     const disconnect = node.disconnect.bind(node)
     node.disconnect = (reconnect = false) => {
       disconnect(reconnect)
-      if (!reconnect && lost.has(place)) (node as unknown as { readonly stream?: Socket }).stream?.destroy()
+      if (!reconnect && isLost(place)) (node as unknown as { readonly stream?: Socket }).stream?.destroy()
     }
   })
   asking.getInfoFromNode = (node, told) => {
     const place = node && placeOf(node)
-    if (place && lost.has(place) && cluster.nodes().some((other) => !lost.has(placeOf(other))))
+    if (place && isLost(place) && cluster.nodes().some((other) => !isLost(placeOf(other))))
       return told(PASSED_OVER)
     ask(node, (error) => {
       if (place && !error) lost.delete(place)

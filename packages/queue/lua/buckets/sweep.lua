@@ -3,7 +3,7 @@
 -- Input    tellRest; ARGV[2] worker, [3] least time between two sweeps of any workers (ms), [4] a job may be owed for so long: it takes time
 --          to add it (ms)
 -- Output   {1 when it was this worker, workers, turns that wait in BullMQ, requests, woken, unserved}: woken: those whose job is owed
---          to BullMQ, as its adder died or Redis lost it; unserved: turns that wait of units that no worker has
+--          to BullMQ, as its adder died or Redis lost it; unserved: turns that wait of units that no worker has, and all that a lost one had
 local KNOWN_MS, SEEN_MS, LATE_MS, FAR_MS, sweeper, least, owed = 86400000, 30000, 1000, 30000, arg(), number(), number()
 local sweptAt, queued, later, leased = unpack(redis.call('HMGET', KEYS[2], 'sweptAt', 'waiting', 'delayed', 'leased'))
 local present = redis.call('PUBSUB', 'NUMSUB', KEYS[1] .. ':sweeps')[2]

@@ -26,15 +26,15 @@ const PARTS: readonly (readonly [pattern: RegExp, part: string | undefined])[] =
   [/^\(idle\)|^\(root\)|internal\/modules|internal\/process\/pre_execution/, undefined],
   [/^\(garbage collector\)/, 'garbage collection'],
   [
-    /packages\/core\/src\/(url|known|fingerprint|request)/,
+    /packages\/(url\/|core\/src\/(fingerprints|requests))/,
     'URLs: join, safe and canonical form, fingerprint, request',
   ],
-  [/packages\/spider\/src\/(selectors|link)/, 'links: reading the page for them'],
+  [/packages\/(selectors\/|spider\/src\/scraping\/link)/, 'links: reading the page for them'],
   [/packages\/downloader|node_modules\/undici|internal\/deps\/undici/, 'fetch: undici and middlewares'],
-  [/packages\/dupefilter/, 'dupefilter'],
+  [/packages\/(dupefilter|scheduler)/, 'dupefilter and scheduler'],
   [/packages\/queue|node_modules\/bullmq/, 'queue'],
   [/node_modules\/(@?ioredis|redis-)/, 'Redis client: ioredis, for queue and dupefilter'],
-  [/packages\//, 'engine, callback, scheduler'],
+  [/packages\//, 'engine, callback, items'],
 ]
 const REST = 'Node itself: sockets, timers, promises'
 

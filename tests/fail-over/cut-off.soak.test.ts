@@ -2,7 +2,7 @@
  * The master of a crawl's Redis, or of its filter alone, is killed, stopped, or cut off with a worker on its side, in mid-crawl.
  *
  * Ports are cut in network namespaces of this file's own, five at a time, in which it runs itself once more: needs root, `unshare`, `ip` and
- * `iptables`. A selection of topologies, queue modes, filters and faults in which each pair of them is there, `CUT_OFF_ROUNDS` times (20, forty minutes).
+ * `iptables`. A selection of topologies, queue modes, filters and faults in which each pair of them is there, `CUT_OFF_ROUNDS` times (20, seventy minutes).
  */
 
 import { spawn, spawnSync } from 'node:child_process'

@@ -40,7 +40,7 @@ export function isPassedOver(error: Error): boolean {
 export function leaveLostNodes(cluster: Cluster): void {
   const asking = cluster as unknown as Asking
   const ask = asking.getInfoFromNode.bind(cluster)
-  /** By place: since when. */
+  /** By place: when a connection to it, or a question, failed last. */
   const lost = new Map<string, number>()
   const { connectTimeout = CONNECT_MS_MAX } = cluster.options.redisOptions ?? {}
   const lostMs = 2 * (connectTimeout + SLOTS_MS_MAX)

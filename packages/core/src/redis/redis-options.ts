@@ -157,7 +157,7 @@ function finished(
   const all = settings.getDict('REDIS_PARAMS')
   const readFrom = Object.keys(url.params).length > 0 ? `${setting} (or REDIS_PARAMS)` : 'REDIS_PARAMS'
   const { others, times, tls, sentinel } = readRedisParams({ ...all, ...url.params }, readFrom, url.isTls)
-  const isElsewhere = named.nodes !== undefined || named.sentinels !== undefined
+  const isElsewhere = namesSpares(named)
   const { sentinels, name, ...server } = others
   const hasSpares = isElsewhere || sentinels !== undefined
   const options: RedisOptions = {

@@ -1,6 +1,6 @@
 /**
  * What a run of the tests came to, for the last lines of `.ci/run`: each test that was tried again or failed with its file, its name and the
- * first line of its error. Then how many passed and how many failed.
+ * what its error says, without the stack. Then how many passed and how many failed.
  *
  *     node scripts/failed-tests.ts <report of vitest's reporter `json`>
  */
@@ -22,9 +22,11 @@ interface Report {
   }[]
 }
 
-/** So that one line of a log shows it. */
-const LINE_CHARS_MAX = 1000
-const firstLine = (text: string) => text.split('\n', 1)[0]!.slice(0, LINE_CHARS_MAX)
+/** So that the end of a log shows all of them. */
+const ERROR_CHARS_MAX = 2000
+const STACK = /^ +at .*/ms
+const saidBy = (error: string) =>
+  error.replace(STACK, '').trim().slice(0, ERROR_CHARS_MAX).replaceAll('\n', '\n  ')
 
 function linesOf({ testResults = [] }: Report): string[] {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
@@ -33,10 +35,10 @@ function linesOf({ testResults = [] }: Report): string[] {
       const why = failureMessages?.[0]
       // What has passed and has failure messages had failed at first.
       const word = status === 'failed' ? 'FAILED' : status === 'passed' && why ? 'RETRIED' : undefined
-      return word ? [`${word}: ${file}: ${fullName}\n  ${firstLine(why ?? '')}`] : []
+      return word ? [`${word}: ${file}: ${fullName}\n  ${saidBy(why ?? '')}`] : []
     })
     const hasFailed = assertionResults.some(({ status }) => status === 'failed')
-    return status === 'failed' && !hasFailed ? [...tests, `FAILED: ${file}\n  ${firstLine(message)}`] : tests
+    return status === 'failed' && !hasFailed ? [...tests, `FAILED: ${file}\n  ${saidBy(message)}`] : tests
   })
 }
 

@@ -55,9 +55,10 @@ test.concurrent('--stay: a worker with nothing left to do stays until it is stop
   const worker = folder.worker('a', '--stay')
   await web.waitForHits(web.linked().size, 60_000)
   const idle = folder.worker('b', '--stay')
-  await idle.waitForOutput(/note: crawl/, 60_000)
-  const seen = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
-  expect(seen).toMatchObject({ state: 'running', counts: { waiting: 0, delayed: 0, leased: 0 } })
+  const look = async () => JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+  // It says what it is going to do before it joins, and one that joined after a stop would go on.
+  await expect.poll(async () => (await look()).workers.length).toBe(2)
+  expect(await look()).toMatchObject({ state: 'running', counts: { waiting: 0, delayed: 0, leased: 0 } })
   expect((await folder.run('stop', 'pages')).code).toBe(0)
   for (const { code, stderr } of await Promise.all([worker.exited, idle.exited])) {
     expect(code, stderr).toBe(0)

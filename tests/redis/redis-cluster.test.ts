@@ -74,15 +74,16 @@ test.concurrent('commands look at the crawl and tell it something, and clear lea
   const project = settings({ CRAWL_ID: 'told' })
   await using folder = await ClusterFolder.of(web, project, SEEDED_PAGES_FILE)
   const worker = folder.worker('a')
-  await worker.waitForOutput(/note: crawl/)
-  for (const words of [
-    ['pause', 'pages'],
-    ['seed', 'pages', 'http://a.test/'],
-    ['stop', 'pages'],
-  ]) {
+  const tell = async (...words: string[]) => {
     const { code, stderr } = await folder.run(...words)
     expect(code, `${words.join(' ')}\n${stderr}`).toBe(0)
   }
+  await tell('seed', 'pages', web.seeds[0]!)
+  // The crawl runs: a worker says what it is going to do before it joins.
+  await web.waitForHits(1)
+  await tell('pause', 'pages')
+  await tell('seed', 'pages', 'http://a.test/')
+  await tell('stop', 'pages')
   expect((await worker.exited).code).toBe(0)
   const { stdout } = await folder.run('status', 'pages', '--json')
   expect(JSON.parse(stdout)).toMatchObject({ state: 'stopped' })

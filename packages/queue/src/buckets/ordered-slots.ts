@@ -2,7 +2,7 @@ import type { HostOrder, HostOrders, HostPace } from '@webloom/core'
 import type { FrontierMachine, FrontierMachineOptions } from '../frontier/frontier-machine.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BOOST, newPauseMs, OrderedHosts } from '../politeness/ordered-hosts.ts'
-import { ownDelays } from '../politeness/own-delays.ts'
+import { fewestAtOnce, type OwnDelaysOptions, ownDelays } from '../politeness/own-delays.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { TurnJobs } from './turn-jobs.ts'
@@ -22,6 +22,7 @@ export class OrderedSlots {
   readonly #told = new Map<string, HostOrder>()
   /** By bucket: slots with a longer delay than others. Absent until it is asked for. */
   #delays: ReturnType<typeof ownDelays> | undefined
+  #fewest: ReturnType<typeof fewestAtOnce> | undefined
 
   /**
    * @param named slots whose pace is their own: those that DOWNLOAD_SLOTS names
@@ -34,8 +35,12 @@ export class OrderedSlots {
   }
 
   /** What a machine asks of slots. */
-  get forMachine(): Pick<FrontierMachineOptions, 'pace' | 'boostOf' | 'usualPace' | 'bucketOf' | 'buckets'> {
+  get forMachine(): Pick<
+    FrontierMachineOptions,
+    'pace' | 'boostOf' | 'usualPace' | 'bucketOf' | 'buckets' | 'mostOf'
+  > {
     return {
+      mostOf: (bucket) => this.#mostOf(bucket),
       pace: (slot) => this.pace(slot),
       boostOf: (slot) => this.boostOf(slot),
       usualPace: this.pace(NAMED_BY_NOBODY),
@@ -59,14 +64,14 @@ export class OrderedSlots {
 
   /** Slots of a bucket that have a longer delay, each with its own. */
   ownDelaysOf(unit: string): ReadonlyMap<string, number> | undefined {
-    this.#delays ??= this.#ownDelays()
+    this.#delays ??= ownDelays(this.#owns())
     return this.#delays.get(unit)
   }
 
   /** Takes the orders that there are now: slots that this worker holds go by them from here on. */
   take(orders: HostOrders, machine: FrontierMachine): void {
     const changed = this.#ordered.take(orders)
-    this.#delays = undefined
+    this.#delays = this.#fewest = undefined
     for (const [slot, before] of changed)
       machine.requests.ordered(slotKey(slot), newPauseMs(before, orders.get(slot)), performance.now())
   }
@@ -82,13 +87,18 @@ export class OrderedSlots {
     }
   }
 
-  #ownDelays(): ReturnType<typeof ownDelays> {
-    return ownDelays({
+  #mostOf(bucket: string): number {
+    this.#fewest ??= fewestAtOnce(this.#owns())
+    return this.#fewest.get(bucket) ?? Number.POSITIVE_INFINITY
+  }
+
+  #owns(): OwnDelaysOptions {
+    return {
       named: [...this.#named, ...this.#ordered.paced],
       pace: (slot) => this.pace(slot),
       usualPace: this.#paceOf(NAMED_BY_NOBODY),
       bucketOf: (slot) => this.#bucketOf(slot),
-    })
+    }
   }
 
   #bucketOf(slot: string): string {

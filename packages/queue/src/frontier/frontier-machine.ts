@@ -42,6 +42,8 @@ export interface FrontierMachineOptions extends LeaseEvents {
   readonly boostOf?: (slot: string) => number
   /** The pace of slots that no setting names. */
   readonly usualPace: HostPace
+  /** How many requests of each slot of a bucket may come before it is known which slot it is. Default: as `usualPace` has it. */
+  readonly mostOf?: (bucket: string) => number
   /** The bucket of a slot, as a unit's name. */
   readonly bucketOf: (slot: string) => string
   /** Returns how many units there are when no slot is hot. */
@@ -113,15 +115,14 @@ export class FrontierMachine {
     return false
   }
 
-  /** True when Redis has something that may be taken now. */
+  /** True when Redis has something that may be taken now, and there is room for it. */
   get hasSources(): boolean {
-    return this.#schedule.sources.size > 0
+    return this.#schedule.sources.size > 0 && !this.requests.isFull
   }
 
   /** True when more is wanted than can go, can be taken, or is on its way here. */
   isHungry(demand: number): boolean {
-    let has = this.#asking
-    for (const slot of this.#schedule.going) has += slot.going
+    let has = this.#asking + this.#schedule.goingCount
     for (const source of this.#schedule.sources) has += source.offered
     return demand > has
   }
@@ -211,6 +212,7 @@ export class FrontierMachine {
       lanesOf: (slot) => this.#others.lanesOf(slot),
       place: (slot) => this.#schedule.place(slot, nowMs),
       usualPace: this.#options.usualPace,
+      mostOf: this.#options.mostOf ?? (() => Number.POSITIVE_INFINITY),
       lingerMs: this.#options.times.lingerMs,
     })
     this.#asking = message?.asks ?? 0

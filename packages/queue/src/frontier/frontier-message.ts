@@ -91,6 +91,7 @@ export interface Composing {
   readonly lanesMax: (slot: HeldSlot) => number
   readonly place: (slot: HeldSlot) => void
   readonly usualPace: HostPace
+  readonly mostOf: (bucket: string) => number
   readonly lingerMs: number
 }
 
@@ -317,7 +318,7 @@ function takeReady(
     return asked.each
   }
   asked.slots = Math.min(turn.ready, wanted, MAX_SLOTS_PER_BUCKET)
-  asked.each = eachOf(composing.usualPace, wanted / asked.slots)
+  asked.each = Math.min(eachOf(composing.usualPace, wanted / asked.slots), composing.mostOf(turn.job.unit))
   return asked.slots
 }
 

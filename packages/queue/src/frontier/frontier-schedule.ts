@@ -29,6 +29,13 @@ export class FrontierSchedule {
     this.#others = others
   }
 
+  /** How many requests may go now. */
+  get goingCount(): number {
+    let count = 0
+    for (const slot of this.going) count += slot.going
+    return count
+  }
+
   /** When something may go, or be taken, that may not now; infinity: nothing. */
   get wakeAtMs(): number {
     return this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY

@@ -46,11 +46,17 @@ export class HeldRequests {
 
   /** Returns how many more may come, with so many that would be handed out at once, and so many more that may lie ready. */
   room(demand: number, stock: number): { demand: number; stock: number; bytes: number } {
+    const most = AHEAD_REQUESTS_MAX - this.#lying
     return {
-      demand: Math.max(0, demand - this.#lying),
-      stock: Math.min(stock, AHEAD_REQUESTS_MAX - this.#lying),
+      demand: Math.max(0, Math.min(demand - this.#schedule.goingCount, most)),
+      stock: Math.min(stock, most),
       bytes: Math.max(0, AHEAD_BYTES_MAX - this.#bytes),
     }
+  }
+
+  /** Whether as many lie here as may, or as many bytes of them. */
+  get isFull(): boolean {
+    return this.#lying >= AHEAD_REQUESTS_MAX || this.#bytes >= AHEAD_BYTES_MAX
   }
 
   /** Takes up to so many requests that go now, the most urgent first. */

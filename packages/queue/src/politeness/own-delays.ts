@@ -1,5 +1,5 @@
 /**
- * Which slots may be asked less often than those of their bucket that no setting names. Redis is told the usual delay with each
+ * Which slots may be asked less often, or for less at once, than those of their bucket that no setting names. Redis is told the usual delay with each
  * turn, and what was learned of a slot is in its record; when a worker is lost, a delay of DOWNLOAD_SLOTS is known to neither.
  */
 
@@ -29,6 +29,21 @@ export function ownDelays({
     const bucket = bucketOf(slot)
     const delays = buckets.get(bucket) ?? new Map<string, number>()
     buckets.set(bucket, delays.set(slot, Math.ceil(delayMs)))
+  }
+  return buckets
+}
+
+/**
+ * Returns by bucket how many requests a slot may have at once of which one with a pace of its own may turn out to be: before it is taken
+ * nobody knows which slot is next. What comes beyond that would lie at its worker, and wait for the others of its slot.
+ */
+export function fewestAtOnce({ named, pace, bucketOf }: OwnDelaysOptions): ReadonlyMap<string, number> {
+  const buckets = new Map<string, number>()
+  for (const name of named) {
+    const { delayMs, concurrency } = pace(name)
+    const most = delayMs > 0 ? 1 : concurrency > 0 ? concurrency : Number.POSITIVE_INFINITY
+    const bucket = bucketOf(slotKey(name))
+    buckets.set(bucket, Math.min(most, buckets.get(bucket) ?? most))
   }
   return buckets
 }

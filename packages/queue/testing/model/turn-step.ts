@@ -186,7 +186,12 @@ export class TurnStep extends SlotsStep {
         } else if (asked.bytes <= 0) this.stand(line, line.priority)
         else {
           left--
-          this.#took(taken, asked, line, this.takeOff(line, asked.each))
+          this.#took(
+            taken,
+            asked,
+            line,
+            this.takeOff(line, this.recordOf(line.slot).floor > 0 ? 1 : asked.each),
+          )
         }
       }
       if (lines.length === 0) passed++

@@ -96,7 +96,8 @@ local function takeReady(turn, taken, asked)
         stand(line, line.priority)
       else
         left = left - 1
-        took(taken, asked, line, takeOff(line, asked.each))
+        -- Its worker does not know of a delay that was learned.
+        took(taken, asked, line, takeOff(line, recordOf(line.slot).floor > 0 and 1 or asked.each))
       end
     end
     passed = passed + (#lines == 0 and 1 or 0)

@@ -1,0 +1,86 @@
+/** A host that may be asked for little at a time takes no places that others could have. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type HostPace, type Lease, Request } from '@webloom/core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CrawlBench } from '../../testing/crawl-bench.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { BucketQueue } from './bucket-queue.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+/** As CONCURRENT_REQUESTS. */
+const PLACES = 8
+const SLOW = 'slow.test'
+const OTHERS = 40
+const LEARNED_MS = 500
+/** What waits longer than this has waited for the slow host. */
+const WAIT_MS_MAX = 2000
+
+const page = (host: string, n: number) => ({
+  id: `${host}/${n}`,
+  request: new Request(`http://${host}/${n}`),
+})
+const ofSlow = Array.from({ length: OTHERS }, (_, n) => page(SLOW, n))
+const ofOthers = Array.from({ length: OTHERS }, (_, n) => page(`h${n}.test`, 0))
+
+async function opened(keys: CrawlRedisKeys, own: Partial<HostPace> = {}): Promise<BucketQueue> {
+  const usual = { delayMs: 0, concurrency: 0, randomize: false }
+  const queue = new BucketQueue({
+    redis: bench.connect(),
+    keys,
+    workerId: bench.nextWorker(),
+    hosts: { named: [SLOW], pace: (slot) => (slot === SLOW ? { ...usual, ...own } : usual) },
+  })
+  await queue.open()
+  return queue
+}
+
+/** Fetches what comes, and keeps what is of the slow host in hand. Returns the others in the order in which they came. */
+async function fetchedBeside(queue: BucketQueue): Promise<string[]> {
+  const kept: Lease[] = []
+  const ids: string[] = []
+  while (ids.length < OTHERS) {
+    const leases = await queue.lease(PLACES - kept.length, AbortSignal.timeout(WAIT_MS_MAX))
+    if (leases.length === 0) break
+    for (const lease of leases) lease.started()
+    const others = leases.filter(({ id }) => !id.startsWith(SLOW))
+    kept.push(...leases.filter((lease) => !others.includes(lease)))
+    ids.push(...others.map(({ id }) => id))
+    await Promise.all(others.map((lease) => queue.commit(lease)))
+  }
+  return ids
+}
+
+const OWN: readonly [what: string, own: Partial<HostPace>][] = [
+  ['one request at once', { concurrency: 1 }],
+  ['a delay', { delayMs: 60_000 }],
+]
+
+test.each(OWN)(
+  'while a host with %s by DOWNLOAD_SLOTS is asked, all other places are for others',
+  async (_what, own) => {
+    const queue = await opened(bench.nextKeys(), own)
+    await queue.push([...ofSlow, ...ofOthers], 'o')
+    expect(new Set(await fetchedBeside(queue))).toEqual(new Set(ofOthers.map(({ id }) => id)))
+    await queue.close()
+  },
+)
+
+test('so it is with a host of which a worker before has learned a delay', async () => {
+  const keys = bench.nextKeys()
+  const first = await opened(keys)
+  await first.push(ofSlow.slice(0, 1), 'o')
+  const [lease] = await first.lease(1)
+  lease!.started()
+  await first.commit(lease!, { host: { delayMs: LEARNED_MS } })
+  await first.close()
+  // Waits: until the host may be asked again, so that what is taken of it does not come before its time.
+  await sleep(LEARNED_MS)
+  const second = await opened(keys)
+  await second.push([...ofSlow.slice(1), ...ofOthers], 'p')
+  expect(new Set(await fetchedBeside(second))).toEqual(new Set(ofOthers.map(({ id }) => id)))
+  await second.close()
+})

@@ -142,7 +142,7 @@ export class FrontierAnswers {
       slot.out.delete(lease)
     }
     this.#endings.done(ending)
-    this.#states.arrived(ended.placed, nowMs)
+    this.#states.arrived(ended.placed, nowMs, { isAnswer: true })
     this.#schedule.place(slot, nowMs)
   }
 }

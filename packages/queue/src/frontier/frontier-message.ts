@@ -135,6 +135,7 @@ function endingsNow({ endings, isFull, rest }: Composing): Ending[] {
 function draftOf(turn: HeldTurn, drafts: Map<HeldTurn, Draft>): Draft {
   const known = drafts.get(turn)
   if (known) return known
+  turn.asked()
   const { unit, lane, generation } = turn.job
   const asked = {
     more: [],

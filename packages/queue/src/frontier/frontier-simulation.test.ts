@@ -69,6 +69,9 @@ const TWICE =
 const SLOW =
   'a slot of DOWNLOAD_SLOTS was asked before its delay was over: the next holder knew only the usual one'
 
+const OVERTAKEN =
+  'a nudge overtook the answer that Redis had given before it: its bucket rested for five seconds with pages waiting'
+
 /** Seeds that have found something, with what that was. */
 const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?: number][] = [
   [79, 'nothing goes wrong', UNTOLD],
@@ -77,6 +80,7 @@ const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?:
   [100, 'workers are killed', ROUSED, 400],
   [11, 'nothing goes wrong', TWICE, 600],
   [49, 'Redis comes back older', SLOW],
+  [148, 'nothing goes wrong', OVERTAKEN],
 ]
 /** Others that have found the same. */
 const FOUND_TOO: typeof FOUND = [
@@ -88,6 +92,8 @@ const FOUND_TOO: typeof FOUND = [
   [24, 'workers are killed', SLOW],
   [74, 'workers are killed', SLOW],
   [80, 'workers are killed', SLOW],
+  [181, 'nothing goes wrong', OVERTAKEN],
+  [229, 'nothing goes wrong', OVERTAKEN],
 ]
 
 test.each(inFull([...FOUND, ...FOUND_TOO], [...FOUND]))(

@@ -41,6 +41,8 @@ export class HeldTurn {
   asksAtMs = Number.POSITIVE_INFINITY
   /** When what is ready may go: it may be taken ahead. */
   readyAtMs = 0
+  /** Priority of what has come since the last message about the turn was sent: its answer may not know of that. */
+  #cameSince: number | undefined
   /** Name of the take that is under way; the same one again when no reply came. */
   batch: number | undefined
   /** Since when nothing more is taken: the turn is left as soon as it holds nothing. */
@@ -98,6 +100,12 @@ export class HeldTurn {
     this.ready = head === undefined ? 0 : Math.max(1, ready)
     this.dueAtMs = dueInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueInMs
     this.readyAtMs = 0
+    if (this.#cameSince !== undefined) this.arrived(this.#cameSince)
+  }
+
+  /** A message about the turn goes: its answer tells of all that is known to have come until now. */
+  asked(): void {
+    this.#cameSince = undefined
   }
 
   /** What had to wait may be taken. */
@@ -114,6 +122,12 @@ export class HeldTurn {
   served(): void {
     this.isServed = true
     this.readySinceMs = undefined
+  }
+
+  /** Called when something has come to the unit by another way than the last message: that one's answer may be older, and come later. */
+  came(priority: number): void {
+    this.#cameSince = Math.max(priority, this.#cameSince ?? priority)
+    this.arrived(priority)
   }
 
   /** Called when something has come to the unit. */
@@ -184,7 +198,9 @@ export class HeldSlot extends SlotPace {
   get going(): number {
     if (this.isPaced) return 1
     const { concurrency } = this.pace
-    return concurrency > 0 ? Math.min(this.queue.length, concurrency - this.out.size) : this.queue.length
+    return concurrency > 0
+      ? Math.max(0, Math.min(this.queue.length, concurrency - this.out.size))
+      : this.queue.length
   }
 
   /** How many of those that wait behind may come. */

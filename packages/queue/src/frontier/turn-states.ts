@@ -15,6 +15,8 @@ export interface TurnStatesOptions {
   readonly effects: Effect[]
 }
 
+type Arrival = Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>
+
 /**
  * What becomes of turns.
  *
@@ -45,6 +47,8 @@ export class TurnStates {
     const turn = new HeldTurn(job, holder, nowMs)
     this.#turns.add(turn)
     this.heard(turn, unitStatus, nowMs)
+    // What has come since is told only to a holder that a message has found to have nothing.
+    if (unitStatus.head === undefined) turn.arrived(0)
     if (this.#isClosing) this.leave(turn, nowMs)
     this.#schedule.placeTurn(turn, nowMs)
     return turn
@@ -112,8 +116,13 @@ export class TurnStates {
     }
   }
 
-  /** Requests have come to lines, by this worker's own commands. */
-  arrived(placed: Iterable<Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>>, nowMs: number): void {
+  /**
+   * Requests have come to lines, by this worker's own commands.
+   *
+   * @param isAnswer the answer to a message that brought them, and tells of its turns as they are with these. Any other command may have
+   *   been done after a message of which the answer is still to come
+   */
+  arrived(placed: Iterable<Arrival>, nowMs: number, { isAnswer = false } = {}): void {
     for (const { place, bucket, slot, priority } of placed) {
       if (place !== 'end' && place !== 'again' && place !== 'head') continue
       const hot = this.#turns.of(slot)
@@ -126,7 +135,8 @@ export class TurnStates {
         this.#schedule.place(held, nowMs)
         if (!hot) continue
       }
-      turn.arrived(priority)
+      if (isAnswer) turn.arrived(priority)
+      else turn.came(priority)
       this.#schedule.placeTurn(turn, nowMs)
     }
   }
@@ -135,7 +145,7 @@ export class TurnStates {
   nudged(unit: string, priority: number, nowMs: number): void {
     const turn = this.#turns.of(unit)
     if (!turn) return
-    turn.arrived(priority)
+    turn.came(priority)
     this.#schedule.placeTurn(turn, nowMs)
   }
 

@@ -46,7 +46,7 @@ const NEEDED: readonly [
 ][] = [
   ['retention', 3, /is lost/, { pages: 80, trouble: TROUBLE }],
   ['epochs', 3, /is lost/, { pages: 80, trouble: TROUBLE }],
-  ['ids', 7, /is committed twice/, { pages: 80, trouble: TROUBLE }],
+  ['ids', 5, /is committed twice/, { pages: 80, trouble: TROUBLE }],
   ['looks', 3, /the crawl does not end/, { pages: 40, trouble: TROUBLE }],
   ['pairs', 9, /ends early/, { pages: 80, trouble: TROUBLE }],
   ['second round', 35, /ends early/, { pages: 20, trouble: FALLING }],

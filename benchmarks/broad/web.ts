@@ -2,6 +2,7 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Visits, VisitsQuestion, WebPlan } from './web-child.ts'
 
@@ -13,8 +14,14 @@ export interface BroadWeb {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function serveBroadWeb(plan: WebPlan): Promise<BroadWeb> {
+export interface ServingOptions {
+  /** The site goes before all others on this machine's cores, where the system allows it. */
+  readonly goesFirst: boolean
+}
+
+export async function serveBroadWeb(plan: WebPlan, { goesFirst }: ServingOptions): Promise<BroadWeb> {
   const child = fork(join(import.meta.dirname, 'web-child.ts'))
+  if (goesFirst) goFirst(child.pid!)
   const exited = once(child, 'exit')
   const ask = async (message: WebPlan | VisitsQuestion): Promise<unknown> => {
     const answered = once(child, 'message')
@@ -31,5 +38,13 @@ export async function serveBroadWeb(plan: WebPlan): Promise<BroadWeb> {
       child.kill('SIGKILL')
       await exited
     },
+  }
+}
+
+function goFirst(pid: number): void {
+  try {
+    setPriority(pid, -10)
+  } catch {
+    // Only root may.
   }
 }

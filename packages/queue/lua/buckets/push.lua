@@ -20,21 +20,28 @@ hear(command)
 if to and cursor < from then
   return -1
 end
-local noted = KEYS[8] .. ':' .. owner
-for _ = 1, number() do
-  local place, bucket, slot, priority, texts = arg(), arg(), arg(), arg(), {}
+local noted, groups, paced = KEYS[8] .. ':' .. owner, {}, {}
+for g = 1, number() do
+  local group = { place = arg(), bucket = arg(), slot = arg(), priority = arg(), texts = {} }
   for _ = 1, number() do
     local id, text = arg(), arg()
     local isBefore = to and tonumber(id) < cursor or isNoting and redis.call('SADD', noted, id) == 0
     if not isBefore then
-      texts[#texts + 1] = text
+      group.texts[#group.texts + 1] = text
     end
   end
-  if place == 'doubt' then
-    moved.delayed = moved.delayed + setAside(KEYS[6], texts)
-  elseif #texts > 0 then
-    append(bucket, slot, priority, texts)
-    added = added + #texts
+  groups[g] = group
+  if group.place ~= 'doubt' and #group.texts > 0 and unitOf(group.bucket).paced then
+    paced[#paced + 1] = group.slot
+  end
+end
+recordsOf(paced)
+for _, group in ipairs(groups) do
+  if group.place == 'doubt' then
+    moved.delayed = moved.delayed + setAside(KEYS[6], group.texts)
+  elseif #group.texts > 0 then
+    append(group.bucket, group.slot, group.priority, group.texts)
+    added = added + #group.texts
   end
 end
 if isNoting then

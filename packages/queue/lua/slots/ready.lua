@@ -6,8 +6,9 @@
 --          headOfBucket(unit): priority of what goes next, nil when no slot is ready
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list
 --          begins(line, priority): it was none before: ready, or later when that is known
---          wait(line, dueMs): later; joinLater(unit, ahead): those whose time comes within so many ms are ready
--- Output   joinLater → when the next one's time comes (ms), nil when there is none
+--          wait(line, dueMs): later; joinLater(unit, ahead, most): those whose time comes within so many ms are ready. Where no other is, the
+--          first of them, at most so many, are given as nextReady would give them: none of them was in its list
+-- Output   joinLater → when the next one's time comes (ms), nil when there is none; the lines that it gives
 local MAX_LATER_PER_CALL = 100
 -- What most lines of a script are, the next one is likely to be.
 local areNew = true
@@ -41,8 +42,11 @@ local function wait(line, dueMs)
   end
 end
 
-local function begins(line, priority)
-  local goesAt = unitOf(line.bucket).paced and mayGoAt(recordOf(line.slot)) or 0
+local function goesAtOf(bucket, slot)
+  return unitOf(bucket).paced and mayGoAt(recordOf(slot)) or 0
+end
+
+local function begins(line, priority, goesAt)
   if goesAt > now then
     wait(line, goesAt)
   else
@@ -53,7 +57,7 @@ end
 -- What its state is stays; something has come to it.
 local function grown(line, priority)
   if not line.state then
-    begins(line, priority)
+    begins(line, priority, goesAtOf(line.bucket, line.slot))
   elseif line.state == 'r' and tonumber(priority) > tonumber(line.priority) then
     stand(line, priority)
   else
@@ -68,10 +72,11 @@ local function append(bucket, slot, priority, texts)
   local line, text = longLines[slot], texts[1]
   -- Where slots are new nothing is read.
   if not line and areNew and #texts == 1 and #text <= LINE_BYTES_MAX then
-    local value = 'r' .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
+    local goesAt = goesAtOf(bucket, slot)
+    local value = (goesAt > now and 'l' or 'r') .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
     if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
       moved.waiting = moved.waiting + 1
-      return begins({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority)
+      return begins({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority, goesAt)
     end
   end
   line = line or lineOf(bucket, slot)
@@ -122,21 +127,35 @@ local function nextReady(unit, most)
   return lines, true
 end
 
-local function joinLater(unit, ahead)
-  local first = tonumber(unit.later)
+local function joinLater(unit, ahead, most)
+  local first, given = tonumber(unit.later), {}
   if not first or first > now + ahead then
-    return first
+    return first, given
   end
-  local later = key('later', unit.name)
+  local later, lines = key('later', unit.name), {}
   local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now + ahead), 'LIMIT', 0, MAX_LATER_PER_CALL)
-  for _, slot in ipairs(due) do
-    redis.call('ZREM', later, slot)
-    local line = lineOf(unit.name, slot)
-    if line.state == 'l' then
-      stand(line, headOf(line))
+  if #due > 0 then
+    redis.call('ZREM', later, unpack(due))
+    for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(due))) do
+      local line = value and lineOf(unit.name, due[i], value)
+      if line and line.state == 'l' then
+        lines[#lines + 1] = line
+      end
+    end
+  end
+  local mayGive = #lines > 0 and (most or 0) > 0 and order ~= 'lifo' and not headOfBucket(unit)
+  for _, line in ipairs(lines) do
+    line.priority = headOf(line)
+    mayGive = mayGive and line.priority == '0'
+  end
+  for i, line in ipairs(lines) do
+    if mayGive and i <= most then
+      given[i] = line
+    else
+      stand(line, line.priority)
     end
   end
   first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
   set(unit, 'later', first and whole(first) or nil)
-  return first
+  return first, given
 end

@@ -75,13 +75,17 @@ end
 
 local function takeReady(turn, taken, asked)
   joinLate(turn.unit)
-  joinLater(turn.unit, asked.ahead)
-  local passed, left = 0, asked.slots
+  local passed, left = 0, asked.bytes > 0 and asked.slots or 0
+  local _, due = joinLater(turn.unit, asked.ahead, left)
   while left > 0 and passed < MAX_PASSED_PER_TAKE and asked.bytes > 0 do
-    local lines, mayBeMore = nextReady(turn.unit, left)
+    local lines, mayBeMore = due, #due > 0
+    if not mayBeMore then
+      lines, mayBeMore = nextReady(turn.unit, left)
+    end
     if not mayBeMore then
       return
     end
+    due = {}
     local slots = {}
     for i, line in ipairs(lines) do
       slots[i] = line.slot

@@ -1,5 +1,5 @@
 /**
- * What a run of the tests came to, for the last lines of `.ci/run`: each test that was tried again or failed with its file, its name and the
+ * What a run of the tests came to, for the last lines of `.ci/run`: each test that was tried again or failed with its file, its name and
  * what its error says, without the stack. Then how many passed and how many failed.
  *
  *     node scripts/failed-tests.ts <report of vitest's reporter `json`>
@@ -24,9 +24,9 @@ interface Report {
 
 /** So that the end of a log shows all of them. */
 const ERROR_CHARS_MAX = 2000
-const STACK = /^ +at .*/ms
+const STACK_LINES = /^ +at .*\n?/gm
 const saidBy = (error: string) =>
-  error.replace(STACK, '').trim().slice(0, ERROR_CHARS_MAX).replaceAll('\n', '\n  ')
+  error.replace(STACK_LINES, '').trim().slice(0, ERROR_CHARS_MAX).replaceAll('\n', '\n  ')
 
 function linesOf({ testResults = [] }: Report): string[] {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {

@@ -41,7 +41,7 @@ export async function measureRow(row: Row, checkout: string): Promise<Figures> {
   await using filterRedis = await startRedis()
   await using names = row.isNamed ? await startNameServer() : null
   const { isTls = false, isNamed = false } = row
-  // A site that gets no core sees a request late and the next one in time: too close. Servers elsewhere have cores of their own.
+  // A site that waits for a core sees one request late and the next in time, and the gap looks too short. Real servers have cores of their own.
   const goesFirst = row.delaySeconds !== undefined
   await using web = await serveBroadWeb({ ...row, isTls, isNamed }, { goesFirst })
   const address: WebAddress = { port: web.port, isTls, isNamed }

@@ -45,6 +45,6 @@ function goFirst(pid: number): void {
   try {
     setPriority(pid, -10)
   } catch {
-    // Only root may.
+    console.error('the site does not go first, as only root may say so: gaps may look too short')
   }
 }

@@ -56,7 +56,7 @@ test.concurrent('--stay: a worker with nothing left to do stays until it is stop
   await web.waitForHits(web.linked().size, 60_000)
   const idle = folder.worker('b', '--stay')
   const look = async () => JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
-  // It says what it is going to do before it joins, and one that joined after a stop would go on.
+  // A worker logs its notes before it joins, and one that joins after the stop would go on.
   await expect.poll(async () => (await look()).workers.length).toBe(2)
   expect(await look()).toMatchObject({ state: 'running', counts: { waiting: 0, delayed: 0, leased: 0 } })
   expect((await folder.run('stop', 'pages')).code).toBe(0)

@@ -35,6 +35,7 @@ for g = 1, number() do
     paced[#paced + 1] = group.slot
   end
 end
+-- Read with one command; append finds them in `records`.
 recordsOf(paced)
 for _, group in ipairs(groups) do
   if group.place == 'doubt' then

@@ -5,10 +5,10 @@
 --          append(bucket, slot, priority, texts), prepend(…): to the end or the head of the slot's line, in order
 --          headOfBucket(unit): priority of what goes next, nil when no slot is ready
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list
---          begins(line, priority): it was none before: ready, or later when that is known
---          wait(line, dueMs): later; joinLater(unit, ahead, most): those whose time comes within so many ms are ready. Where no other is, the
---          first of them, at most so many, are given as nextReady would give them: none of them was in its list
--- Output   joinLater → when the next one's time comes (ms), nil when there is none; the lines that it gives
+--          wait(line, dueMs): later
+--          joinLater(unit, ahead, most): those whose time comes within so many ms become ready. Where no other slot is, all of them have
+--          priority 0 and the order is not LIFO, the first `most` are returned, as nextReady would, and stand in no list. most absent: none
+-- Output   joinLater → when the next one's time comes (ms), nil when there is none; the lines that it returns
 local MAX_LATER_PER_CALL = 100
 -- What most lines of a script are, the next one is likely to be.
 local areNew = true
@@ -70,7 +70,7 @@ end
 
 local function append(bucket, slot, priority, texts)
   local line, text = longLines[slot], texts[1]
-  -- Where slots are new nothing is read.
+  -- Where slots are new no line is read.
   if not line and areNew and #texts == 1 and #text <= LINE_BYTES_MAX then
     local goesAt = goesAtOf(bucket, slot)
     local value = (goesAt > now and 'l' or 'r') .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text

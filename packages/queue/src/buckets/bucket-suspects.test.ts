@@ -97,7 +97,7 @@ test('what is taken for free places is noted in the step that takes it, and by n
   })
   const queue = await bench.queue({ keys, times })
   await queue.push(pages('a', 20), 'o')
-  // One by one: of several some are taken before there is a place for them.
+  // One by one: with several out some lie ready, and these are noted as they are handed out.
   for (let n = 0; n < 5; n++)
     for (const lease of await leased(queue, 1)) {
       lease.started()

@@ -28,7 +28,8 @@ export interface FrontierSyncOptions {
   readonly reserve: (count: number) => void
   /** How long outcomes gather while nothing is wanted. */
   readonly gatherMs: () => number
-  readonly stock: () => number
+  /** How many are handed out; 0 when no more is to come. */
+  readonly out: () => number
   /** Returns whether fresh turns are coming, which go before those that were served already. */
   readonly isLooking: () => boolean
   /** Called when Redis has done nothing of what was sent, as it has gone back. */
@@ -109,10 +110,10 @@ export class FrontierSync {
   }
 
   #next(): Message | undefined {
-    const { machine, commands, unreserved, stock, isLooking } = this.#options
+    const { machine, commands, unreserved, out, isLooking } = this.#options
     return machine.message(performance.now(), {
       demand: unreserved(),
-      stock: stock(),
+      out: out(),
       number: commands.coming,
       isLooking: isLooking(),
     })

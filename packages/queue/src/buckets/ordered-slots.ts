@@ -2,7 +2,7 @@ import type { HostOrder, HostOrders, HostPace } from '@webloom/core'
 import type { FrontierMachine, FrontierMachineOptions } from '../frontier/frontier-machine.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BOOST, newPauseMs, OrderedHosts } from '../politeness/ordered-hosts.ts'
-import { fewestAtOnce, type OwnDelaysOptions, ownDelays } from '../politeness/own-delays.ts'
+import { fewestAtOnce, type OwnPacesOptions, ownDelays } from '../politeness/own-paces.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { TurnJobs } from './turn-jobs.ts'
@@ -22,6 +22,7 @@ export class OrderedSlots {
   readonly #told = new Map<string, HostOrder>()
   /** By bucket: slots with a longer delay than others. Absent until it is asked for. */
   #delays: ReturnType<typeof ownDelays> | undefined
+  /** By bucket: see fewestAtOnce. Absent until it is asked for. */
   #fewest: ReturnType<typeof fewestAtOnce> | undefined
 
   /**
@@ -37,10 +38,10 @@ export class OrderedSlots {
   /** What a machine asks of slots. */
   get forMachine(): Pick<
     FrontierMachineOptions,
-    'pace' | 'boostOf' | 'usualPace' | 'bucketOf' | 'buckets' | 'mostOf'
+    'pace' | 'boostOf' | 'usualPace' | 'bucketOf' | 'buckets' | 'eachMaxOf'
   > {
     return {
-      mostOf: (bucket) => this.#mostOf(bucket),
+      eachMaxOf: (bucket) => this.#eachMaxOf(bucket),
       pace: (slot) => this.pace(slot),
       boostOf: (slot) => this.boostOf(slot),
       usualPace: this.pace(NAMED_BY_NOBODY),
@@ -87,12 +88,12 @@ export class OrderedSlots {
     }
   }
 
-  #mostOf(bucket: string): number {
+  #eachMaxOf(bucket: string): number {
     this.#fewest ??= fewestAtOnce(this.#owns())
     return this.#fewest.get(bucket) ?? Number.POSITIVE_INFINITY
   }
 
-  #owns(): OwnDelaysOptions {
+  #owns(): OwnPacesOptions {
     return {
       named: [...this.#named, ...this.#ordered.paced],
       pace: (slot) => this.pace(slot),

@@ -28,13 +28,6 @@ import { TurnFetcher } from './turn-fetcher.ts'
 import { TurnJobs } from './turn-jobs.ts'
 import { TurnMaintenance } from './turn-maintenance.ts'
 
-/**
- * One request lies ready for so many that are out, so that a free place need not wait for Redis. Where they leave fast, as many as are about to
- * leave, for at most half of those that are out: a message that brings more is followed by fewer.
- */
-const STOCK_PART = 8
-const FAST_STOCK_PART = 2
-
 /** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
 const GATHER_MS = 3
 /**
@@ -154,7 +147,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     reserve: (count) => handout.reserve(count),
     gatherMs: () =>
       !shard ? GATHER_MS : machine.others.isHungry(performance.now()) ? HUNGRY_GATHER_MS : SHARD_GATHER_MS,
-    stock: () => (events.isClosed() ? 0 : stockOf(handout.out.size, machine)),
+    out: () => (events.isClosed() ? 0 : handout.out.size),
     isLooking: () => fetcher.isLooking,
     onTrimmed: givingUp.onTrimmed ?? (() => {}),
     onEffects: events.carryOut,
@@ -246,9 +239,4 @@ function activityOf(machine: FrontierMachine, handout: RequestHandout) {
       return handout.endedAtMs
     },
   }
-}
-
-function stockOf(out: number, { requests }: FrontierMachine): number {
-  const fast = Math.min(Math.floor(out / FAST_STOCK_PART), requests.leavingSoon(performance.now()))
-  return Math.max(Math.floor(out / STOCK_PART), fast)
 }

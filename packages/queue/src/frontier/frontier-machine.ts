@@ -42,8 +42,8 @@ export interface FrontierMachineOptions extends LeaseEvents {
   readonly boostOf?: (slot: string) => number
   /** The pace of slots that no setting names. */
   readonly usualPace: HostPace
-  /** How many requests of each slot of a bucket may come before it is known which slot it is. Default: as `usualPace` has it. */
-  readonly mostOf?: (bucket: string) => number
+  /** The most requests of one slot that a message may take from a bucket, as some of its slots have a pace of their own. Default: no such bound. */
+  readonly eachMaxOf?: (bucket: string) => number
   /** The bucket of a slot, as a unit's name. */
   readonly bucketOf: (slot: string) => string
   /** Returns how many units there are when no slot is hot. */
@@ -117,7 +117,7 @@ export class FrontierMachine {
 
   /** True when Redis has something that may be taken now, and there is room for it. */
   get hasSources(): boolean {
-    return this.#schedule.sources.size > 0 && !this.requests.isFull
+    return this.#schedule.sources.size > 0 && this.requests.hasRoom
   }
 
   /** True when more is wanted than can go, can be taken, or is on its way here. */
@@ -183,7 +183,7 @@ export class FrontierMachine {
    * Returns what is to be told to Redis, and what it is asked for; undefined when there is nothing to say.
    *
    * @param demand how many requests would be handed out at once
-   * @param stock how many more may lie ready, when a message goes anyhow
+   * @param out how many are handed out: by that more may lie ready, when a message goes anyhow
    * @param number of the message, which names its takes
    * @param isLooking turns are on their way here: what was served already waits for them
    */
@@ -191,10 +191,10 @@ export class FrontierMachine {
     nowMs: number,
     {
       demand,
-      stock,
+      out,
       number,
       isLooking = false,
-    }: { demand: number; stock: number; number: number; isLooking?: boolean },
+    }: { demand: number; out: number; number: number; isLooking?: boolean },
   ): Message | undefined {
     this.#schedule.wake(nowMs)
     const message = composed({
@@ -202,7 +202,7 @@ export class FrontierMachine {
       number,
       isLooking,
       leavingSoon: this.requests.leavingSoon(nowMs),
-      ...this.requests.room(demand, stock),
+      ...this.requests.room(demand, out, nowMs),
       endings: this.#endings.all,
       rest: (later) => this.#endings.keep(later),
       isFull: this.#answers.isFull,
@@ -212,7 +212,7 @@ export class FrontierMachine {
       lanesOf: (slot) => this.#others.lanesOf(slot),
       place: (slot) => this.#schedule.place(slot, nowMs),
       usualPace: this.#options.usualPace,
-      mostOf: this.#options.mostOf ?? (() => Number.POSITIVE_INFINITY),
+      eachMaxOf: this.#options.eachMaxOf ?? (() => Number.POSITIVE_INFINITY),
       lingerMs: this.#options.times.lingerMs,
     })
     this.#asking = message?.asks ?? 0

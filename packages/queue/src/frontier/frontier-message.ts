@@ -4,6 +4,7 @@
  */
 
 import type { HostPace, PassingSet } from '@webloom/core'
+import { mostAtOnce } from '../politeness/host-pace.ts'
 import type { PriorityRing } from '../structures/priority-ring.ts'
 import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
 import {
@@ -91,7 +92,7 @@ export interface Composing {
   readonly lanesMax: (slot: HeldSlot) => number
   readonly place: (slot: HeldSlot) => void
   readonly usualPace: HostPace
-  readonly mostOf: (bucket: string) => number
+  readonly eachMaxOf: (bucket: string) => number
   readonly lingerMs: number
 }
 
@@ -135,7 +136,7 @@ function endingsNow({ endings, isFull, rest }: Composing): Ending[] {
 function draftOf(turn: HeldTurn, drafts: Map<HeldTurn, Draft>): Draft {
   const known = drafts.get(turn)
   if (known) return known
-  turn.asked()
+  turn.messageSent()
   const { unit, lane, generation } = turn.job
   const asked = {
     more: [],
@@ -265,7 +266,7 @@ function toldOf(slot: HeldSlot, nowMs: number): Told {
 function take(drafts: Map<HeldTurn, Draft>, composing: Composing): number {
   const { demand, stock, bytes, sources, isLooking } = composing
   const goesAnyhow = drafts.size > 0
-  const all = demand > 0 || goesAnyhow ? demand + Math.max(0, stock) : 0
+  const all = demand > 0 || goesAnyhow ? demand + stock : 0
   if (all <= 0 || bytes <= 0) return 0
   let wanted = all
   takeAhead(drafts, wanted, composing)
@@ -319,7 +320,7 @@ function takeReady(
     return asked.each
   }
   asked.slots = Math.min(turn.ready, wanted, MAX_SLOTS_PER_BUCKET)
-  asked.each = Math.min(eachOf(composing.usualPace, wanted / asked.slots), composing.mostOf(turn.job.unit))
+  asked.each = Math.min(eachOf(composing.usualPace, wanted / asked.slots), composing.eachMaxOf(turn.job.unit))
   return asked.slots
 }
 
@@ -340,9 +341,8 @@ function takeInPlaceOfEnded(drafts: Map<HeldTurn, Draft>, wanted: number, compos
 }
 
 /** How many requests of each slot: with a delay one, else as many as it may have in flight. */
-function eachOf({ delayMs, concurrency }: HostPace, wanted: number): number {
-  if (delayMs > 0) return 1
-  return Math.max(1, Math.min(concurrency > 0 ? concurrency : Number.POSITIVE_INFINITY, Math.floor(wanted)))
+function eachOf(pace: HostPace, wanted: number): number {
+  return Math.max(1, Math.min(mostAtOnce(pace), Math.floor(wanted)))
 }
 
 /** Takes a slot's next request along with a page that ends, even if that request may not go yet. */

@@ -9,9 +9,13 @@ import { BucketLease, type HeldSlot, type HeldTurn, type LeaseEvents } from './h
 import type { HeldTurns } from './held-turns.ts'
 import type { Ended, Placed, Taken } from './turn-protocol.ts'
 
-/** How many requests a worker has ahead at the most, and how many bytes of them. */
-const AHEAD_REQUESTS_MAX = 1000
-const AHEAD_BYTES_MAX = 8 * 2 ** 20
+/** How many requests lie at a worker at the most, without those taken ahead for a slot's next time, and how many bytes, with these. */
+const LYING_REQUESTS_MAX = 1000
+const LYING_BYTES_MAX = 8 * 2 ** 20
+/** One request lies ready for so many that are out, so that a free place need not wait for Redis. */
+const STOCK_PART = 8
+/** Where pages come fast, as many lie ready as will leave within 10 ms, at most one for so many that are out: each message then brings more, and fewer are sent. */
+const FAST_STOCK_PART = 2
 /** What is noted as started leaves within that time, or its note is taken away at the next look, at most 0.1 s later. */
 const NOTED_MS = 20
 
@@ -44,19 +48,28 @@ export class HeldRequests {
     this.#events = { onStart, documentsOf }
   }
 
-  /** Returns how many more may come, with so many that would be handed out at once, and so many more that may lie ready. */
-  room(demand: number, stock: number): { demand: number; stock: number; bytes: number } {
-    const most = AHEAD_REQUESTS_MAX - this.#lying
+  /**
+   * Returns how many more may come, so that `demand` can be handed out at once, and a stock lies ready beyond that.
+   *
+   * @param out how many are handed out
+   */
+  room(demand: number, out: number, nowMs: number): { demand: number; stock: number; bytes: number } {
+    const most = Math.max(0, LYING_REQUESTS_MAX - this.#lying)
+    const ready = this.#schedule.goingCount
+    const stock = Math.max(
+      Math.floor(out / STOCK_PART),
+      Math.min(Math.floor(out / FAST_STOCK_PART), this.leavingSoon(nowMs)),
+    )
     return {
-      demand: Math.max(0, Math.min(demand - this.#schedule.goingCount, most)),
-      stock: Math.min(stock, most),
-      bytes: Math.max(0, AHEAD_BYTES_MAX - this.#bytes),
+      demand: Math.min(Math.max(0, demand - ready), most),
+      // What lies ready beyond the demand is stock already: else each message that goes anyhow would bring the stock again.
+      stock: Math.min(Math.max(0, stock - Math.max(0, ready - demand)), most),
+      bytes: Math.max(0, LYING_BYTES_MAX - this.#bytes),
     }
   }
 
-  /** Whether as many lie here as may, or as many bytes of them. */
-  get isFull(): boolean {
-    return this.#lying >= AHEAD_REQUESTS_MAX || this.#bytes >= AHEAD_BYTES_MAX
+  get hasRoom(): boolean {
+    return this.#lying < LYING_REQUESTS_MAX && this.#bytes < LYING_BYTES_MAX
   }
 
   /** Takes up to so many requests that go now, the most urgent first. */
@@ -83,7 +96,7 @@ export class HeldRequests {
     return leases
   }
 
-  /** Returns how many of those that lie ready are about to leave. Half of what has left lately: a note in vain costs as much as one that is sent. */
+  /** Returns how many are expected to leave in the next 10 ms: half of what left in the 20 ms before. Fewer than may leave, as a note in vain costs as much as one that is sent. */
   leavingSoon(nowMs: number): number {
     return this.#left.before(nowMs) >> 1
   }

@@ -42,7 +42,7 @@ export class HeldTurn {
   /** When what is ready may go: it may be taken ahead. */
   readyAtMs = 0
   /** Priority of what has come since the last message about the turn was sent: its answer may not know of that. */
-  #cameSince: number | undefined
+  #arrivedSinceSent: number | undefined
   /** Name of the take that is under way; the same one again when no reply came. */
   batch: number | undefined
   /** Since when nothing more is taken: the turn is left as soon as it holds nothing. */
@@ -100,12 +100,12 @@ export class HeldTurn {
     this.ready = head === undefined ? 0 : Math.max(1, ready)
     this.dueAtMs = dueInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueInMs
     this.readyAtMs = 0
-    if (this.#cameSince !== undefined) this.arrived(this.#cameSince)
+    if (this.#arrivedSinceSent !== undefined) this.arrived(this.#arrivedSinceSent)
   }
 
   /** A message about the turn goes: its answer tells of all that is known to have come until now. */
-  asked(): void {
-    this.#cameSince = undefined
+  messageSent(): void {
+    this.#arrivedSinceSent = undefined
   }
 
   /** What had to wait may be taken. */
@@ -124,9 +124,9 @@ export class HeldTurn {
     this.readySinceMs = undefined
   }
 
-  /** Called when something has come to the unit by another way than the last message: that one's answer may be older, and come later. */
-  came(priority: number): void {
-    this.#cameSince = Math.max(priority, this.#cameSince ?? priority)
+  /** Something has come to the unit, and not with a message of this worker: the answer to one that is under way may not know of it. */
+  arrivedBesides(priority: number): void {
+    this.#arrivedSinceSent = Math.max(priority, this.#arrivedSinceSent ?? priority)
     this.arrived(priority)
   }
 

@@ -32,13 +32,13 @@ test('a worker whose one host can give all that it wants does not say that it ha
   const { machine } = workerWithLane()
   expect(machine.isHungry(64)).toBe(false)
   expect(machine.isHungry(65)).toBe(true)
-  machine.message(0, { demand: 64, stock: 0, number: 1 })
+  machine.message(0, { demand: 64, out: 0, number: 1 })
   expect(machine.isHungry(64)).toBe(false)
 })
 
 test('a worker that has got nothing for what it wants says so', () => {
   const { machine } = workerWithLane()
-  const message = machine.message(0, { demand: 10, stock: 0, number: 1 })
+  const message = machine.message(0, { demand: 10, out: 0, number: 1 })
   const unitStatus = { head: 0, ready: 1000 }
   machine.answered(message!, [{ status: 'held', unitStatus, taken: [] }], 1)
   expect(machine.isHungry(10)).toBe(true)

@@ -47,7 +47,8 @@ export class TurnStates {
     const turn = new HeldTurn(job, holder, nowMs)
     this.#turns.add(turn)
     this.heard(turn, unitStatus, nowMs)
-    // What has come since is told only to a holder that a message has found to have nothing.
+    // Redis tells a holder of what comes only after a message of its own has found the unit empty (`rests`), and what came since
+    // begin.lua looked is told to nobody: a turn that begins empty asks once.
     if (unitStatus.head === undefined) turn.arrived(0)
     if (this.#isClosing) this.leave(turn, nowMs)
     this.#schedule.placeTurn(turn, nowMs)
@@ -119,8 +120,8 @@ export class TurnStates {
   /**
    * Requests have come to lines, by this worker's own commands.
    *
-   * @param isAnswer the answer to a message that brought them, and tells of its turns as they are with these. Any other command may have
-   *   been done after a message of which the answer is still to come
+   * @param isAnswer they came with a message that Redis has just answered, and the answer counts them. Any other command may have been done
+   *   after a message whose answer is still to come
    */
   arrived(placed: Iterable<Arrival>, nowMs: number, { isAnswer = false } = {}): void {
     for (const { place, bucket, slot, priority } of placed) {
@@ -136,7 +137,7 @@ export class TurnStates {
         if (!hot) continue
       }
       if (isAnswer) turn.arrived(priority)
-      else turn.came(priority)
+      else turn.arrivedBesides(priority)
       this.#schedule.placeTurn(turn, nowMs)
     }
   }
@@ -145,7 +146,7 @@ export class TurnStates {
   nudged(unit: string, priority: number, nowMs: number): void {
     const turn = this.#turns.of(unit)
     if (!turn) return
-    turn.came(priority)
+    turn.arrivedBesides(priority)
     this.#schedule.placeTurn(turn, nowMs)
   }
 

@@ -6,14 +6,14 @@
  *   counts is what there is.
  * - Of a slot no more are fetched at a moment by workers that have its lock than its concurrency, and with a delay none starts
  *   earlier after another than the delay.
- * - While nothing goes wrong, a worker that has room takes what may go of its buckets, within the time in which an urgent request starts.
+ * - While nothing goes wrong, no request that may go waits for more than two seconds while the worker that has its bucket has room.
  * - The crawl ends.
  */
 
 import type { HostPace } from '@webloom/core'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
-import { ownDelays } from '../../src/politeness/own-delays.ts'
+import { ownDelays } from '../../src/politeness/own-paces.ts'
 import { SeededChance } from '../seeded-chance.ts'
 import { type CrawlPlan, idOf, type Seen, SimulatedRedis } from './simulated-redis.ts'
 import { SimulatedWorker } from './simulated-worker.ts'
@@ -24,7 +24,7 @@ const LOCK_MS = 6000
 const BUCKETS = 3
 const USUAL_PACE: HostPace = { delayMs: 0, concurrency: 4, randomize: false, jitter: 0 }
 const CHECKED_EVERY = 100
-/** docs/guarantees.md says so of an urgent request. */
+/** Well below the five seconds for which an empty bucket is kept: what a holder has overlooked would wait for these. */
 const UNTAKEN_MS_MAX = 2000
 const SLOWEST_MS = 20_000
 /** A crawl that takes longer than its pages would one after the other, all of the slowest host, and this, does not end. */
@@ -94,9 +94,9 @@ class FrontierSimulation {
     this.#plan = this.#planned(pages, pace)
     for (let n = 0; n < workers; n++) this.#hire()
     this.#workers[0]!.push(this.#plan.first.map((id) => this.#placed(id)))
-    const isTroubled = trouble && Object.values(trouble).some((count) => count > 0)
+    const isTroubled = Object.values(trouble ?? {}).some((count) => count > 0)
     this.#untaken = isTroubled ? undefined : new UntakenRequests()
-    if (isTroubled) this.#plot(trouble)
+    if (trouble) this.#plot(trouble)
   }
 
   run(): SimulationResult {

@@ -57,7 +57,7 @@ export class SimulatedSync {
     const { machine, demand, fetching } = this.#hub
     const message = machine.message(nowMs, {
       demand,
-      stock: Math.floor(fetching / 8),
+      out: fetching,
       number: commands.coming,
       isLooking: this.#options.isLooking(),
     })

@@ -2,7 +2,7 @@
 --
 -- Input    take(turn, asked): asked: batch, of which the token of the n-th request is "<batch>.<n>"; isNew: no take of this batch was
 --          done before, else the same requests are answered; more: slots the turn has and wants more of, {slot, most}; slots: most
---          slots that it wants beside; each: most requests of each of these; bytes: no more when there are so many; ahead: takes
+--          slots that it wants beside; each: most requests of each of these, of one of which a delay was learned one; bytes: no more when there are so many; ahead: takes
 --          even when a slot may be asked only in so many ms; of a hot slot: concurrency, most in flight in all its lanes together,
 --          0 for no bound; turn.delay (ms)
 --          startsLeft: of all turns together so many leave as soon as the worker has them, or a moment later, if they may go now
@@ -73,15 +73,19 @@ local function takeMore(turn, taken, asked)
   end
 end
 
+local function nextLines(unit, due, most)
+  if #due > 0 then
+    return due, true
+  end
+  return nextReady(unit, most)
+end
+
 local function takeReady(turn, taken, asked)
   joinLate(turn.unit)
   local passed, left = 0, asked.bytes > 0 and asked.slots or 0
   local _, due = joinLater(turn.unit, asked.ahead, left)
   while left > 0 and passed < MAX_PASSED_PER_TAKE and asked.bytes > 0 do
-    local lines, mayBeMore = due, #due > 0
-    if not mayBeMore then
-      lines, mayBeMore = nextReady(turn.unit, left)
-    end
+    local lines, mayBeMore = nextLines(turn.unit, due, left)
     if not mayBeMore then
       return
     end
@@ -100,7 +104,7 @@ local function takeReady(turn, taken, asked)
         stand(line, line.priority)
       else
         left = left - 1
-        -- Its worker does not know of a delay that was learned.
+        -- Of one with a learned delay, which its worker may not know of, the others would only lie there.
         took(taken, asked, line, takeOff(line, recordOf(line.slot).floor > 0 and 1 or asked.each))
       end
     end

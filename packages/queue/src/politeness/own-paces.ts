@@ -4,10 +4,11 @@
  */
 
 import type { HostPace } from '@webloom/core'
+import { mostAtOnce } from './host-pace.ts'
 import { slotKey } from './slot-key.ts'
 
-export interface OwnDelaysOptions {
-  /** The slots that DOWNLOAD_SLOTS names. */
+export interface OwnPacesOptions {
+  /** The slots with a pace of their own: those that DOWNLOAD_SLOTS names, and those with an order. */
   readonly named: readonly string[]
   readonly pace: (slot: string) => HostPace
   readonly usualPace: HostPace
@@ -20,7 +21,7 @@ export function ownDelays({
   pace,
   usualPace,
   bucketOf,
-}: OwnDelaysOptions): ReadonlyMap<string, ReadonlyMap<string, number>> {
+}: OwnPacesOptions): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const buckets = new Map<string, Map<string, number>>()
   for (const name of named) {
     const { delayMs } = pace(name)
@@ -34,15 +35,18 @@ export function ownDelays({
 }
 
 /**
- * Returns by bucket how many requests a slot may have at once of which one with a pace of its own may turn out to be: before it is taken
- * nobody knows which slot is next. What comes beyond that would lie at its worker, and wait for the others of its slot.
+ * Returns by bucket the fewest requests that one of its slots with a pace of its own may have at once. Until a request is taken nobody knows of
+ * which slot it is, and what is taken beyond that would lie at its worker and wait.
  */
-export function fewestAtOnce({ named, pace, bucketOf }: OwnDelaysOptions): ReadonlyMap<string, number> {
+export function fewestAtOnce({
+  named,
+  pace,
+  bucketOf,
+}: Omit<OwnPacesOptions, 'usualPace'>): ReadonlyMap<string, number> {
   const buckets = new Map<string, number>()
   for (const name of named) {
-    const { delayMs, concurrency } = pace(name)
-    const most = delayMs > 0 ? 1 : concurrency > 0 ? concurrency : Number.POSITIVE_INFINITY
     const bucket = bucketOf(slotKey(name))
+    const most = mostAtOnce(pace(name))
     buckets.set(bucket, Math.min(most, buckets.get(bucket) ?? most))
   }
   return buckets

@@ -30,8 +30,7 @@ const ARRIVALS: readonly [how: string, arrive: (machine: FrontierMachine) => voi
   ['another worker', (machine) => machine.states.nudged('#1', 0, 1)],
   [
     'this one',
-    (machine) =>
-      machine.states.arrived([{ place: 'end', bucket: '#1', slot: 'a.test', priority: 0, texts: ['x'] }], 1),
+    (machine) => machine.states.arrived([{ place: 'end', bucket: '#1', slot: 'a.test', priority: 0 }], 1),
   ],
 ]
 

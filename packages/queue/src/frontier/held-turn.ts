@@ -124,7 +124,7 @@ export class HeldTurn {
     this.readySinceMs = undefined
   }
 
-  /** Something has come to the unit, and not with a message of this worker: the answer to one that is under way may not know of it. */
+  /** Called when something has come to the unit, and not with a message of this worker: the answer to one that is under way may not know of it. */
   arrivedBesides(priority: number): void {
     this.#arrivedSinceSent = Math.max(priority, this.#arrivedSinceSent ?? priority)
     this.arrived(priority)

@@ -18,7 +18,7 @@ export function paceFrom(settings: Settings): HostPace {
   }
 }
 
-/** How many requests of a slot may be in flight at once: with a delay one; infinity where nothing bounds them. */
+/** Returns how many requests of a slot may be in flight at once: with a delay one; infinity where nothing bounds them. */
 export function mostAtOnce({ delayMs, concurrency }: HostPace): number {
   if (delayMs > 0) return 1
   return concurrency > 0 ? concurrency : Number.POSITIVE_INFINITY

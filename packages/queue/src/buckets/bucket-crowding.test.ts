@@ -109,3 +109,19 @@ test('of a host of which a delay was learned a worker that does not know of it t
   expect((await second.counts()).leased).toBe(1)
   await second.close()
 })
+
+test('of a host that is asked for one page no more than there are places lie at a worker, however slowly its links come', async () => {
+  const queue = await opened(bench.nextKeys(), { concurrency: 1 })
+  await queue.push(ofSlow.slice(0, 1), 'o')
+  const [lease] = await queue.lease(1)
+  lease!.started()
+  const next = queue.lease(PLACES - 1, AbortSignal.timeout(1000))
+  for (const { id, request } of ofSlow.slice(1)) {
+    await queue.push([{ id, request }], id)
+    // Waits: so that each comes by itself, when none waits.
+    await sleep(5)
+  }
+  expect(await next).toEqual([])
+  expect((await queue.counts()).leased).toBeLessThanOrEqual(PLACES + 1)
+  await queue.close()
+})

@@ -286,10 +286,12 @@ export class BucketQueue implements RequestQueue {
   /** Hands out what may go, and looks for more. */
   #serve(): void {
     if (this.#isClosed) return
-    this.#parts.handout.handOut()
+    const { handout, machine } = this.#parts
+    handout.handOut()
     this.#parts.fetcher.wake()
-    if (this.#parts.handout.demand > 0) {
-      if (this.#parts.machine.hasSources) this.#parts.sync.kick()
+    if (handout.demand > 0) {
+      const isCrowded = machine.requests.isCrowded(handout.unreserved + handout.out.size)
+      if (machine.hasSources && !isCrowded) this.#parts.sync.kick()
       else if (this.#options.shard) this.#parts.sync.hurry()
     }
     this.#arm()

@@ -123,7 +123,7 @@ export class FrontierMachine {
   /** True when more is wanted than can go, can be taken, or is on its way here. */
   isHungry(demand: number): boolean {
     let has = this.#asking + this.#schedule.goingCount
-    for (const source of this.#schedule.sources) has += source.offered
+    for (const source of this.requests.hasRoom ? this.#schedule.sources : []) has += source.offered
     return demand > has
   }
 

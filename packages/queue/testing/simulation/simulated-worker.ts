@@ -168,7 +168,8 @@ export class SimulatedWorker implements SimulatedHub {
   serve(): void {
     this.handOut()
     this.#turns.wake()
-    if (this.demand > 0 && this.machine.hasSources) this.kick()
+    const isCrowded = this.machine.requests.isCrowded(this.demand + this.fetching)
+    if (this.demand > 0 && this.machine.hasSources && !isCrowded) this.kick()
     this.#arm()
   }
 

@@ -202,7 +202,7 @@ export class FrontierMachine {
       number,
       isLooking,
       leavingSoon: this.requests.leavingSoon(nowMs),
-      ...this.requests.room(demand, out, nowMs),
+      ...this.requests.room(demand, out),
       endings: this.#endings.all,
       rest: (later) => this.#endings.keep(later),
       isFull: this.#answers.isFull,

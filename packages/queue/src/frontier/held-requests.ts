@@ -14,8 +14,6 @@ const LYING_REQUESTS_MAX = 1000
 const LYING_BYTES_MAX = 8 * 2 ** 20
 /** One request lies ready for so many that are out, so that a free place need not wait for Redis. */
 const STOCK_PART = 8
-/** Where pages come fast, as many lie ready as will leave within 10 ms, at most one for so many that are out: each message then brings more, and fewer are sent. */
-const FAST_STOCK_PART = 2
 /** What is noted as started leaves within that time, or its note is taken away at the next look, at most 0.1 s later. */
 const NOTED_MS = 20
 
@@ -53,13 +51,10 @@ export class HeldRequests {
    *
    * @param out how many are handed out
    */
-  room(demand: number, out: number, nowMs: number): { demand: number; stock: number; bytes: number } {
+  room(demand: number, out: number): { demand: number; stock: number; bytes: number } {
     const ready = this.#schedule.goingCount
     const most = this.isCrowded(demand + out) ? 0 : Math.max(0, LYING_REQUESTS_MAX - this.#lying)
-    const stock = Math.max(
-      Math.floor(out / STOCK_PART),
-      Math.min(Math.floor(out / FAST_STOCK_PART), this.leavingSoon(nowMs)),
-    )
+    const stock = Math.floor(out / STOCK_PART)
     return {
       demand: Math.min(Math.max(0, demand - ready), most),
       // What lies ready beyond the demand is stock already: else each message that goes anyhow would bring the stock again.

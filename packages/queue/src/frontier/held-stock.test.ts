@@ -74,17 +74,13 @@ class BusyWorker {
 }
 
 test.each([
-  ['seldom', 1, PLACES / 8],
-  ['fast', 8, PLACES / 2],
-])(
-  'of a worker whose pages end %s no more lie ready after many messages than after one',
-  (_pace, ending, most) => {
-    const worker = new BusyWorker()
-    for (let number = 1; number <= 300; number++) {
-      worker.round(number, ending, 4)
-      // The first pages have left all at once.
-      if (number > 50) expect(worker.lying).toBeLessThanOrEqual(most)
-    }
-    expect(worker.lying).toBeGreaterThan(0)
-  },
-)
+  ['seldom', 1],
+  ['fast', 8],
+])('of a worker whose pages end %s no more lie ready after many messages than after one', (_pace, ending) => {
+  const worker = new BusyWorker()
+  for (let number = 1; number <= 300; number++) {
+    worker.round(number, ending, 4)
+    expect(worker.lying).toBeLessThanOrEqual(PLACES / 8)
+  }
+  expect(worker.lying).toBeGreaterThan(0)
+})

@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureChromium } from '@webloom/testkit'
-import { expect, test } from 'vitest'
+import { ensureChromium, tempDir } from '@webloom/testkit'
+import { expect, test, vi } from 'vitest'
 import { browserPids, browserSessions, pidsIn } from '../testing/browser-processes.ts'
 import { Browsing, Site } from '../testing/browsing.ts'
 
 test('no Chromium outlives a worker that is killed, however busy its pages are; the next one removes its profile', async () => {
+  // Any browser that starts removes what lies beside its own profile: those of other tests look elsewhere.
+  await using folder = await tempDir()
+  vi.stubEnv('TMPDIR', folder.path)
   await using site = await Site.start()
   const url = site.html('/busy', '<script>while (true);</script>')
   const script = join(import.meta.dirname, '../testing/render-without-end.ts')
@@ -28,6 +31,7 @@ test('no Chromium outlives a worker that is killed, however busy its pages are; 
     expect(left()).toEqual([])
   } finally {
     worker.kill('SIGKILL')
+    vi.unstubAllEnvs()
   }
 })
 

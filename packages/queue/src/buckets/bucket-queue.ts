@@ -290,8 +290,7 @@ export class BucketQueue implements RequestQueue {
     handout.handOut()
     this.#parts.fetcher.wake()
     if (handout.demand > 0) {
-      const isCrowded = machine.requests.isCrowded(handout.unreserved + handout.out.size)
-      if (machine.hasSources && !isCrowded) this.#parts.sync.kick()
+      if (machine.mayTake(handout.unreserved + handout.out.size)) this.#parts.sync.kick()
       else if (this.#options.shard) this.#parts.sync.hurry()
     }
     this.#arm()

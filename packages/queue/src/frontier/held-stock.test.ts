@@ -1,9 +1,9 @@
 /** How many requests lie ready at a worker beside those that it fetches. */
 
-import { PROTOCOL_TIMES, Request } from '@webloom/core'
+import { Request } from '@webloom/core'
 import { expect, test } from 'vitest'
+import { firstLane, machineOf } from '../../testing/one-machine.ts'
 import { packRequest } from '../leasing/packed-request.ts'
-import { FrontierMachine } from './frontier-machine.ts'
 import type { BucketLease } from './held-turn.ts'
 import type { Taken, TurnAnswer } from './turn-protocol.ts'
 
@@ -13,24 +13,15 @@ const ENDLESS = { head: 0, ready: 1000 }
 
 /** A worker of a crawl that never lacks hosts, each with one page. */
 class BusyWorker {
-  readonly #machine = new FrontierMachine({
-    times: PROTOCOL_TIMES.turns,
-    pace: () => PACE,
-    usualPace: PACE,
-    bucketOf: () => '#1',
-    buckets: () => 1,
+  readonly #machine = machineOf(PACE, {
     onStart: (lease) => this.#machine.requests.started(lease, this.#nowMs),
-    documentsOf: () => {
-      throw new Error('no page opens documents')
-    },
   })
   readonly #out: BucketLease[] = []
   #nowMs = 0
   #hosts = 0
 
   constructor() {
-    const job = { unit: '#1', lane: '0', generation: '1', lockToken: 'w/1', job: '#1~0~1' }
-    this.#machine.states.begun({ ...job, lockedUntilMs: Number.POSITIVE_INFINITY }, 'w/1', ENDLESS, 0)
+    this.#machine.states.begun(firstLane('#1'), 'w/1', ENDLESS, 0)
   }
 
   get lying(): number {

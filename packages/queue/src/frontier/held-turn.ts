@@ -198,9 +198,7 @@ export class HeldSlot extends SlotPace {
   get going(): number {
     if (this.isPaced) return 1
     const { concurrency } = this.pace
-    return concurrency > 0
-      ? Math.max(0, Math.min(this.queue.length, concurrency - this.out.size))
-      : this.queue.length
+    return concurrency > 0 ? Math.min(this.queue.length, concurrency - this.out.size) : this.queue.length
   }
 
   /** How many of those that wait behind may come. */

@@ -2,7 +2,8 @@
 
 import { PROTOCOL_TIMES } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { FrontierMachine } from './frontier-machine.ts'
+import { firstLane, machineOf } from '../../testing/one-machine.ts'
+import type { FrontierMachine } from './frontier-machine.ts'
 import type { HeldTurn } from './held-turn.ts'
 
 const PACE = { delayMs: 0, concurrency: 64, randomize: false, jitter: 0 }
@@ -11,20 +12,9 @@ const LATER_MS = PROTOCOL_TIMES.turns.quotaMs + 1
 
 /** A worker with a lane of one hot slot, of which a thousand requests wait. */
 function workerWithLane(): { machine: FrontierMachine; turn: HeldTurn } {
-  const machine = new FrontierMachine({
-    times: PROTOCOL_TIMES.turns,
-    pace: () => PACE,
-    usualPace: PACE,
-    bucketOf: () => '#1',
-    buckets: () => 256,
-    onStart: () => {},
-    documentsOf: () => {
-      throw new Error('no page opens documents')
-    },
-  })
-  const job = { unit: HOT, lane: '0', generation: '1', lockToken: 'w/1', job: `${HOT}~0~1` }
+  const machine = machineOf(PACE)
   const unitStatus = { head: 0, ready: 1000 }
-  const turn = machine.states.begun({ ...job, lockedUntilMs: 2 * LATER_MS }, 'w/1', unitStatus, 0)
+  const turn = machine.states.begun(firstLane(HOT, 2 * LATER_MS), 'w/1', unitStatus, 0)
   return { machine, turn }
 }
 

@@ -1,8 +1,8 @@
 /** What a worker does about what has come for its turns, by whatever order it hears of it. */
 
-import { PROTOCOL_TIMES } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { FrontierMachine } from './frontier-machine.ts'
+import { firstLane, machineOf } from '../../testing/one-machine.ts'
+import type { FrontierMachine } from './frontier-machine.ts'
 import type { UnitStatus } from './turn-protocol.ts'
 
 const PACE = { delayMs: 0, concurrency: 8, randomize: false, jitter: 0 }
@@ -10,19 +10,8 @@ const NOTHING: UnitStatus = { ready: 0 }
 
 /** A worker that has one bucket. */
 function workerWith(unitStatus: UnitStatus): FrontierMachine {
-  const machine = new FrontierMachine({
-    times: PROTOCOL_TIMES.turns,
-    pace: () => PACE,
-    usualPace: PACE,
-    bucketOf: () => '#1',
-    buckets: () => 256,
-    onStart: () => {},
-    documentsOf: () => {
-      throw new Error('no page opens documents')
-    },
-  })
-  const job = { unit: '#1', lane: '0', generation: '1', lockToken: 'w/1', job: '#1~0~1' }
-  machine.states.begun({ ...job, lockedUntilMs: 10_000 }, 'w/1', unitStatus, 0)
+  const machine = machineOf(PACE)
+  machine.states.begun(firstLane('#1'), 'w/1', unitStatus, 0)
   return machine
 }
 

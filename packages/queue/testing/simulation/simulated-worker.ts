@@ -168,8 +168,7 @@ export class SimulatedWorker implements SimulatedHub {
   serve(): void {
     this.handOut()
     this.#turns.wake()
-    const isCrowded = this.machine.requests.isCrowded(this.demand + this.fetching)
-    if (this.demand > 0 && this.machine.hasSources && !isCrowded) this.kick()
+    if (this.demand > 0 && this.machine.mayTake(this.demand + this.fetching)) this.kick()
     this.#arm()
   }
 

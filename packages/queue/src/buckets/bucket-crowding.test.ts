@@ -110,18 +110,52 @@ test('of a host of which a delay was learned a worker that does not know of it t
   await second.close()
 })
 
-test('of a host that is asked for one page no more than there are places lie at a worker, however slowly its links come', async () => {
-  const queue = await opened(bench.nextKeys(), { concurrency: 1 })
+/** Has a page of the slow host in hand, the only one that may be out, as links for that host come one by one. */
+async function whileLinksCome(
+  own: Partial<HostPace>,
+  then: (queue: BucketQueue, first: Lease, next: Promise<Lease[]>) => Promise<void>,
+) {
+  const queue = await opened(bench.nextKeys(), own)
   await queue.push(ofSlow.slice(0, 1), 'o')
-  const [lease] = await queue.lease(1)
-  lease!.started()
-  const next = queue.lease(PLACES - 1, AbortSignal.timeout(1000))
+  const [first] = await queue.lease(1)
+  first!.started()
+  const next = queue.lease(PLACES - 1, AbortSignal.timeout(2 * WAIT_MS_MAX))
   for (const { id, request } of ofSlow.slice(1)) {
     await queue.push([{ id, request }], id)
     // Waits: so that each comes by itself, when none waits.
     await sleep(5)
   }
-  expect(await next).toEqual([])
-  expect((await queue.counts()).leased).toBeLessThanOrEqual(PLACES + 1)
+  await then(queue, first!, next)
   await queue.close()
-})
+}
+
+test.each(OWN)(
+  'links to a host with %s fill no worker while that is out: two lie there, and others go at once',
+  (_what, own) =>
+    whileLinksCome(own, async (queue, first, next) => {
+      // As well as the page in hand.
+      expect((await queue.counts()).leased).toBeLessThanOrEqual(3)
+      await queue.push(ofOthers.slice(0, 1), 'other')
+      const others = await next
+      expect(others.map(({ id }) => id)).toEqual(idsOfOthers.slice(0, 1))
+      await Promise.all([...others, first].map((lease) => queue.commit(lease)))
+    }),
+)
+
+test('what waits behind these goes by its priority, and all of it', () =>
+  whileLinksCome({ concurrency: 1 }, async (queue, first, next) => {
+    const urgent = { id: `${SLOW}/urgent`, request: new Request(`http://${SLOW}/urgent`, { priority: 10 }) }
+    await queue.push([urgent], 'urgent')
+    const ids: string[] = []
+    await queue.commit(first)
+    for (let leases = await next; leases.length > 0; ) {
+      for (const lease of leases) {
+        lease.started()
+        ids.push(lease.id)
+        await queue.commit(lease)
+      }
+      leases = ids.length < OTHERS ? await queue.lease(PLACES, AbortSignal.timeout(WAIT_MS_MAX)) : []
+    }
+    expect(ids.indexOf(urgent.id)).toBeLessThanOrEqual(2)
+    expect(ids.sort()).toEqual([...ofSlow.slice(1).map(({ id }) => id), urgent.id].sort())
+  }))

@@ -290,7 +290,7 @@ export class BucketQueue implements RequestQueue {
     handout.handOut()
     this.#parts.fetcher.wake()
     if (handout.demand > 0) {
-      if (machine.mayTake(handout.unreserved + handout.out.size)) this.#parts.sync.kick()
+      if (machine.hasSources) this.#parts.sync.kick()
       else if (this.#options.shard) this.#parts.sync.hurry()
     }
     this.#arm()

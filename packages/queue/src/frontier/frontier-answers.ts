@@ -6,7 +6,14 @@ import type { FrontierSchedule } from './frontier-schedule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { HeldSlot, HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
-import { type Asked, asksAny, type Taken, type TurnAnswer, type UnitStatus } from './turn-protocol.ts'
+import {
+  type Asked,
+  asksAny,
+  type Kept,
+  type Taken,
+  type TurnAnswer,
+  type UnitStatus,
+} from './turn-protocol.ts'
 import type { TurnStates } from './turn-states.ts'
 
 export interface FrontierAnswersOptions {
@@ -81,6 +88,9 @@ export class FrontierAnswers {
     this.#endings.again(again)
     for (const [turn, update] of message.updates) {
       for (const told of [...update.told, ...update.returned]) this.#untold(turn, told)
+      // What waits of it may be this worker's since: it is asked for, or returned, as such.
+      for (const { slot, most } of update.asked.more)
+        if (most === 0) this.#turns.slotOf(turn, slot).waiting ||= 1
       for (const slot of turn.slots.values()) {
         slot.isAsked = false
         this.#schedule.place(slot, nowMs)
@@ -92,7 +102,11 @@ export class FrontierAnswers {
   #accept(
     turn: HeldTurn,
     { more, slots }: Pick<Asked, 'more' | 'slots'>,
-    { unitStatus, taken }: { unitStatus: UnitStatus; taken: readonly Taken[] },
+    {
+      unitStatus,
+      taken,
+      kept = [],
+    }: { unitStatus: UnitStatus; taken: readonly Taken[]; kept?: readonly Kept[] },
     nowMs: number,
   ): void {
     for (const { slot } of more) {
@@ -105,6 +119,8 @@ export class FrontierAnswers {
     turn.taken += taken.length
     const touched = new Set<HeldSlot>()
     for (const one of taken) touched.add(this.#requests.take(turn, one, nowMs))
+    for (const { slot, waiting, head = 0 } of kept)
+      Object.assign(this.#turns.slotOf(turn, slot), { waiting, head })
     if (!turn.isBucket) {
       const [slot] = turn.slots.values()
       slot!.isAsked = false

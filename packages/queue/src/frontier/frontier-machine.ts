@@ -120,11 +120,6 @@ export class FrontierMachine {
     return this.#schedule.sources.size > 0 && this.requests.hasRoom
   }
 
-  /** Returns whether some of that may come to a worker with so many places, free ones and others. */
-  mayTake(places: number): boolean {
-    return this.hasSources && !this.requests.isCrowded(places)
-  }
-
   /** True when more is wanted than can go, can be taken, or is on its way here. */
   isHungry(demand: number): boolean {
     let has = this.#asking + this.#schedule.goingCount

@@ -107,6 +107,7 @@ export function composed(composing: Composing): Message | undefined {
   for (const turn of composing.turns) tellOf(turn, drafts, composing)
   const asks = take(drafts, now)
   if (drafts.size === 0) return undefined
+  nameFull(drafts, composing.nowMs)
   for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
   const isGrowing = endings.some(({ adds }) => adds > 0)
   return { updates: drafts, endings, isGrowing, asks, starts: startsOf(drafts, composing) }
@@ -289,7 +290,7 @@ function take(drafts: Map<HeldTurn, Draft>, composing: Composing): number {
 function startsOf(drafts: Map<HeldTurn, Draft>, { demand, leavingSoon, usualPace }: Composing): number {
   if (usualPace.delayMs > 0) return 0
   for (const [turn, { asked }] of drafts)
-    for (const { slot } of asked.more) if (turn.slots.get(slot)?.isPaced) return 0
+    for (const { slot, most } of asked.more) if (most > 0 && turn.slots.get(slot)?.isPaced) return 0
   return demand + leavingSoon
 }
 
@@ -337,6 +338,18 @@ function takeInPlaceOfEnded(drafts: Map<HeldTurn, Draft>, wanted: number, compos
       if (slot.waiting === 0) continue
       left -= takeMore(slot, left, drafts, most)
     } else if (turn.ready > 0) left -= takeReady(turn, most, { drafts, composing }, most)
+  }
+}
+
+/** Names the slots of which more lie here than may go next: each new request of theirs would only lie here, too, and fill the worker. */
+function nameFull(drafts: Map<HeldTurn, Draft>, nowMs: number): void {
+  for (const [turn, { asked }] of drafts) {
+    if (!turn.isBucket || asked.slots === 0) continue
+    for (const slot of turn.slots.values()) {
+      if (slot.queue.length < 2 || slot.waiting > 0 || slot.room > 0 || slot.goesAtMs() <= nowMs) continue
+      asked.more.push({ slot: slot.key, most: 0 })
+      slot.isAsked = true
+    }
   }
 }
 

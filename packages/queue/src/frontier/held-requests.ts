@@ -53,7 +53,7 @@ export class HeldRequests {
    */
   room(demand: number, out: number): { demand: number; stock: number; bytes: number } {
     const ready = this.#schedule.goingCount
-    const most = this.isCrowded(demand + out) ? 0 : Math.max(0, LYING_REQUESTS_MAX - this.#lying)
+    const most = Math.max(0, LYING_REQUESTS_MAX - this.#lying)
     const stock = Math.floor(out / STOCK_PART)
     return {
       demand: Math.min(Math.max(0, demand - ready), most),
@@ -61,14 +61,6 @@ export class HeldRequests {
       stock: Math.min(Math.max(0, stock - Math.max(0, ready - demand)), most),
       bytes: Math.max(0, LYING_BYTES_MAX - this.#bytes),
     }
-  }
-
-  /**
-   * Returns whether as many lie here that may not go as there are places: of a host that cannot take more each new request would come
-   * here, and lie before those that are more urgent.
-   */
-  isCrowded(places: number): boolean {
-    return this.#lying - this.#schedule.goingCount >= places
   }
 
   get hasRoom(): boolean {

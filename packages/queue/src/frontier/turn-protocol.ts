@@ -100,7 +100,7 @@ export interface SlotReturned extends SlotTold {
 
 /** What a turn takes next. */
 export interface Asked {
-  /** Slots of which the worker has requests, and how many more it takes at the most. */
+  /** Slots of which the worker has requests, and how many more it takes at the most. With 0 what is ready waits for it: it could not go now. */
   readonly more: readonly { readonly slot: string; readonly most: number }[]
   /** How many other slots at the most; of a hot slot 0 or 1. */
   readonly slots: number
@@ -142,19 +142,29 @@ export interface TurnUpdate extends TurnName {
  * was in flight no more, had been done by an earlier sending of the same message.
  */
 export type TurnAnswer =
-  | { readonly status: 'held' | 'left'; readonly unitStatus: UnitStatus; readonly taken: readonly Taken[] }
+  | {
+      readonly status: 'held' | 'left'
+      readonly unitStatus: UnitStatus
+      readonly taken: readonly Taken[]
+      /** Of slots that were named with 0, or of which a repeated take brings no more, what waits for the worker. */
+      readonly kept?: readonly Kept[]
+    }
   | { readonly status: 'over' }
   | { readonly status: 'lost'; readonly reclaimed?: readonly string[] }
 
-export interface Taken {
-  readonly token: string
+/** What waits of a slot, of which the worker is the holder. */
+export interface Kept {
   readonly slot: string
-  readonly priority: number
-  readonly text: string
   /** How many wait in the slot's line, about. */
   readonly waiting: number
   /** Priority of the first of them. */
   readonly head?: number
+}
+
+export interface Taken extends Kept {
+  readonly token: string
+  readonly priority: number
+  readonly text: string
   /** Absent when nothing is known of the slot. */
   readonly known?: SlotKnown
   /** The step that took it has noted it as started. */

@@ -200,7 +200,8 @@ export class RandomWorker {
   #asked(turn: Turn, number: number): Asked {
     const chance = this.#chance
     const isBucket = turn.unit.startsWith('#')
-    const more = isBucket ? chance.some(turn.slots).map((slot) => ({ slot, most: 1 + chance.below(4) })) : []
+    const known = new Set([...turn.slots, ...[...turn.tokens.values()].map(({ slot }) => slot)])
+    const more = isBucket ? chance.some(known).map((slot) => ({ slot, most: chance.below(5) })) : []
     const slots = isBucket ? chance.below(5) : chance.below(2)
     if (more.length > 0 || slots > 0) turn.batch ??= number
     return {
@@ -293,6 +294,7 @@ export class RandomWorker {
         turn.tokens.set(one.token, one)
         if (one.waiting > 0) turn.slots.add(one.slot)
       }
+    if (answer.status === 'held') for (const { slot } of answer.kept ?? []) turn.slots.add(slot)
   }
 
   async #renew(): Promise<void> {

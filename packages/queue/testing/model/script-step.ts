@@ -1,4 +1,4 @@
-import type { TurnAnswer, TurnUpdate } from '../../src/frontier/turn-protocol.ts'
+import { asksAny, type TurnAnswer, type TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { addressOf, type SentEntries } from '../../src/shards/outbox-entry.ts'
 import { send } from './outbox-step.ts'
 import { tried } from './tried.ts'
@@ -69,8 +69,8 @@ export class ScriptStep extends TurnStep {
   answer(turn: Turn, { asked, leaves }: TurnUpdate): TurnAnswer {
     if (!turn.isMine) return this.answeredBefore(turn)
     const { unit } = turn
-    const isAsking = asked.more.reduce((sum, { most }) => sum + most, 0) + asked.slots * asked.each > 0
-    const taken = isAsking && !leaves ? this.take(turn, { ...asked }) : []
+    const { taken, kept } =
+      asksAny(asked) && !leaves ? this.take(turn, { ...asked }) : { taken: [], kept: [] }
     const unitStatus = this.unitStatusOf(turn)
     const isEmpty = taken.length === 0 && this.flightOf(turn).size === 0
     const status = isEmpty ? this.leave(turn, unitStatus, leaves) : 'held'
@@ -80,7 +80,7 @@ export class ScriptStep extends TurnStep {
       if (unitStatus.head === undefined) unit.rests = true
       unit.urgency = unitStatus.head || undefined
     }
-    return { status, unitStatus, taken }
+    return { status, unitStatus, taken, ...(kept.length > 0 && { kept }) }
   }
 
   /** Returns how many requests in flight, which the holder does not have, were requeued. */

@@ -3,6 +3,7 @@
 import type {
   Asked,
   Ended,
+  Kept,
   Placed,
   SlotKnown,
   SlotReturned,
@@ -105,23 +106,36 @@ export class TurnStep extends SlotsStep {
 
   // take.lua
 
-  take(turn: Turn, asked: Taking): Taken[] {
+  take(turn: Turn, asked: Taking): { taken: Taken[]; kept: Kept[] } {
     const before = this.#takenBefore(turn, asked)
-    if (before.length > 0) return before
+    if (before.length > 0) return { taken: before, kept: this.#keepMore(turn, asked, true) }
+    const kept = this.#keepMore(turn, asked, false)
     const taken: Taken[] = []
     if (turn.unit.bucket !== undefined) this.#takeHot(turn, taken, asked)
     else {
       for (const { slot, most } of asked.more) {
         const line = this.lineOf(turn.unit.name, slot)
-        if (line.state === 'w') this.#took(taken, asked, line, this.takeOff(line, most))
+        if (line.state === 'w' && most > 0) this.#took(taken, asked, line, this.takeOff(line, most))
       }
       this.#takeReady(turn, taken, asked)
     }
-    if (taken.length === 0) return taken
+    if (taken.length === 0) return { taken, kept }
     const flight = inMap(this.state.flight, `${turn.lane}:${turn.unit.name}`, () => new Map())
     for (const { token, slot, priority, text } of taken) flight.set(token, { slot, priority, text })
     this.state.counts.leased += taken.length
-    return taken
+    return { taken, kept }
+  }
+
+  #keepMore({ unit }: Turn, asked: Taking, isRepeated: boolean): Kept[] {
+    const kept: Kept[] = []
+    for (const { slot, most } of asked.more) {
+      const line = this.lineOf(unit.name, slot)
+      if (line.state === 'r' && most === 0) this.#took([], asked, line, [])
+      const head = this.headOf(line)
+      if (line.state === 'w' && (isRepeated || most === 0))
+        kept.push({ slot, waiting: this.lengthOf(line), ...(head !== undefined && { head }) })
+    }
+    return kept
   }
 
   #takenBefore(turn: Turn, { batch }: Taking): Taken[] {

@@ -168,7 +168,7 @@ export class SimulatedWorker implements SimulatedHub {
   serve(): void {
     this.handOut()
     this.#turns.wake()
-    if (this.demand > 0 && this.machine.mayTake(this.demand + this.fetching)) this.kick()
+    if (this.demand > 0 && this.machine.hasSources) this.kick()
     this.#arm()
   }
 

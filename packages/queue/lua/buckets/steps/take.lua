@@ -1,7 +1,8 @@
 -- Takes what goes next.
 --
 -- Input    take(turn, asked): asked: batch, of which the token of the n-th request is "<batch>.<n>"; isNew: no take of this batch was
---          done before, else the same requests are answered; more: slots the turn has and wants more of, {slot, most}; slots: most
+--          done before, else the same requests are answered; more: slots the turn has and wants more of, {slot, most}, most 0
+--          for one of which what is ready waits for the turn, as it could not go now; slots: most
 --          slots that it wants beside; each: most requests of each of these, of one of which a delay was learned one; bytes: no more when there are so many; ahead: takes
 --          even when a slot may be asked only in so many ms; of a hot slot: concurrency, most in flight in all its lanes together,
 --          0 for no bound; turn.delay (ms)
@@ -9,7 +10,8 @@
 --          keepStarts(worker): notes these as started, as the worker would do before they leave
 -- Output   {{slot, how many wait behind, priority of the first of them or "", record, priority, text, priority, text, …}, …}
 --          of the record: "" or ms until its delay lets it be asked, floor, failures, ms until its pause is over; "" for what the
---          turn has more of, as its holder knows
+--          turn has more of, as its holder knows. Without requests: of slots with most 0, and of all named ones of a repeated take, what
+--          waits for the turn
 local MAX_PASSED_PER_TAKE = 64
 -- As in src/buckets/scripts/bucket-scripts.ts.
 local STARTED_KEPT_MS = 604800000
@@ -64,10 +66,25 @@ local function took(taken, asked, line, entries)
   taken[#taken + 1] = one
 end
 
+local function keepMore(turn, kept, asked, isRepeated)
+  for _, more in ipairs(asked.more) do
+    if isRepeated or more.most == 0 then
+      local line = lineOf(turn.unit.name, more.slot)
+      if line.state == 'r' and more.most == 0 then
+        took(kept, asked, line, {})
+      end
+      if line.state == 'w' then
+        local head, waiting = frontOf(line)
+        kept[#kept + 1] = { line.slot, waiting, head, '' }
+      end
+    end
+  end
+end
+
 local function takeMore(turn, taken, asked)
   for _, more in ipairs(asked.more) do
-    local line = lineOf(turn.unit.name, more.slot)
-    if line.state == 'w' then
+    local line = more.most > 0 and lineOf(turn.unit.name, more.slot)
+    if line and line.state == 'w' then
       took(taken, asked, line, takeOff(line, more.most))
     end
   end
@@ -180,18 +197,18 @@ end
 
 local function take(turn, asked)
   local taken = asked.isNew and {} or takenBefore(turn, asked.batch)
-  if #taken > 0 then
+  local isRepeated = #taken > 0
+  if isRepeated then
     start(turn, taken, asked)
+    keepMore(turn, taken, asked, true)
     return taken
   end
   if turn.unit.bucket then
     takeHot(turn, taken, asked)
   else
+    keepMore(turn, taken, asked, false)
     takeMore(turn, taken, asked)
     takeReady(turn, taken, asked)
-  end
-  if #taken == 0 then
-    return taken
   end
   local fields, n = {}, 0
   for _, one in ipairs(taken) do
@@ -199,6 +216,9 @@ local function take(turn, asked)
       n = n + 1
       fields[2 * n - 1], fields[2 * n] = asked.batch .. '.' .. n, one[1] .. '\n' .. one[i] .. '\n' .. one[i + 1]
     end
+  end
+  if n == 0 then
+    return taken
   end
   redis.call('HSET', flightOf(turn), unpack(fields))
   moved.leased = moved.leased + n

@@ -6,6 +6,7 @@ import {
   type Ended,
   type HoldingTurn,
   type JobChanges,
+  type Kept,
   type LockedTurn,
   type Nudge,
   type Placed,
@@ -24,8 +25,9 @@ export type Argument = string | number | Buffer
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
 export type UnitStatusReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
 export type JobChangesReply = [woken: string[], raised: string[]]
-/** Of one slot; `texts`: priority and text of each request. */
+/** Of one slot; `texts`: priority and text of each request, none of one that is kept. */
 type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
+const KEPT_LENGTH = 4
 export type TurnReply =
   | ['over']
   | ['lost', reclaimed: string]
@@ -93,8 +95,14 @@ function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
 export function answerOf(reply: TurnReply, { asked }: TurnUpdate): TurnAnswer {
   if (reply[0] === 'over') return { status: 'over' }
   if (reply[0] === 'lost') return lostOf(reply[1])
-  const [status, unitStatus, taken] = reply
-  return { status, unitStatus: unitStatusOf(unitStatus), taken: takenOf(taken, asked.batch) }
+  const [status, unitStatus, slots] = reply
+  const kept = slots.filter((one) => one.length === KEPT_LENGTH)
+  return {
+    status,
+    unitStatus: unitStatusOf(unitStatus),
+    taken: takenOf(slots, asked.batch),
+    ...(kept.length > 0 && { kept: kept.map(keptOf) }),
+  }
 }
 
 /** Workers of earlier releases note that something was reclaimed, and not what. */
@@ -107,9 +115,7 @@ function takenOf(replies: readonly TakenReply[], batch: number): Taken[] {
   const taken: Taken[] = []
   for (const [slot, waiting, head, known, ...texts] of replies) {
     const ofSlot = {
-      slot,
-      waiting,
-      ...(head !== '' && { head: Number(head) }),
+      ...keptOf([slot, waiting, head, known]),
       ...(known !== '' && { known: knownOf(known) }),
     }
     for (let at = 0; at < texts.length; at += 2)
@@ -121,6 +127,10 @@ function takenOf(replies: readonly TakenReply[], batch: number): Taken[] {
       })
   }
   return taken
+}
+
+function keptOf([slot, waiting, head]: TakenReply): Kept {
+  return { slot, waiting, ...(head !== '' && { head: Number(head) }) }
 }
 
 function knownOf([waitMs, floorMs, failures, pausedMs]: KnownReply): SlotKnown {

@@ -4,11 +4,13 @@
 -- Requests in flight on a lane that its holder does not have are requeued. Either Redis has come back with an older
 -- state, in which the holder has not ended them yet, or the holder never got the reply that brought them.
 --
--- Input    ARGV[2] lock (ms), [3] "1" when Redis has come back older: no slot is the holder's any more; then of each turn: job, token
---          of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
+-- Input    ARGV[2] lock (ms), [3] the worker when Redis has come back older, else "": no slot is the holder's any more, [4] number of
+--          this command then, see buckets/steps/command.lua: a Redis that goes back to the same state once more does not know it,
+--          and is found out; then of each turn: job, token of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
 --          compared), how many tokens the holder has, these
 -- Output   {indexes, from 1, of those that are lost; index, how many were requeued, …; woken; raised}
-local lockMs, resets, lost, requeued, renewed = arg(), arg() == '1', {}, {}, {}
+local lockMs, worker, numbered, lost, requeued, renewed = arg(), arg(), number(), {}, {}, {}
+local resets = worker ~= ''
 
 local function isOwner(turn)
   return turn.unit['o' .. turn.lane] == turn.owner
@@ -78,6 +80,9 @@ while at < #ARGV do
 end
 if #renewed > 0 then
   redis.call('SREM', KEYS[6] .. 'stalled', unpack(renewed))
+  if resets then
+    hear({ worker = worker, number = numbered, heard = heardOf(worker) })
+  end
 end
 tally()
 return { lost, requeued, woken, raised }

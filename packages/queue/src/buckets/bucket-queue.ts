@@ -355,6 +355,7 @@ export class BucketQueue implements RequestQueue {
     if (this.#isClosed && this.#isCleared) return
     const requests = this.#parts.machine.states.startOver(
       'the queue’s Redis has come back with an older state',
+      performance.now(),
     )
     this.#logger.warn(
       { requests },

@@ -32,6 +32,8 @@ export interface FrontierSyncOptions {
   readonly out: () => number
   /** Returns whether fresh turns are coming, which go before those that were served already. */
   readonly isLooking: () => boolean
+  /** While Redis, which has gone back, is told what is held here no more: nothing else is sent. */
+  readonly resetting: () => Promise<void> | undefined
   /** Called when Redis has done nothing of what was sent, as it has gone back. */
   readonly onWentBack: (error: WentBack) => void
   readonly onPoint: (name: 'taken') => void
@@ -102,6 +104,7 @@ export class FrontierSync {
       clearTimeout(timer)
       this.#hurry = undefined
     }
+    for (let told = this.#options.resetting(); told; told = this.#options.resetting()) await told
   }
 
   #waitsMs(): number {

@@ -149,6 +149,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
       !shard ? GATHER_MS : machine.others.isHungry(performance.now()) ? HUNGRY_GATHER_MS : SHARD_GATHER_MS,
     out: () => (events.isClosed() ? 0 : handout.out.size),
     isLooking: () => fetcher.isLooking,
+    resetting: () => maintenance.resetting,
     onTrimmed: givingUp.onTrimmed ?? (() => {}),
     onEffects: events.carryOut,
   })

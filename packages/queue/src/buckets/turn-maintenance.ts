@@ -49,6 +49,7 @@ export class TurnMaintenance {
   #renewing: Promise<void> | undefined
   #renewingAgain: NodeJS.Timeout | undefined
   #mustReset = false
+  #isResetting = false
   #isClosed = false
   #sweptAtMs = Number.NEGATIVE_INFINITY
   #isSweeping = false
@@ -86,6 +87,11 @@ export class TurnMaintenance {
     void this.renew()
   }
 
+  /** While that is being told: resolves when a renewal is over, be it this one or one before. */
+  get resetting(): Promise<void> | undefined {
+    return this.#mustReset || this.#isResetting ? this.#renewing : undefined
+  }
+
   #tend(): void {
     const { machine, demand, onTended } = this.#options
     machine.tend(performance.now(), demand())
@@ -103,26 +109,30 @@ export class TurnMaintenance {
 
   /** Renews the locks, and tells Redis which requests this worker holds. */
   renew(): Promise<void> {
-    this.#renewing ??= this.#renewAll().then((resets) => {
+    this.#renewing ??= this.#renewAll().then((isDone) => {
       this.#renewing = undefined
-      if (this.#mustReset && !resets && !this.#isClosed) void this.renew()
+      this.#isResetting = false
+      if (isDone && this.#mustReset && !this.#isClosed) void this.renew()
     })
     return this.#renewing
   }
 
-  /** Resolves to whether it has told that Redis has come back older. */
+  /** Resolves to whether that was done. */
   async #renewAll(): Promise<boolean> {
     const { machine, scripts, commands, jobs, logger, onTended } = this.#options
-    if (machine.turns.size === 0) return this.#mustReset
+    if (machine.turns.size === 0) {
+      this.#mustReset = false
+      return true
+    }
     const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
-    const resets = this.#mustReset
+    const { coming } = commands
+    const reset = this.#mustReset ? commands.next() : undefined
+    this.#mustReset = false
+    this.#isResetting = reset !== undefined
     const sentAtMs = performance.now()
     try {
-      const renewed = await scripts.renew([...turns.keys()], this.#times.lockMs, {
-        coming: commands.coming,
-        resets,
-      })
-      if (resets) this.#mustReset = false
+      const renewed = await scripts.renew([...turns.keys()], this.#times.lockMs, { coming, reset })
+      if (reset && renewed.lost.length < turns.size) commands.wasAnswered(reset)
       const lost = new Set(renewed.lost.map((one) => turns.get(one)!))
       for (const turn of lost)
         if (machine.turns.has(turn)) machine.states.lose(turn, `its lock on ${turn.job.unit} ran out`)
@@ -131,11 +141,13 @@ export class TurnMaintenance {
       this.#tellUnheld(new Map([...renewed.unheld].map(([one, count]) => [turns.get(one)!, count])))
       jobs.changeJobs(renewed)
       onTended()
+      return true
     } catch (error) {
+      this.#mustReset ||= reset !== undefined
       logger.debug({ err: error }, 'locks could not be renewed; trying again')
       this.#renewAgain()
+      return false
     }
-    return resets
   }
 
   /** One waits to be sent whenever Redis is away, so that it goes as soon as Redis is back. */

@@ -87,7 +87,7 @@ export class FrontierAnswers {
     }
     this.#endings.again(again)
     for (const [turn, update] of message.updates) {
-      for (const told of [...update.told, ...update.returned]) this.#untold(turn, told)
+      for (const told of [...update.told, ...update.returned]) this.#untold(turn, told, nowMs)
       // What waits of it may be this worker's since: it is asked for, or returned, as such.
       for (const { slot, most } of update.asked.more)
         if (most === 0) this.#turns.slotOf(turn, slot).waiting ||= 1
@@ -119,8 +119,11 @@ export class FrontierAnswers {
     turn.taken += taken.length
     const touched = new Set<HeldSlot>()
     for (const one of taken) touched.add(this.#requests.take(turn, one, nowMs))
-    for (const { slot, waiting, head = 0 } of kept)
-      Object.assign(this.#turns.slotOf(turn, slot), { waiting, head })
+    for (const { slot, waiting, head = 0 } of kept) {
+      const held = this.#turns.slotOf(turn, slot)
+      held.waiting = waiting
+      held.head = head
+    }
     if (!turn.isBucket) {
       const [slot] = turn.slots.values()
       slot!.isAsked = false
@@ -137,10 +140,12 @@ export class FrontierAnswers {
   }
 
   /** Redis was not told after all. */
-  #untold(turn: HeldTurn, { slot: key, news, waiting }: Told): void {
+  #untold(turn: HeldTurn, { slot: key, news, waiting, waitMs = 0 }: Told, nowMs: number): void {
     const slot = this.#turns.slotOf(turn, key)
     slot.waiting += waiting
     slot.tellsWait(false)
+    // It may have been dropped here as the message went.
+    if (waitMs > 0) slot.dueAtMs = Math.max(slot.dueAtMs, nowMs + waitMs)
     if (news) slot.news = laterNews(news, slot.news ?? {})
     turn.told.add(slot)
   }

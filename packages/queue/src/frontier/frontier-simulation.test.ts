@@ -72,6 +72,14 @@ const SLOW =
 const OVERTAKEN =
   'a nudge overtook the answer that Redis had given before it: its bucket rested for five seconds with pages waiting'
 
+const SAME_STATE =
+  'a Redis that came back twice with the same state had slots of a worker that did not know of them, and the crawl did not end'
+
+const BESIDE =
+  'so it was when a message went beside the word with which a worker had said that it knows of the older state'
+
+const AGAIN = 'Redis comes back older, again and again'
+
 /** Seeds that have found something, with what that was. */
 const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?: number][] = [
   [79, 'nothing goes wrong', UNTOLD],
@@ -81,6 +89,8 @@ const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?:
   [11, 'nothing goes wrong', TWICE, 600],
   [49, 'Redis comes back older', SLOW],
   [148, 'nothing goes wrong', OVERTAKEN],
+  [38, AGAIN, SAME_STATE, 80],
+  [2051, AGAIN, BESIDE, 80],
 ]
 /** Others that have found the same. */
 const FOUND_TOO: typeof FOUND = [
@@ -94,6 +104,8 @@ const FOUND_TOO: typeof FOUND = [
   [80, 'workers are killed', SLOW],
   [181, 'nothing goes wrong', OVERTAKEN],
   [229, 'nothing goes wrong', OVERTAKEN],
+  [59, AGAIN, SAME_STATE, 80],
+  [176, AGAIN, SAME_STATE, 80],
 ]
 
 test.each(inFull([...FOUND, ...FOUND_TOO], [...FOUND]))(

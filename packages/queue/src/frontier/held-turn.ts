@@ -258,6 +258,7 @@ export class HeldSlot extends SlotPace {
     this.waiting = 0
     this.isAsked = false
     this.isFull = false
+    this.isHot = false
   }
 }
 

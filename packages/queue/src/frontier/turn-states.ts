@@ -95,12 +95,20 @@ export class TurnStates {
     this.#effects.push(effect)
   }
 
-  /** Redis has come back older: nothing that is held here may be in flight there. Returns how many requests are dropped. */
-  startOver(reason: string): number {
+  /**
+   * Redis has come back older: nothing that is held here may be in flight there, and it is told again when slots may be asked. Returns how
+   * many requests are dropped.
+   */
+  startOver(reason: string, nowMs: number): number {
     let requests = 0
     for (const turn of this.#turns) {
       requests += turn.tokens.size
+      const asked = [...turn.slots.values()].filter((slot) => slot.waitMs(nowMs) > 0)
       this.#dropAll(turn, reason)
+      for (const slot of asked) {
+        turn.slots.set(slot.key, slot)
+        turn.told.add(slot)
+      }
       turn.leavingSinceMs = undefined
       turn.arrived(0)
       turn.batch = undefined

@@ -310,10 +310,11 @@ export class RandomWorker {
     }))
     const resets = this.#mustReset || chance.is(0.05)
     this.#mustReset = false
-    const reply = await this.#both.run('renew', (on) =>
-      on.renew(holding, LOCK_MS, { coming: this.#commands.coming, resets }),
-    )
+    const { coming } = this.#commands
+    const reset = resets ? this.#commands.next() : undefined
+    const reply = await this.#both.run('renew', (on) => on.renew(holding, LOCK_MS, { coming, reset }))
     if (reply instanceof WentBack) return
+    if (reset && reply.lost.length < holding.length) this.#commands.wasAnswered(reset)
     await this.#changeJobs(reply)
     const lost = new Set(reply.lost.map(({ job }) => job))
     this.#turns = this.#turns.filter(({ job }) => !lost.has(job))

@@ -211,7 +211,7 @@ export class FrontierModel {
   renew<T extends HoldingTurn>(
     turns: readonly T[],
     lockMs: number,
-    { coming, resets = false }: { coming: number; resets?: boolean },
+    { coming, reset }: { coming: number; reset?: CommandNumber | undefined },
   ): Renewed<T> {
     const step = this.#step()
     const lost: T[] = []
@@ -225,10 +225,11 @@ export class FrontierModel {
       const open = one.batch ?? coming
       if (!this.#isRenewed(one, turn, lockMs)) lost.push(one)
       else if (open > 0) {
-        const count = step.requeueUnheld(turn, new Set(one.tokens), { open, resets })
+        const count = step.requeueUnheld(turn, new Set(one.tokens), { open, resets: reset !== undefined })
         if (count > 0) unheld.set(one, count)
       }
     }
+    if (reset && lost.length < turns.length) this.#hear({ ...reset, answered: 0 })
     return { lost, unheld, ...step.jobChanges }
   }
 

@@ -33,11 +33,15 @@ const ENDS_WITHIN_MS = 600_000
 const CREDIT_MS = 7
 /** Of what an older Redis has forgotten nothing is said: starts are not judged for so long. */
 const FORGOTTEN_MS = 20_000
+/** While the answer to a worker's word, and what it says next, are on their way. */
+const SOON_MS = 3
 
 export interface Trouble {
   readonly kills: number
   readonly drops: number
   readonly setBacks: number
+  /** How often Redis goes back to the same state just as a worker has told that it knows of it. Default: never. */
+  readonly setBacksAgain?: number
   readonly clockJumps: number
 }
 
@@ -206,7 +210,7 @@ class FrontierSimulation {
 
   // Trouble
 
-  #plot({ kills, drops, setBacks, clockJumps }: Trouble): void {
+  #plot({ kills, drops, setBacks, setBacksAgain = 0, clockJumps }: Trouble): void {
     const spanMs = 20_000 + this.#chance.below(60_000)
     const plan = (count: number, run: () => void) => {
       for (let n = 0; n < count; n++) this.#world.in(this.#chance.next() * spanMs, run)
@@ -217,6 +221,10 @@ class FrontierSimulation {
       this.#chance.of(this.#workers).setClock((this.#chance.next() - 0.5) * 7_200_000)
     })
     plan(setBacks, () => this.#setBack())
+    let again = setBacksAgain
+    this.#redis.onReset = () => {
+      if (again-- > 0) this.#world.in(this.#chance.next() * SOON_MS, () => this.#goBack())
+    }
   }
 
   #kill(): void {
@@ -229,11 +237,13 @@ class FrontierSimulation {
   #setBack(): void {
     if (this.#redis.model.state.noted.size === 0) return
     this.#redis.takeSnapshot()
-    this.#world.in(this.#chance.next() * 5000, () => {
-      this.#forgets()
-      for (const worker of this.#workers) worker.connection.drop()
-      this.#redis.goBack()
-    })
+    this.#world.in(this.#chance.next() * 5000, () => this.#goBack())
+  }
+
+  #goBack(): void {
+    this.#forgets()
+    for (const worker of this.#workers) worker.connection.drop()
+    this.#redis.goBack()
   }
 
   /** An older Redis does not know of the latest starts. */

@@ -4,7 +4,7 @@
  */
 
 import type { CommandNumber } from '../../src/buckets/scripts/command-numbers.ts'
-import type { TurnUpdate } from '../../src/frontier/turn-protocol.ts'
+import type { HoldingTurn, Renewed, TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { FrontierModel } from '../model/frontier-model.ts'
 import { type FrontierState, newState } from '../model/frontier-state.ts'
 import type { VirtualWorld } from './virtual-world.ts'
@@ -43,6 +43,8 @@ export class SimulatedRedis {
   /** It has come back empty, and knows of no run. */
   isEmptied = false
   readonly seen: Seen = { hot: 0, lanes: 0, begun: 0, reclaimed: 0, lost: 0, unheld: 0, wentBack: 0 }
+  /** Called when a worker has told that it knows of the older state. */
+  onReset: (() => void) | undefined
   /** How many messages have come. */
   messages = 0
   /** What an invariant found wrong. */
@@ -95,6 +97,16 @@ export class SimulatedRedis {
       const goesBack = placed.some(({ texts }) => texts.some((one) => idOf(one) === id))
       return goesBack ? [] : [{ id, flight, token }]
     })
+  }
+
+  renew<T extends HoldingTurn>(
+    turns: readonly T[],
+    lockMs: number,
+    told: Parameters<FrontierModel['renew']>[2],
+  ): Renewed<T> {
+    const renewed = this.model.renew(turns, lockMs, told)
+    if (told.reset) this.onReset?.()
+    return renewed
   }
 
   takeSnapshot(): void {

@@ -11,6 +11,7 @@ export class SimulatedRenewal {
   readonly #delayOf: (unit: string) => number
   #isRenewing = false
   #mustReset = false
+  #isResetting = false
 
   constructor(process: SimulatedProcess, hub: SimulatedHub, delayOf: (unit: string) => number) {
     this.#process = process
@@ -18,7 +19,12 @@ export class SimulatedRenewal {
     this.#delayOf = delayOf
   }
 
-  /** Renews, and has Redis forget what it counts of this worker's messages: it is older than they are. */
+  /** Redis has come back older, and does not know yet that no slot is this worker's. */
+  get mustReset(): boolean {
+    return this.#mustReset || this.#isResetting
+  }
+
+  /** Redis has come back older: the next renewal says that no slot is this worker's. */
   reset(): void {
     this.#mustReset = true
     this.renew()
@@ -26,6 +32,7 @@ export class SimulatedRenewal {
 
   renew(): void {
     const { machine } = this.#hub
+    if (machine.turns.size === 0) this.#mustReset = false
     if (this.#isRenewing || machine.turns.size === 0) return
     this.#isRenewing = true
     const { redis, commands, nowMs: sentAtMs } = this.#process
@@ -38,14 +45,17 @@ export class SimulatedRenewal {
       batch,
       tokens: [...tokens],
     }))
-    const resets = this.#mustReset
     const { coming } = commands
+    const reset = this.#mustReset ? commands.next() : undefined
+    this.#mustReset = false
+    this.#isResetting = reset !== undefined
     this.#process.send(
-      () => redis.model.renew(holding, TIMES.lockMs, { coming, resets }),
+      () => redis.renew(holding, TIMES.lockMs, { coming, reset }),
       (renewed) => {
         const { nowMs } = this.#process
         this.#isRenewing = false
-        if (resets) this.#mustReset = false
+        this.#isResetting = false
+        if (reset && renewed.lost.length < holding.length) commands.wasAnswered(reset)
         const turnOf = new Map(holding.map((one, n) => [one, turns[n]!]))
         const lost = new Set(renewed.lost.map((one) => turnOf.get(one)!))
         redis.seen.lost += lost.size
@@ -56,7 +66,7 @@ export class SimulatedRenewal {
         for (const one of renewed.unheld.keys()) machine.states.nudged(turnOf.get(one)!.job.unit, 0, nowMs)
         this.#hub.changeJobs(renewed)
         this.#hub.settle()
-        if (this.#mustReset && !resets) this.renew()
+        if (this.#mustReset) this.renew()
       },
     )
   }

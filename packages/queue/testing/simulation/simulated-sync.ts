@@ -10,6 +10,8 @@ import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 export interface SimulatedSyncOptions {
   /** Whether more turns are looked for at this moment. */
   readonly isLooking: () => boolean
+  /** Whether Redis, which has come back older, must be told first that no slot is this worker's. */
+  readonly mustReset: () => boolean
   /** Called with what was written for other shards, of which groups. */
   readonly onSent?: (groups: readonly Placed[], sent: readonly SentEntries[]) => void
   /** Called when Redis is found to have an older state than this worker was told of. */
@@ -54,6 +56,10 @@ export class SimulatedSync {
     this.#hurry = undefined
     const { isDead, nowMs, commands } = this.#process
     if (isDead) return
+    if (this.#options.mustReset()) {
+      this.#gather()
+      return
+    }
     const { machine, demand, fetching } = this.#hub
     const message = machine.message(nowMs, {
       demand,

@@ -63,6 +63,7 @@ export class SimulatedWorker implements SimulatedHub {
     this.#turns = new SimulatedTurns(process, this, { ...options, onHungry: () => onHungry(this) })
     this.#sync = new SimulatedSync(process, this, {
       isLooking: () => this.#turns.isLooking,
+      mustReset: () => this.#renewal.mustReset,
       onWentBack: (error) => this.#onWentBack(error),
       ...(options.onSent && { onSent: options.onSent }),
     })
@@ -198,7 +199,7 @@ export class SimulatedWorker implements SimulatedHub {
   #onWentBack(error: WentBack): void {
     if (!this.#process.commands.wentBack(error)) return
     this.#process.redis.seen.wentBack++
-    this.machine.states.startOver('Redis has come back older')
+    this.machine.states.startOver('Redis has come back older', this.#process.nowMs)
     this.#renewal.reset()
     this.settle()
   }

@@ -6,6 +6,10 @@ export const TROUBLES = {
   'connections are lost, and clocks jump': { kills: 0, drops: 10, setBacks: 0, clockJumps: 3 },
   'workers are killed': { kills: 3, drops: 5, setBacks: 0, clockJumps: 2 },
   'Redis comes back older': { kills: 2, drops: 5, setBacks: 3, clockJumps: 2 },
+  'Redis comes back older, again and again': {
+    ...{ kills: 0, drops: 8, setBacks: 12, clockJumps: 0 },
+    setBacksAgain: 4,
+  },
 } as const satisfies Record<string, Trouble>
 
 export type TroubleName = keyof typeof TROUBLES

@@ -4,17 +4,22 @@
 --
 -- Input    readCommand(): of ARGV: worker, number of this command, the highest whose answer the worker has, its run or "" for
 --          one that knows of none
+--          heardOf(worker): the latest number noted of it, 0 for none
 --          hear(command): as the first write of a command; Redis refuses it at its maxmemory
 -- Output   readCommand() → command; command.run; command.done: what is done by now, false for a run that an
 --          earlier release began; command.isNew: it was not done before, as far as is known; command.refusal: nothing may be done, and this is the answer: -2 for a run that has finished, was
 --          cleared or is followed by another, else the number that Redis knows of. caller, see slots/wake.lua
+local function heardOf(worker)
+  return tonumber(redis.call('HGET', KEYS[1] .. ':heard', worker) or 0)
+end
+
 local function readCommand()
   local command = { worker = arg(), number = number() }
   local answered = number()
   local run, done = unpack(redis.call('HMGET', KEYS[7], 'run', 'done'))
   command.run, command.done = arg(), done
   caller = command.worker
-  command.heard = tonumber(redis.call('HGET', KEYS[1] .. ':heard', command.worker) or 0)
+  command.heard = heardOf(command.worker)
   -- Of a worker that Redis knows nothing of, all may have been forgotten.
   command.isNew = command.heard > 0 and command.heard < command.number
   if command.run ~= '' and run ~= command.run then

@@ -106,6 +106,7 @@ export const renewScript = luaScript(
   'leasing/quarantine.lua',
   'buckets/steps/flight.lua',
   ...RECLAIM,
+  'buckets/steps/command.lua',
   'buckets/renew.lua',
 )
 export const settleScript = luaScript(...KEYS, 'buckets/settle.lua')

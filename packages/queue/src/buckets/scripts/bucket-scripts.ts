@@ -236,15 +236,16 @@ export class BucketScripts {
 
   /**
    * @param coming takes from this batch on may be under way
-   * @param resets Redis has come back older: no slot is this worker's any more
+   * @param reset Redis has come back older: no slot is this worker's any more. It knows this command's number then, if a turn was renewed
    */
   async renew<T extends HoldingTurn>(
     turns: readonly T[],
     lockMs: number,
-    { coming, resets = false }: { coming: number; resets?: boolean },
+    { coming, reset }: { coming: number; reset?: CommandNumber | undefined },
   ): Promise<Renewed<T>> {
     const args = turns.flatMap((turn) => holdingArgs(turn, coming))
-    const reply = (await this.#run(renewScript, [lockMs, flag(resets), ...args])) as [
+    const numbered = [reset?.worker ?? '', reset?.number ?? 0]
+    const reply = (await this.#run(renewScript, [lockMs, ...numbered, ...args])) as [
       number[],
       number[],
       ...JobChangesReply,
@@ -257,7 +258,7 @@ export class BucketScripts {
 
   /** Returns the same for the lock keeper, which has the turns' `lockArgs`. */
   renewal(lockMs: number): Renewal {
-    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs, ''] }
+    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs, '', 0] }
   }
 
   /**

@@ -2,13 +2,14 @@
  * A model of the scripts of buckets, for tests with virtual time: the same inputs and answers as `BucketScripts`, at once and
  * without Redis. `src/buckets/scripts/frontier-model.test.ts` holds it to the real scripts; without that it would prove nothing.
  *
- *     FrontierState   what Redis holds           frontier-state.ts
- *     SlotsStep       lua/slots/                 slots-step.ts
- *     TurnStep        lua/buckets/steps/         turn-step.ts
- *     ScriptStep      what of it is a turn's     script-step.ts
- *     FrontierModel   lua/buckets/               here
- *     outbox-step.ts  lua/outbox/                outbox-step.ts
- *     ModelJobs       BullMQ                     model-jobs.ts
+ *     FrontierState   what Redis holds            frontier-state.ts
+ *     SlotsStep       lua/slots/                  slots-step.ts
+ *     TurnStep        lua/buckets/steps/          turn-step.ts
+ *     QuarantineStep  lua/leasing/quarantine.lua  quarantine-step.ts
+ *     ScriptStep      what of it is a turn's      script-step.ts
+ *     FrontierModel   lua/buckets/                here
+ *     outbox-step.ts  lua/outbox/                 outbox-step.ts
+ *     ModelJobs       BullMQ                      model-jobs.ts
  *
  * Left out: links in doubt, `webloom clear`, a Redis at its maxmemory, and texts that are not ASCII. A script of the model
  * counts what it has changed as it goes; the real one does so at its end.

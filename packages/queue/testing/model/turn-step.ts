@@ -1,4 +1,4 @@
-/** One run of a script about turns: the files of `lua/buckets/steps/` as methods, and those of `lua/leasing/quarantine.lua`. */
+/** One run of a script about turns: the files of `lua/buckets/steps/` as methods. */
 
 import type {
   Asked,
@@ -14,13 +14,13 @@ import type {
 import { startedName } from '../../src/frontier/turn-protocol.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
-import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
+import { QuarantineStep } from './quarantine-step.ts'
+import { type KeptRecord, LANES_MAX, mayGoAt } from './slots-step.ts'
 import { tried } from './tried.ts'
 
 const LINE_PER_LANE = 64
 const MAX_PASSED_PER_TAKE = 64
 const LOST_KEPT_MS = 3_600_000
-const HISTORY_BYTES_MAX = 8000
 
 /** A turn, as a script reads of it. */
 export interface Turn {
@@ -41,7 +41,7 @@ interface Held extends InFlight {
 /** While something is taken. */
 type Taking = { -readonly [Key in keyof Asked]: Asked[Key] }
 
-export class TurnStep extends SlotsStep {
+export class TurnStep extends QuarantineStep {
   /** How many failures were removed from the ledger. */
   trimmed = 0
 
@@ -273,13 +273,13 @@ export class TurnStep extends SlotsStep {
     if (!turn.isMine || this.dropFlight(turn, [token]) === 0) return
     this.state.counts.leased--
     if (hot !== undefined) this.unmix(hot)
-    if (refusal !== '') this.#note(id!, turn.holder.replace(/\/\d+$/, ''), refusal)
+    if (refusal !== '') this.note(id!, turn.holder.replace(/\/\d+$/, ''), refusal)
     else if (id !== undefined) this.state.histories.delete(id)
     for (const one of placed) this.#put(one, `${turn.holder}/${token}`, refusal)
   }
 
   #put({ place, bucket, slot, priority, texts }: Placed, unique: string, refusal: string): void {
-    if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
+    if (place === 'quarantine') this.quarantine(texts[0]!, refusal)
     else if (place === 'end' || place === 'again') this.append(bucket, slot, priority, texts)
     else if (place === 'head') this.prepend(bucket, slot, priority, texts)
     else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
@@ -340,7 +340,7 @@ export class TurnStep extends SlotsStep {
       const back = hasStarted ? this.#blamed(text, worker) : { text, kills: 0 }
       if (hasStarted) this.defer(slot, turn.delayMs)
       if (back.kills >= quarantineAfter)
-        this.#quarantine(back.text, `it killed ${back.kills} workers, running alone`)
+        this.quarantine(back.text, `it killed ${back.kills} workers, running alone`)
       else this.prepend(turn.unit.bucket ?? turn.unit.name, slot, priority, [back.text])
     }
     this.returnSlots(turn)
@@ -374,37 +374,11 @@ export class TurnStep extends SlotsStep {
     const id = text.slice(0, text.indexOf('\n'))
     const isToBlame = alone === id
     if (isToBlame || alone === undefined)
-      this.#note(
+      this.note(
         id,
         worker,
         isToBlame ? 'the worker was lost while it ran alone' : 'the worker was lost while it was in flight',
       )
     return tried(text, isToBlame ? 1 : 0, isToBlame || alone === undefined)
   }
-
-  // leasing/quarantine.lua
-
-  #note(id: string, worker: string, what: string): void {
-    const line = `{"at":${this.nowMs},"worker":${luaJson(worker)},"what":${luaJson(what)}}`
-    const known = this.state.histories.get(id)
-    let lines = known === undefined ? line : `${known}\n${line}`
-    while (lines.length > HISTORY_BYTES_MAX && lines.includes('\n'))
-      lines = lines.slice(lines.indexOf('\n') + 1)
-    this.state.histories.set(id, lines)
-  }
-
-  #quarantine(text: string, reason: string): void {
-    const [id, , ...json] = text.split('\n')
-    const history = (this.state.histories.get(id!) ?? '').replaceAll('\n', ',')
-    this.state.quarantined.set(
-      id!,
-      `{"id":${luaJson(id!)},"request":${json.join('\n')},"reason":${luaJson(reason)},"history":[${history}],"quarantinedAt":${this.nowMs}}`,
-    )
-    this.state.histories.delete(id!)
-  }
-}
-
-/** As cjson writes a string. */
-function luaJson(text: string): string {
-  return JSON.stringify(text).replaceAll('/', '\\/')
 }

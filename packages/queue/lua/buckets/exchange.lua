@@ -9,7 +9,7 @@
 --          these, see outbox/send.lua; told; of each, see
 --          buckets/steps/return-slot.lua; returned, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
 --          take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
--- Output   replies: {status, unitStatus, taken} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
+-- Output   replies: {status, unitStatus, taken, kept, absent when it is empty} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
 --          nothing is done, see buckets/steps/command.lua
 local isGrowing, command, replies, turns, started = arg() == 'grows', readCommand(), {}, {}, {}
 if command.refusal then
@@ -82,7 +82,10 @@ for t, turn in ipairs(turns) do
   if not turn.isMine then
     replies[t] = answeredBefore(turn)
   else
-    local taken = turn.asked and take(turn, turn.asked) or {}
+    local taken, kept = {}, {}
+    if turn.asked then
+      taken, kept = take(turn, turn.asked)
+    end
     local unitStatus = unitStatusOf(turn)
     local mayEnd = (turn.leaves or turn.unit.bucket) and #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0
     local status = mayEnd and leave(turn, unitStatus) or 'held'
@@ -91,7 +94,7 @@ for t, turn in ipairs(turns) do
       set(turn.unit, 'rests', unitStatus[1] == '' and '1' or turn.unit.rests)
       set(turn.unit, 'urgency', unitStatus[1] ~= '' and unitStatus[1] ~= '0' and unitStatus[1] or nil)
     end
-    replies[t] = { status, unitStatus, taken }
+    replies[t] = { status, unitStatus, taken, #kept > 0 and kept or nil }
   end
 end
 keepStarts(command.worker)

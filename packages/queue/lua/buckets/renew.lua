@@ -5,12 +5,14 @@
 -- state, in which the holder has not ended them yet, or the holder never got the reply that brought them.
 --
 -- Input    ARGV[2] lock (ms), [3] the worker when Redis has come back older, else "": no slot is the holder's any more, [4] number of
---          this command then, see buckets/steps/command.lua: a Redis that goes back to the same state once more does not know it,
---          and is found out; then of each turn: job, token of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
+--          this command then, [5] the highest whose answer the worker has, see buckets/steps/command.lua: a Redis that goes back to the same
+--          state once more does not know the number, and is found out; then of each turn: job, token of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
 --          compared), how many tokens the holder has, these
--- Output   {indexes, from 1, of those that are lost; index, how many were requeued, …; woken; raised}
-local lockMs, worker, numbered, lost, requeued, renewed = arg(), arg(), number(), {}, {}, {}
-local resets = worker ~= ''
+-- Output   {indexes, from 1, of those that are lost; index, how many were requeued, …; 1 when the number is noted, else 0; woken; raised}
+local lockMs, worker, commandNumber, answered, lost, requeued, renewed = arg(), arg(), number(), number(), {}, {}, {}
+local resets, heard = worker ~= '', 0
+-- At its maxmemory Redis refuses what may need more only as the first write.
+redis.call('HDEL', KEYS[2], '')
 
 local function isOwner(turn)
   return turn.unit['o' .. turn.lane] == turn.owner
@@ -80,9 +82,12 @@ while at < #ARGV do
 end
 if #renewed > 0 then
   redis.call('SREM', KEYS[6] .. 'stalled', unpack(renewed))
-  if resets then
-    hear({ worker = worker, number = numbered, heard = heardOf(worker) })
+  local before = resets and heardOf(worker) or 0
+  -- One that lacks something else, too, is found out by the next command.
+  if resets and before >= answered then
+    hear({ worker = worker, number = commandNumber, heard = before })
+    heard = 1
   end
 end
 tally()
-return { lost, requeued, woken, raised }
+return { lost, requeued, heard, woken, raised }

@@ -18,9 +18,9 @@ import type { TurnJobs } from './turn-jobs.ts'
 
 export interface FrontierSyncOptions {
   readonly machine: FrontierMachine
-  readonly scripts: BucketScripts
+  readonly scripts: Pick<BucketScripts, 'exchange'>
   readonly commands: CommandNumbers
-  readonly jobs: TurnJobs
+  readonly jobs: Pick<TurnJobs, 'changeJobs'>
   readonly times: ProtocolTimes
   /** How many requests are wanted that no other queue of this worker is just taking. */
   readonly unreserved: () => number

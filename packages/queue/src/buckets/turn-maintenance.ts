@@ -6,7 +6,7 @@
  * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
 
-import { hasSpares, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
+import { hasSpares, type Logger, type ProtocolTimes, redisRefusal, WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
@@ -16,6 +16,7 @@ import type { ShardRest } from '../shards/shard-rest.ts'
 import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { CommandNumbers } from './scripts/command-numbers.ts'
+import { OwedReset } from './scripts/owed-reset.ts'
 import type { TurnJobs } from './turn-jobs.ts'
 
 /** A shard that has nothing is swept so much less often: only what is kept for a day needs it. */
@@ -46,10 +47,9 @@ export class TurnMaintenance {
   readonly #options: TurnMaintenanceOptions
   readonly #times: ProtocolTimes['turns']
   readonly #timers: NodeJS.Timeout[] = []
+  readonly #reset = new OwedReset()
   #renewing: Promise<void> | undefined
   #renewingAgain: NodeJS.Timeout | undefined
-  #mustReset = false
-  #isResetting = false
   #isClosed = false
   #sweptAtMs = Number.NEGATIVE_INFINITY
   #isSweeping = false
@@ -76,6 +76,7 @@ export class TurnMaintenance {
 
   close(): void {
     this.#isClosed = true
+    this.#reset.letGo()
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#renewingAgain)
     clearTimeout(this.#stalledCheck)
@@ -83,13 +84,13 @@ export class TurnMaintenance {
 
   /** Redis has come back older: the next renewal says that no slot is this worker's. */
   reset(): void {
-    this.#mustReset = true
+    this.#reset.owe()
     void this.renew()
   }
 
-  /** While that is being told: resolves when a renewal is over, be it this one or one before. */
+  /** While messages wait for that: resolves when they may go. */
   get resetting(): Promise<void> | undefined {
-    return this.#mustReset || this.#isResetting ? this.#renewing : undefined
+    return this.#reset.told
   }
 
   #tend(): void {
@@ -111,8 +112,7 @@ export class TurnMaintenance {
   renew(): Promise<void> {
     this.#renewing ??= this.#renewAll().then((isDone) => {
       this.#renewing = undefined
-      this.#isResetting = false
-      if (isDone && this.#mustReset && !this.#isClosed) void this.renew()
+      if (isDone && this.#reset.owed > 0 && !this.#isClosed) void this.renew()
     })
     return this.#renewing
   }
@@ -120,19 +120,19 @@ export class TurnMaintenance {
   /** Resolves to whether that was done. */
   async #renewAll(): Promise<boolean> {
     const { machine, scripts, commands, jobs, logger, onTended } = this.#options
+    const { owed } = this.#reset
     if (machine.turns.size === 0) {
-      this.#mustReset = false
+      this.#reset.done(owed)
       return true
     }
     const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
     const { coming } = commands
-    const reset = this.#mustReset ? commands.next() : undefined
-    this.#mustReset = false
-    this.#isResetting = reset !== undefined
+    const reset = owed > 0 ? commands.next() : undefined
     const sentAtMs = performance.now()
     try {
       const renewed = await scripts.renew([...turns.keys()], this.#times.lockMs, { coming, reset })
-      if (reset && renewed.lost.length < turns.size) commands.wasAnswered(reset)
+      if (reset && renewed.isHeard) commands.wasAnswered(reset)
+      this.#reset.done(owed)
       const lost = new Set(renewed.lost.map((one) => turns.get(one)!))
       for (const turn of lost)
         if (machine.turns.has(turn)) machine.states.lose(turn, `its lock on ${turn.job.unit} ran out`)
@@ -143,7 +143,7 @@ export class TurnMaintenance {
       onTended()
       return true
     } catch (error) {
-      this.#mustReset ||= reset !== undefined
+      if (redisRefusal(error) !== undefined) this.#reset.letGo()
       logger.debug({ err: error }, 'locks could not be renewed; trying again')
       this.#renewAgain()
       return false

@@ -9,7 +9,7 @@ import type { HeldTurns } from './held-turns.ts'
 import {
   type Asked,
   asksAny,
-  type Kept,
+  type LineBehind,
   type Taken,
   type TurnAnswer,
   type UnitStatus,
@@ -87,7 +87,7 @@ export class FrontierAnswers {
     }
     this.#endings.again(again)
     for (const [turn, update] of message.updates) {
-      for (const told of [...update.told, ...update.returned]) this.#untold(turn, told, nowMs)
+      for (const told of [...update.told, ...update.returned]) this.#untold(turn, told)
       // What waits of it may be this worker's since: it is asked for, or returned, as such.
       for (const { slot, most } of update.asked.more)
         if (most === 0) this.#turns.slotOf(turn, slot).waiting ||= 1
@@ -106,7 +106,7 @@ export class FrontierAnswers {
       unitStatus,
       taken,
       kept = [],
-    }: { unitStatus: UnitStatus; taken: readonly Taken[]; kept?: readonly Kept[] },
+    }: { unitStatus: UnitStatus; taken: readonly Taken[]; kept?: readonly LineBehind[] },
     nowMs: number,
   ): void {
     for (const { slot } of more) {
@@ -140,12 +140,12 @@ export class FrontierAnswers {
   }
 
   /** Redis was not told after all. */
-  #untold(turn: HeldTurn, { slot: key, news, waiting, waitMs = 0 }: Told, nowMs: number): void {
-    const slot = this.#turns.slotOf(turn, key)
+  #untold(turn: HeldTurn, { held, news, waiting }: Told): void {
+    // It may have been dropped here as the message went, with what only it knows: when it was asked last, and its delay.
+    const slot = turn.slots.get(held.key) ?? held
+    turn.slots.set(slot.key, slot)
     slot.waiting += waiting
     slot.tellsWait(false)
-    // It may have been dropped here as the message went.
-    if (waitMs > 0) slot.dueAtMs = Math.max(slot.dueAtMs, nowMs + waitMs)
     if (news) slot.news = laterNews(news, slot.news ?? {})
     turn.told.add(slot)
   }

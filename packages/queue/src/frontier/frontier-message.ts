@@ -40,8 +40,8 @@ export interface Ending {
   readonly done?: (error?: unknown) => void
 }
 
-/** What was told of a slot, and how many waited behind it. */
-export type Told = SlotTold & { readonly waiting: number }
+/** What was told of a slot, which may be dropped as the message goes, and how many waited behind it. */
+export type Told = SlotTold & { readonly held: HeldSlot; readonly waiting: number }
 
 export interface Message {
   readonly updates: ReadonlyMap<HeldTurn, SentUpdate>
@@ -260,7 +260,13 @@ function toldOf(slot: HeldSlot, nowMs: number): Told {
   const waitMs = slot.waitMs(nowMs)
   slot.news = undefined
   slot.tellsWait(true)
-  return { slot: key, waiting, ...((slot.isPaced || waitMs > 0) && { waitMs }), ...(news && { news }) }
+  return {
+    slot: key,
+    held: slot,
+    waiting,
+    ...((slot.isPaced || waitMs > 0) && { waitMs }),
+    ...(news && { news }),
+  }
 }
 
 /** Returns how many requests should come, of those that are wanted. */
@@ -341,12 +347,16 @@ function takeInPlaceOfEnded(drafts: Map<HeldTurn, Draft>, wanted: number, compos
   }
 }
 
-/** Names the slots of which more lie here than may go next: each new request of theirs would only lie here, too, and fill the worker. */
+/**
+ * Names the slots of which more lie here than may go next, no more of them than there are places: each new request of theirs would only lie here,
+ * too, and fill the worker.
+ */
 function nameFull(drafts: Map<HeldTurn, Draft>, nowMs: number): void {
   for (const [turn, { asked }] of drafts) {
     if (!turn.isBucket || asked.slots === 0) continue
     for (const slot of turn.slots.values()) {
-      if (slot.queue.length < 2 || slot.waiting > 0 || slot.room > 0 || slot.goesAtMs() <= nowMs) continue
+      const isFull = slot.queue.length > 1 && slot.room <= 0 && slot.goesAtMs() > nowMs
+      if (!isFull || slot.waiting > 0 || slot.isHot) continue
       asked.more.push({ slot: slot.key, most: 0 })
       slot.isAsked = true
     }

@@ -76,7 +76,7 @@ const SAME_STATE =
   'a Redis that came back twice with the same state had slots of a worker that did not know of them, and the crawl did not end'
 
 const BESIDE =
-  'so it was when a message went beside the word with which a worker had said that it knows of the older state'
+  'a Redis that came back twice with the same state was not found out, as a message went beside the word that its worker knew of the first time'
 
 const AGAIN = 'Redis comes back older, again and again'
 
@@ -90,7 +90,7 @@ const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?:
   [49, 'Redis comes back older', SLOW],
   [148, 'nothing goes wrong', OVERTAKEN],
   [38, AGAIN, SAME_STATE, 80],
-  [2051, AGAIN, BESIDE, 80],
+  [285, AGAIN, BESIDE, 80],
 ]
 /** Others that have found the same. */
 const FOUND_TOO: typeof FOUND = [
@@ -104,8 +104,9 @@ const FOUND_TOO: typeof FOUND = [
   [80, 'workers are killed', SLOW],
   [181, 'nothing goes wrong', OVERTAKEN],
   [229, 'nothing goes wrong', OVERTAKEN],
-  [59, AGAIN, SAME_STATE, 80],
-  [176, AGAIN, SAME_STATE, 80],
+  [204, AGAIN, SAME_STATE, 80],
+  [764, AGAIN, SAME_STATE, 80],
+  [441, AGAIN, BESIDE, 80],
 ]
 
 test.each(inFull([...FOUND, ...FOUND_TOO], [...FOUND]))(

@@ -258,6 +258,7 @@ export class HeldSlot extends SlotPace {
     this.waiting = 0
     this.isAsked = false
     this.isFull = false
+    // Redis says anew whether it has a unit of its own.
     this.isHot = false
   }
 }

@@ -147,13 +147,13 @@ export type TurnAnswer =
       readonly unitStatus: UnitStatus
       readonly taken: readonly Taken[]
       /** Of slots that were named with 0, or of which a repeated take brings no more, what waits for the worker. */
-      readonly kept?: readonly Kept[]
+      readonly kept?: readonly LineBehind[]
     }
   | { readonly status: 'over' }
   | { readonly status: 'lost'; readonly reclaimed?: readonly string[] }
 
-/** What waits of a slot, of which the worker is the holder. */
-export interface Kept {
+/** What waits in the line of a slot, of which the worker is the holder. */
+export interface LineBehind {
   readonly slot: string
   /** How many wait in the slot's line, about. */
   readonly waiting: number
@@ -161,7 +161,7 @@ export interface Kept {
   readonly head?: number
 }
 
-export interface Taken extends Kept {
+export interface Taken extends LineBehind {
   readonly token: string
   readonly priority: number
   readonly text: string
@@ -200,6 +200,8 @@ export interface HoldingTurn extends LockedTurn {
 
 /** The result of a renewal of turns' locks. */
 export interface Renewed<T> extends JobChanges {
+  /** Redis has noted the command's number: it knows all that it has answered. */
+  readonly isHeard: boolean
   readonly lost: readonly T[]
   /** How many requests Redis had in flight on a turn that the worker does not hold. They were requeued. */
   readonly unheld: ReadonlyMap<T, number>

@@ -1,3 +1,4 @@
+import { laterNews } from '@webloom/core'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { Endings } from './endings.ts'
 import type { Effect } from './frontier-effects.ts'
@@ -14,6 +15,8 @@ export interface TurnStatesOptions {
   readonly endings: Endings
   readonly effects: Effect[]
 }
+
+const PAUSED_BEFORE = 'it was paused before the queue’s Redis came back older'
 
 type Arrival = Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>
 
@@ -96,16 +99,18 @@ export class TurnStates {
   }
 
   /**
-   * Redis has come back older: nothing that is held here may be in flight there, and it is told again when slots may be asked. Returns how
-   * many requests are dropped.
+   * Redis has come back older: nothing that is held here may be in flight there. Of slots of which something is here it is told again when they may
+   * be asked. Returns how many requests are dropped.
    */
   startOver(reason: string, nowMs: number): number {
     let requests = 0
     for (const turn of this.#turns) {
       requests += turn.tokens.size
-      const asked = [...turn.slots.values()].filter((slot) => slot.waitMs(nowMs) > 0)
+      const waiting = [...turn.slots.values()].filter((slot) => slot.nextAtMs > nowMs)
       this.#dropAll(turn, reason)
-      for (const slot of asked) {
+      for (const slot of waiting) {
+        const pauseMs = slot.pausedMs(nowMs)
+        if (pauseMs > 0) slot.news = laterNews(slot.news, { pauseMs, pauseReason: PAUSED_BEFORE })
         turn.slots.set(slot.key, slot)
         turn.told.add(slot)
       }

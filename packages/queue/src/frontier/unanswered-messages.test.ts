@@ -7,7 +7,7 @@ import { packRequest } from '../leasing/packed-request.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { Message } from './frontier-message.ts'
 import type { BucketLease } from './held-turn.ts'
-import type { Kept, Taken, TurnUpdate } from './turn-protocol.ts'
+import type { LineBehind, SlotKnown, Taken, TurnUpdate } from './turn-protocol.ts'
 
 const SLOT = 'a.test'
 const DELAY_MS = 10_000
@@ -23,12 +23,12 @@ class OneSlot {
   #out: BucketLease[] = []
   #number = 0
 
-  constructor(pace: typeof DELAYED, requests: number) {
+  constructor(pace: typeof DELAYED, requests: number, known?: SlotKnown) {
     this.machine = machineOf(pace, { onStart: (lease) => this.machine.requests.started(lease, 0) })
     this.machine.states.begun(firstLane('#1'), 'w/1', { head: 0, ready: 1 }, 0)
     const taken = Array.from({ length: requests }, (_, n) => {
       const text = packRequest({ id: `${n}`, request: new Request(`http://${SLOT}/${n}`) })
-      return { token: `1.${n + 1}`, slot: SLOT, priority: 0, text, waiting: 0 }
+      return { token: `1.${n + 1}`, slot: SLOT, priority: 0, text, waiting: 0, ...(known && { known }) }
     })
     this.answered(this.message(0)!, 0, { taken })
     this.#start(0)
@@ -41,7 +41,7 @@ class OneSlot {
   answered(
     message: Message,
     nowMs: number,
-    { taken = [], kept = [] }: { taken?: readonly Taken[]; kept?: readonly Kept[] } = {},
+    { taken = [], kept = [] }: { taken?: readonly Taken[]; kept?: readonly LineBehind[] } = {},
   ): void {
     this.machine.answered(message, [{ status: 'held', unitStatus: { ready: 0 }, taken, kept }], nowMs)
   }
@@ -66,19 +66,45 @@ function updateOf(message: Message | undefined): TurnUpdate {
   return [...message!.updates.values()][0]!
 }
 
-test('when a slot may be asked again is told once more, though the slot was dropped as the message went', () => {
-  const one = new OneSlot(DELAYED, 1)
-  one.pageEnds(100, ['link'])
-  const message = one.message(100)
-  expect(updateOf(message).told[0]!.waitMs).toBe(DELAY_MS - 100)
-  one.machine.unanswered(message!, 200, NO_ANSWER)
-  expect(updateOf(one.message(300)).told[0]!.waitMs).toBeGreaterThanOrEqual(DELAY_MS - 300)
-})
+const FREE = { ...DELAYED, delayMs: 0 }
+const LEARNED: SlotKnown = { waitMs: 0, floorMs: DELAY_MS, failures: 0, pausedMs: 0 }
+
+test.each([
+  ['by the settings', DELAYED, undefined],
+  ['learned', FREE, LEARNED],
+])(
+  'when a slot with a delay %s may be asked again is told anew after each message without an answer, though the slot is dropped with it',
+  (_delay, pace, known) => {
+    const one = new OneSlot(pace, 1, known)
+    one.pageEnds(100, ['link'])
+    for (let nowMs = 100; nowMs < 5000; nowMs += 100) {
+      const message = one.message(nowMs)!
+      expect(updateOf(message).told[0]!.waitMs).toBe(DELAY_MS - nowMs)
+      one.machine.unanswered(message, nowMs + 50, NO_ANSWER)
+    }
+  },
+)
 
 test('a Redis that has come back older is told when a slot may be asked again: it does not know of the last start', () => {
   const one = new OneSlot(DELAYED, 1)
   one.machine.states.startOver('it has gone back', 100)
-  expect(updateOf(one.message(100)).told).toEqual([{ slot: SLOT, waitMs: DELAY_MS - 100, waiting: 0 }])
+  expect(updateOf(one.message(100)).told[0]).toMatchObject({ slot: SLOT, waitMs: DELAY_MS - 100 })
+})
+
+test('a Redis that has come back older is told how long a slot is paused', () => {
+  const one = new OneSlot(FREE, 1)
+  one.machine.requests.paused(SLOT, 30_000, 0)
+  one.machine.states.startOver('it has gone back', 100)
+  expect(updateOf(one.message(100)).told[0]).toMatchObject({ slot: SLOT, news: { pauseMs: 29_900 } })
+})
+
+test('a slot that was hot, and is dropped as Redis has come back older, is asked for as any other', () => {
+  const one = new OneSlot(DELAYED, 1)
+  const [turn] = one.machine.turns
+  const [slot] = turn!.slots.values()
+  slot!.isHot = true
+  one.machine.states.startOver('it has gone back', 100)
+  expect(slot!.isHot).toBe(false)
 })
 
 /** Three requests of a slot of which one may be out; more comes, and the message names the slot as full. */
@@ -102,7 +128,7 @@ test('nothing of a full slot is asked for when nothing waits', () => {
   expect(one.pageEnds(3).asked.more).toEqual([])
 })
 
-test('so it is taken when the message that named the slot was not answered: it may have been done', () => {
+test('what may wait of a slot that is full here is taken, too, when the message that named it was not answered: it may have been done', () => {
   const { one, message } = named()
   one.machine.unanswered(message, 2, NO_ANSWER)
   expect(one.pageEnds(3).asked.more).toEqual([{ slot: SLOT, most: 1 }])

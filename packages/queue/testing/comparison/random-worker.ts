@@ -314,7 +314,7 @@ export class RandomWorker {
     const reset = resets ? this.#commands.next() : undefined
     const reply = await this.#both.run('renew', (on) => on.renew(holding, LOCK_MS, { coming, reset }))
     if (reply instanceof WentBack) return
-    if (reset && reply.lost.length < holding.length) this.#commands.wasAnswered(reset)
+    if (reset && reply.isHeard) this.#commands.wasAnswered(reset)
     await this.#changeJobs(reply)
     const lost = new Set(reply.lost.map(({ job }) => job))
     this.#turns = this.#turns.filter(({ job }) => !lost.has(job))

@@ -230,8 +230,9 @@ export class FrontierModel {
         if (count > 0) unheld.set(one, count)
       }
     }
-    if (reset && lost.length < turns.length) this.#hear({ ...reset, answered: 0 })
-    return { lost, unheld, ...step.jobChanges }
+    const isHeard = reset !== undefined && lost.length < turns.length && this.#knows(reset)
+    if (isHeard) this.#hear(reset)
+    return { lost, unheld, isHeard, ...step.jobChanges }
   }
 
   sweep(worker: string, everyMs: number, owedMs: number): Swept & { isSwept: boolean; woken: Wake[] } {
@@ -345,10 +346,18 @@ export class FrontierModel {
     return lock && lock.untilMs >= this.#nowMs ? lock.token : undefined
   }
 
-  #hear({ worker, number, answered }: CommandNumber): void {
-    const heard = this.state.heard.get(worker) ?? 0
-    if (heard < answered) throw new WentBack(heard)
-    this.state.heard.set(worker, Math.max(heard, number))
+  #hear(command: CommandNumber): void {
+    const heard = this.#heardOf(command)
+    if (!this.#knows(command)) throw new WentBack(heard)
+    this.state.heard.set(command.worker, Math.max(heard, command.number))
+  }
+
+  #knows(command: CommandNumber): boolean {
+    return this.#heardOf(command) >= command.answered
+  }
+
+  #heardOf({ worker }: CommandNumber): number {
+    return this.state.heard.get(worker) ?? 0
   }
 
   #isNew(asker: string, id: string): boolean {

@@ -3,7 +3,7 @@
 import type {
   Asked,
   Ended,
-  Kept,
+  LineBehind,
   Placed,
   SlotKnown,
   SlotReturned,
@@ -106,10 +106,10 @@ export class TurnStep extends QuarantineStep {
 
   // take.lua
 
-  take(turn: Turn, asked: Taking): { taken: Taken[]; kept: Kept[] } {
+  take(turn: Turn, asked: Taking): { taken: Taken[]; kept: LineBehind[] } {
     const before = this.#takenBefore(turn, asked)
-    if (before.length > 0) return { taken: before, kept: this.#keepMore(turn, asked, true) }
-    const kept = this.#keepMore(turn, asked, false)
+    if (before.length > 0) return { taken: before, kept: this.#holdNamed(turn, asked, true) }
+    const kept = this.#holdNamed(turn, asked, false)
     const taken: Taken[] = []
     if (turn.unit.bucket !== undefined) this.#takeHot(turn, taken, asked)
     else {
@@ -126,11 +126,11 @@ export class TurnStep extends QuarantineStep {
     return { taken, kept }
   }
 
-  #keepMore({ unit }: Turn, asked: Taking, isRepeated: boolean): Kept[] {
-    const kept: Kept[] = []
+  #holdNamed({ unit }: Turn, asked: Taking, isRepeated: boolean): LineBehind[] {
+    const kept: LineBehind[] = []
     for (const { slot, most } of asked.more) {
       const line = this.lineOf(unit.name, slot)
-      if (line.state === 'r' && most === 0) this.#took([], asked, line, [])
+      if (line.state === 'r' && most === 0) this.#hold(line)
       const head = this.headOf(line)
       if (line.state === 'w' && (isRepeated || most === 0))
         kept.push({ slot, waiting: this.lengthOf(line), ...(head !== undefined && { head }) })
@@ -163,15 +163,19 @@ export class TurnStep extends QuarantineStep {
     }
   }
 
-  #took(taken: Taken[], asked: Taking, line: Line, entries: readonly Entry[]): void {
-    const { bucket, slot } = line
+  #hold(line: Line): void {
+    if (line.state === 'h') return
     const isHeld = line.state === 'w'
-    if (line.state !== 'h') {
-      const hasMore = this.headOf(line) !== undefined
-      if (!isHeld && hasMore) inMap(this.state.held, bucket, () => new Set()).add(slot)
-      else if (isHeld && !hasMore) this.#letGo(line)
-      this.save(line, 'w', 0)
-    }
+    const hasMore = this.headOf(line) !== undefined
+    if (!isHeld && hasMore) inMap(this.state.held, line.bucket, () => new Set()).add(line.slot)
+    else if (isHeld && !hasMore) this.#letGo(line)
+    this.save(line, 'w', 0)
+  }
+
+  #took(taken: Taken[], asked: Taking, line: Line, entries: readonly Entry[]): void {
+    const { slot } = line
+    const isHeld = line.state === 'w'
+    this.#hold(line)
     const record = isHeld ? undefined : this.recordOf(slot)
     for (const entry of entries) {
       taken.push(this.#taken(`${asked.batch}.${taken.length + 1}`, { slot, ...entry }, line, record))

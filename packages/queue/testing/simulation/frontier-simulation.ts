@@ -42,6 +42,8 @@ export interface Trouble {
   readonly setBacks: number
   /** How often Redis goes back to the same state just as a worker has told that it knows of it. Default: never. */
   readonly setBacksAgain?: number
+  /** Of renewals, the part that Redis refuses. Default: none. */
+  readonly refusedRenewals?: number
   readonly clockJumps: number
 }
 
@@ -210,7 +212,9 @@ class FrontierSimulation {
 
   // Trouble
 
-  #plot({ kills, drops, setBacks, setBacksAgain = 0, clockJumps }: Trouble): void {
+  #plot({ kills, drops, setBacks, setBacksAgain = 0, refusedRenewals = 0, clockJumps }: Trouble): void {
+    this.#redis.refusedRenewals = refusedRenewals
+
     const spanMs = 20_000 + this.#chance.below(60_000)
     const plan = (count: number, run: () => void) => {
       for (let n = 0; n < count; n++) this.#world.in(this.#chance.next() * spanMs, run)

@@ -43,6 +43,8 @@ export class SimulatedRedis {
   /** It has come back empty, and knows of no run. */
   isEmptied = false
   readonly seen: Seen = { hot: 0, lanes: 0, begun: 0, reclaimed: 0, lost: 0, unheld: 0, wentBack: 0 }
+  /** Of renewals, the part that is refused. */
+  refusedRenewals = 0
   /** Called when a worker has told that it knows of the older state. */
   onReset: (() => void) | undefined
   /** How many messages have come. */
@@ -104,6 +106,7 @@ export class SimulatedRedis {
     lockMs: number,
     told: Parameters<FrontierModel['renew']>[2],
   ): Renewed<T> {
+    if (this.#world.chance.is(this.refusedRenewals)) throw new Error('this renewal is refused')
     const renewed = this.model.renew(turns, lockMs, told)
     if (told.reset) this.onReset?.()
     return renewed

@@ -1,6 +1,7 @@
 /** What `turn-maintenance.ts` does of its own turns, in virtual time: renews their locks, and makes Redis as it was told again. */
 
 import { PROTOCOL_TIMES } from '@webloom/core'
+import { OwedReset } from '../../src/buckets/scripts/owed-reset.ts'
 import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 const TIMES = PROTOCOL_TIMES.turns
@@ -10,8 +11,7 @@ export class SimulatedRenewal {
   readonly #hub: SimulatedHub
   readonly #delayOf: (unit: string) => number
   #isRenewing = false
-  #mustReset = false
-  #isResetting = false
+  readonly #reset = new OwedReset()
 
   constructor(process: SimulatedProcess, hub: SimulatedHub, delayOf: (unit: string) => number) {
     this.#process = process
@@ -19,21 +19,25 @@ export class SimulatedRenewal {
     this.#delayOf = delayOf
   }
 
-  /** Redis has come back older, and does not know yet that no slot is this worker's. */
+  /** Redis has come back older, and must be told first that no slot is this worker's. */
   get mustReset(): boolean {
-    return this.#mustReset || this.#isResetting
+    return this.#reset.told !== undefined
   }
 
   /** Redis has come back older: the next renewal says that no slot is this worker's. */
   reset(): void {
-    this.#mustReset = true
+    this.#reset.owe()
     this.renew()
   }
 
   renew(): void {
     const { machine } = this.#hub
-    if (machine.turns.size === 0) this.#mustReset = false
-    if (this.#isRenewing || machine.turns.size === 0) return
+    if (this.#isRenewing) return
+    const { owed } = this.#reset
+    if (machine.turns.size === 0) {
+      this.#reset.done(owed)
+      return
+    }
     this.#isRenewing = true
     const { redis, commands, nowMs: sentAtMs } = this.#process
     const turns = [...machine.turns]
@@ -46,16 +50,14 @@ export class SimulatedRenewal {
       tokens: [...tokens],
     }))
     const { coming } = commands
-    const reset = this.#mustReset ? commands.next() : undefined
-    this.#mustReset = false
-    this.#isResetting = reset !== undefined
+    const reset = owed > 0 ? commands.next() : undefined
     this.#process.send(
       () => redis.renew(holding, TIMES.lockMs, { coming, reset }),
       (renewed) => {
         const { nowMs } = this.#process
         this.#isRenewing = false
-        this.#isResetting = false
-        if (reset && renewed.lost.length < holding.length) commands.wasAnswered(reset)
+        if (reset && renewed.isHeard) commands.wasAnswered(reset)
+        this.#reset.done(owed)
         const turnOf = new Map(holding.map((one, n) => [one, turns[n]!]))
         const lost = new Set(renewed.lost.map((one) => turnOf.get(one)!))
         redis.seen.lost += lost.size
@@ -66,7 +68,11 @@ export class SimulatedRenewal {
         for (const one of renewed.unheld.keys()) machine.states.nudged(turnOf.get(one)!.job.unit, 0, nowMs)
         this.#hub.changeJobs(renewed)
         this.#hub.settle()
-        if (this.#mustReset) this.renew()
+        if (this.#reset.owed > 0) this.renew()
+      },
+      () => {
+        this.#isRenewing = false
+        this.#process.in(TIMES.stalledSoonMs, () => this.renew())
       },
     )
   }

@@ -9,6 +9,7 @@ export const TROUBLES = {
   'Redis comes back older, again and again': {
     ...{ kills: 0, drops: 8, setBacks: 12, clockJumps: 0 },
     setBacksAgain: 4,
+    refusedRenewals: 0.05,
   },
 } as const satisfies Record<string, Trouble>
 

@@ -5,7 +5,7 @@
 -- Input    readCommand(): of ARGV: worker, number of this command, the highest whose answer the worker has, its run or "" for
 --          one that knows of none
 --          heardOf(worker): the latest number noted of it, 0 for none
---          hear(command): as the first write of a command; Redis refuses it at its maxmemory
+--          hear(command): notes the number. Redis refuses it at its maxmemory, where it is the first write
 -- Output   readCommand() → command; command.run; command.done: what is done by now, false for a run that an
 --          earlier release began; command.isNew: it was not done before, as far as is known; command.refusal: nothing may be done, and this is the answer: -2 for a run that has finished, was
 --          cleared or is followed by another, else the number that Redis knows of. caller, see slots/wake.lua

@@ -10,8 +10,9 @@
 --          keepStarts(worker): notes these as started, as the worker would do before they leave
 -- Output   {{slot, how many wait behind, priority of the first of them or "", record, priority, text, priority, text, …}, …}
 --          of the record: "" or ms until its delay lets it be asked, floor, failures, ms until its pause is over; "" for what the
---          turn has more of, as its holder knows. Without requests: of slots with most 0, and of all named ones of a repeated take, what
---          waits for the turn
+--          turn has more of, as its holder knows
+--          and {{slot, how many wait, priority of the first of them}, …} of slots with most 0 and, of a repeated take, of all named ones: what waits
+--          for the turn
 local MAX_PASSED_PER_TAKE = 64
 -- As in src/buckets/scripts/bucket-scripts.ts.
 local STARTED_KEPT_MS = 604800000
@@ -43,8 +44,8 @@ local function takenBefore(turn, batch)
   return taken
 end
 
--- Notes as taken what was taken off a line; of one that has more the turn is the holder.
-local function took(taken, asked, line, entries)
+-- The turn is the holder of a line that has something.
+local function hold(line)
   local head, waiting = frontOf(line)
   local isHeld = line.state == 'w'
   if line.state ~= 'h' then
@@ -55,6 +56,13 @@ local function took(taken, asked, line, entries)
     end
     save(line, 'w', '0', head or false)
   end
+  return head, waiting
+end
+
+-- Notes as taken what was taken off a line.
+local function took(taken, asked, line, entries)
+  local isHeld = line.state == 'w'
+  local head, waiting = hold(line)
   if #entries == 0 then
     return
   end
@@ -66,19 +74,17 @@ local function took(taken, asked, line, entries)
   taken[#taken + 1] = one
 end
 
-local function keepMore(turn, kept, asked, isRepeated)
+-- What stands in the list of ready slots beside that is passed over.
+local function holdNamed(turn, asked, isRepeated)
+  local kept = {}
   for _, more in ipairs(asked.more) do
-    if isRepeated or more.most == 0 then
-      local line = lineOf(turn.unit.name, more.slot)
-      if line.state == 'r' and more.most == 0 then
-        took(kept, asked, line, {})
-      end
-      if line.state == 'w' then
-        local head, waiting = frontOf(line)
-        kept[#kept + 1] = { line.slot, waiting, head, '' }
-      end
+    local line = (isRepeated or more.most == 0) and lineOf(turn.unit.name, more.slot)
+    if line and (line.state == 'w' or (line.state == 'r' and more.most == 0)) then
+      local head, waiting = hold(line)
+      kept[#kept + 1] = head and { line.slot, waiting, head } or nil
     end
   end
+  return kept
 end
 
 local function takeMore(turn, taken, asked)
@@ -200,13 +206,13 @@ local function take(turn, asked)
   local isRepeated = #taken > 0
   if isRepeated then
     start(turn, taken, asked)
-    keepMore(turn, taken, asked, true)
-    return taken
+    return taken, holdNamed(turn, asked, true)
   end
+  local kept = {}
   if turn.unit.bucket then
     takeHot(turn, taken, asked)
   else
-    keepMore(turn, taken, asked, false)
+    kept = holdNamed(turn, asked, false)
     takeMore(turn, taken, asked)
     takeReady(turn, taken, asked)
   end
@@ -218,10 +224,10 @@ local function take(turn, asked)
     end
   end
   if n == 0 then
-    return taken
+    return taken, kept
   end
   redis.call('HSET', flightOf(turn), unpack(fields))
   moved.leased = moved.leased + n
   start(turn, taken, asked)
-  return taken
+  return taken, kept
 end

@@ -236,7 +236,8 @@ export class BucketScripts {
 
   /**
    * @param coming takes from this batch on may be under way
-   * @param reset Redis has come back older: no slot is this worker's any more. It knows this command's number then, if a turn was renewed
+   * @param reset Redis has come back older: no slot is this worker's any more. It notes the number of this command, if a turn was renewed and it
+   *   knows what it has answered
    */
   async renew<T extends HoldingTurn>(
     turns: readonly T[],
@@ -244,21 +245,23 @@ export class BucketScripts {
     { coming, reset }: { coming: number; reset?: CommandNumber | undefined },
   ): Promise<Renewed<T>> {
     const args = turns.flatMap((turn) => holdingArgs(turn, coming))
-    const numbered = [reset?.worker ?? '', reset?.number ?? 0]
+    const numbered = [reset?.worker ?? '', reset?.number ?? 0, reset?.answered ?? 0]
     const reply = (await this.#run(renewScript, [lockMs, ...numbered, ...args])) as [
       number[],
       number[],
+      number,
       ...JobChangesReply,
     ]
-    const [lost, counts, ...jobChanges] = reply
+    const [lost, counts, heard, ...jobChanges] = reply
     const unheld = new Map<T, number>()
     for (let at = 0; at < counts.length; at += 2) unheld.set(turns[counts[at]! - 1]!, counts[at + 1]!)
-    return { lost: lost.map((n) => turns[n - 1]!), unheld, ...jobChangesOf(jobChanges) }
+    const isHeard = heard === 1
+    return { lost: lost.map((n) => turns[n - 1]!), unheld, isHeard, ...jobChangesOf(jobChanges) }
   }
 
   /** Returns the same for the lock keeper, which has the turns' `lockArgs`. */
   renewal(lockMs: number): Renewal {
-    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs, '', 0] }
+    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs, '', 0, 0] }
   }
 
   /**

@@ -6,7 +6,7 @@ import {
   type Ended,
   type HoldingTurn,
   type JobChanges,
-  type Kept,
+  type LineBehind,
   type LockedTurn,
   type Nudge,
   type Placed,
@@ -25,13 +25,13 @@ export type Argument = string | number | Buffer
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
 export type UnitStatusReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
 export type JobChangesReply = [woken: string[], raised: string[]]
-/** Of one slot; `texts`: priority and text of each request, none of one that is kept. */
+/** Of one slot; `texts`: priority and text of each request. */
 type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
-const KEPT_LENGTH = 4
+type BehindReply = [slot: string, waiting: number, head: string]
 export type TurnReply =
   | ['over']
   | ['lost', reclaimed: string]
-  | ['held' | 'left', UnitStatusReply, TakenReply[]]
+  | ['held' | 'left', UnitStatusReply, TakenReply[], kept?: BehindReply[]]
 
 export function addTurn(args: Argument[], turn: TurnUpdate): void {
   const { unit, lane, generation, holder, ended, told, returned, asked } = turn
@@ -95,13 +95,12 @@ function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
 export function answerOf(reply: TurnReply, { asked }: TurnUpdate): TurnAnswer {
   if (reply[0] === 'over') return { status: 'over' }
   if (reply[0] === 'lost') return lostOf(reply[1])
-  const [status, unitStatus, slots] = reply
-  const kept = slots.filter((one) => one.length === KEPT_LENGTH)
+  const [status, unitStatus, taken, kept] = reply
   return {
     status,
     unitStatus: unitStatusOf(unitStatus),
-    taken: takenOf(slots, asked.batch),
-    ...(kept.length > 0 && { kept: kept.map(keptOf) }),
+    taken: takenOf(taken, asked.batch),
+    ...(kept && { kept: kept.map(behindOf) }),
   }
 }
 
@@ -115,7 +114,7 @@ function takenOf(replies: readonly TakenReply[], batch: number): Taken[] {
   const taken: Taken[] = []
   for (const [slot, waiting, head, known, ...texts] of replies) {
     const ofSlot = {
-      ...keptOf([slot, waiting, head, known]),
+      ...behindOf([slot, waiting, head]),
       ...(known !== '' && { known: knownOf(known) }),
     }
     for (let at = 0; at < texts.length; at += 2)
@@ -129,7 +128,7 @@ function takenOf(replies: readonly TakenReply[], batch: number): Taken[] {
   return taken
 }
 
-function keptOf([slot, waiting, head]: TakenReply): Kept {
+function behindOf([slot, waiting, head]: BehindReply): LineBehind {
   return { slot, waiting, ...(head !== '' && { head: Number(head) }) }
 }
 

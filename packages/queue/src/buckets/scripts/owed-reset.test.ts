@@ -1,0 +1,65 @@
+/** What a Redis that has come back older is told before anything else. */
+
+import { PROTOCOL_TIMES } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { firstLane, machineOf } from '../../../testing/one-machine.ts'
+import { FrontierSync } from '../frontier-sync.ts'
+import { CommandNumbers } from './command-numbers.ts'
+import { OwedReset } from './owed-reset.ts'
+
+const PACE = { delayMs: 0, concurrency: 0, randomize: false, jitter: 0 }
+
+/** Sends what a worker with one bucket has to say. */
+function sending(owed: OwedReset): { sync: FrontierSync; said: () => number } {
+  const machine = machineOf(PACE)
+  machine.states.begun(firstLane('#1'), 'w/1', { ready: 0 }, 0)
+  let said = 0
+  const exchange = async () => {
+    said++
+    const answers = [{ status: 'held' as const, unitStatus: { ready: 0 }, taken: [] }]
+    return { answers, trimmed: 0, woken: [], raised: [] }
+  }
+  const sync = new FrontierSync({
+    machine,
+    scripts: { exchange },
+    commands: new CommandNumbers('w'),
+    jobs: { changeJobs() {} },
+    times: PROTOCOL_TIMES,
+    unreserved: () => 1,
+    reserve() {},
+    gatherMs: () => 0,
+    out: () => 0,
+    isLooking: () => false,
+    resetting: () => owed.told,
+    onWentBack() {},
+    onPoint() {},
+    onTrimmed() {},
+    onEffects() {},
+  })
+  sync.kick()
+  return { sync, said: () => said }
+}
+
+test('no message goes until Redis has heard all that it is owed', async () => {
+  const owed = new OwedReset()
+  owed.owe()
+  const { sync, said } = sending(owed)
+  const before = owed.owed
+  owed.owe()
+  owed.done(before)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(said()).toBe(0)
+  owed.done(1)
+  await sync.drained()
+  expect(said()).toBe(1)
+})
+
+test('messages go when Redis refuses the word, and it stays owed', async () => {
+  const owed = new OwedReset()
+  owed.owe()
+  const { sync, said } = sending(owed)
+  owed.letGo()
+  await sync.drained()
+  expect(said()).toBe(1)
+  expect(owed.owed).toBe(1)
+})

@@ -1,5 +1,6 @@
 /** What a Redis that has come back older is told before anything else. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PROTOCOL_TIMES } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { firstLane, machineOf } from '../../../testing/one-machine.ts'
@@ -47,7 +48,8 @@ test('no message goes until Redis has heard all that it is owed', async () => {
   const before = owed.owed
   owed.owe()
   owed.done(before)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  // Waits: for what must not happen.
+  await sleep(20)
   expect(said()).toBe(0)
   owed.done(1)
   await sync.drained()

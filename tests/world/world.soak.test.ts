@@ -20,6 +20,7 @@ const SECOND_SEEDS = [
   'kill-1',
   'kill-4',
   'pause-4',
+  'pause-963070',
   'replies-1',
   'replies-2',
   'set-back-2',

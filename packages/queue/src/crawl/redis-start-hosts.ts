@@ -49,6 +49,7 @@ interface Batch {
 export class RedisStartHosts implements StartHosts {
   readonly #redis: Redis
   readonly #keys: readonly [startHosts: string, publicHosts: string]
+  readonly #record: string
   readonly #hostsMax: number
   readonly #logger: Logger
   #known = new RecentBytes<string, true>(KNOWN_BYTES_MAX)
@@ -59,6 +60,7 @@ export class RedisStartHosts implements StartHosts {
   constructor({ redis, keys, hostsMax = HOSTS_MAX, logger = silentLogger }: RedisStartHostsOptions) {
     this.#redis = redis
     this.#keys = [keys.startHosts, keys.publicHosts]
+    this.#record = keys.record
     this.#hostsMax = hostsMax
     this.#logger = logger
   }
@@ -98,7 +100,11 @@ export class RedisStartHosts implements StartHosts {
   async #note(batch: ReadonlySet<string>): Promise<void> {
     if (this.#batch?.hosts === batch) this.#batch = undefined
     const hosts = [...batch]
-    const add = () => addScript.run(this.#redis, this.#keys, [this.#hostsMax, ...hosts.map(nameOf)])
+    const [keys, args] = [
+      [...this.#keys, this.#record],
+      [this.#hostsMax, ...hosts.map(nameOf)],
+    ]
+    const add = () => addScript.run(this.#redis, keys, args)
     const answer = await untilTaken(add, { isOver: () => false, everyMs: AGAIN_MS, logger: this.#logger })
     const firstWithoutRoom = hosts[Number(answer) - 1]
     if (firstWithoutRoom !== undefined) this.#warn(firstWithoutRoom)

@@ -29,6 +29,8 @@ export interface NewRequestsOptions {
   readonly onPoint: (name: 'pushed') => void
   /** Called when Redis has done nothing of what was sent, as it has gone back. */
   readonly onWentBack: (error: WentBack) => void
+  /** While Redis, which has gone back, is told what is held here no more: nothing else is said. Default: it is told of nothing. */
+  readonly resetting?: () => Promise<void> | undefined
 }
 
 /** Requests that come to lines in Redis: pushed, no longer in doubt, or tried once more after a failure. */
@@ -135,7 +137,8 @@ export class NewRequests {
   async #sayPart(
     part: Omit<PushPart, 'command'>,
   ): Promise<JobChanges & { added: number; sent?: readonly SentEntries[] }> {
-    const { scripts, commands, onWentBack } = this.#options
+    const { scripts, commands, onWentBack, resetting } = this.#options
+    for (let told = resetting?.(); told; told = resetting?.()) await told
     const number = commands.next()
     try {
       const done = await explained(scripts.push({ ...part, command: number }))

@@ -123,8 +123,10 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     onDemand: events.serve,
     ...(shard && { dispatching: shard.dispatching }),
   })
+  const resetting = () => maintenance.resetting
   const fresh = new NewRequests({
     ...common,
+    resetting,
     onAdded: (jobChanges, groups) => {
       jobs.changeJobs(jobChanges)
       machine.states.arrived(groups, performance.now())
@@ -149,7 +151,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
       !shard ? GATHER_MS : machine.others.isHungry(performance.now()) ? HUNGRY_GATHER_MS : SHARD_GATHER_MS,
     out: () => (events.isClosed() ? 0 : handout.out.size),
     isLooking: () => fetcher.isLooking,
-    resetting: () => maintenance.resetting,
+    resetting,
     onTrimmed: givingUp.onTrimmed ?? (() => {}),
     onEffects: events.carryOut,
   })

@@ -6,7 +6,14 @@
  * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
 
-import { hasSpares, type Logger, type ProtocolTimes, redisRefusal, WebloomError } from '@webloom/core'
+import {
+  hasSpares,
+  isSlotMoving,
+  type Logger,
+  type ProtocolTimes,
+  redisRefusal,
+  WebloomError,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
@@ -76,7 +83,7 @@ export class TurnMaintenance {
 
   close(): void {
     this.#isClosed = true
-    this.#reset.letGo()
+    this.#reset.close()
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#renewingAgain)
     clearTimeout(this.#stalledCheck)
@@ -88,7 +95,7 @@ export class TurnMaintenance {
     void this.renew()
   }
 
-  /** While messages wait for that: resolves when they may go. */
+  /** While other commands wait for that: resolves when they may go. */
   get resetting(): Promise<void> | undefined {
     return this.#reset.told
   }
@@ -143,7 +150,7 @@ export class TurnMaintenance {
       onTended()
       return true
     } catch (error) {
-      if (redisRefusal(error) !== undefined) this.#reset.letGo()
+      if (redisRefusal(error) !== undefined && !isSlotMoving(error)) this.#reset.letGo()
       logger.debug({ err: error }, 'locks could not be renewed; trying again')
       this.#renewAgain()
       return false

@@ -27,13 +27,20 @@ test('a start host waits for a Redis that takes no writes', async () => {
   expect(await hosts.has('a.example:80')).toBe(true)
 })
 
-test('of a crawl that has finished nothing is noted: a worker that was stopped meanwhile would leave it', async () => {
-  const keys = crawlRedisKeys({ spider: 'finished', crawlId: '' })
-  await redis.hset(keys.record, 'state', 'finished')
+const OVER: readonly [string, Record<string, string>][] = [
+  ['has finished', { state: 'finished' }],
+  ['was stopped and emptied', { state: 'stopped', emptied: '1' }],
+]
+
+test.each(OVER)('of a crawl that %s nothing is noted, until it goes on', async (how, record) => {
+  const keys = crawlRedisKeys({ spider: how.replaceAll(' ', '-'), crawlId: '' })
+  await redis.hset(keys.record, record)
   const hosts = new RedisStartHosts({ redis, keys })
   await hosts.add('a.example:80')
   expect(await redis.exists(keys.startHosts)).toBe(0)
-  expect(await hosts.has('a.example:80')).toBe(false)
+  await redis.hset(keys.record, 'state', 'running')
+  await hosts.add('a.example:80')
+  expect(await hosts.has('a.example:80')).toBe(true)
 })
 
 test('hosts without room count as none, which is told once; those that were noted stay, also as ones with a public address', async () => {

@@ -106,6 +106,7 @@ export class RedisStartHosts implements StartHosts {
     ]
     const add = () => addScript.run(this.#redis, keys, args)
     const answer = await untilTaken(add, { isOver: () => false, everyMs: AGAIN_MS, logger: this.#logger })
+    if (Number(answer) < 0) return
     const firstWithoutRoom = hosts[Number(answer) - 1]
     if (firstWithoutRoom !== undefined) this.#warn(firstWithoutRoom)
     for (const host of hosts) this.#known.set(host, true, ENTRY_BYTES + host.length)

@@ -142,8 +142,7 @@ export class FrontierAnswers {
   /** Redis was not told after all. */
   #untold(turn: HeldTurn, { held, news, waiting }: Told): void {
     // It may have been dropped here as the message went, with what only it knows: when it was asked last, and its delay.
-    const slot = turn.slots.get(held.key) ?? held
-    turn.slots.set(slot.key, slot)
+    const slot = this.#turns.putBack(turn, held)
     slot.waiting += waiting
     slot.tellsWait(false)
     if (news) slot.news = laterNews(news, slot.news ?? {})

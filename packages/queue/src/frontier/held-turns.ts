@@ -78,11 +78,25 @@ export class HeldTurns {
     if (known) return known
     const { chance = Math.random } = this.#options
     const slot = new HeldSlot(key, turn, { ...this.orderOf(decodeURIComponent(key)), chance })
-    const { waiting = 0, leftAtMs } = this.asked.get(key) ?? {}
-    slot.documents = waiting
-    if (leftAtMs !== undefined) slot.started(leftAtMs)
+    this.#askedOf(slot)
     turn.slots.set(key, slot)
     return slot
+  }
+
+  /** Returns the turn's slot of that name: this one, which was dropped a moment ago, unless another is there by now. */
+  putBack(turn: HeldTurn, dropped: HeldSlot): HeldSlot {
+    const known = turn.slots.get(dropped.key)
+    if (known) return known
+    this.#askedOf(dropped)
+    turn.slots.set(dropped.key, dropped)
+    return dropped
+  }
+
+  /** What documents ask of it is kept while the slot is in no turn. */
+  #askedOf(slot: HeldSlot): void {
+    const { waiting = 0, leftAtMs } = this.asked.get(slot.key) ?? {}
+    slot.documents = waiting
+    if (leftAtMs !== undefined) slot.started(leftAtMs)
   }
 
   orderOf(name: string): { pace: HostPace; boost: number } {

@@ -1,4 +1,3 @@
-import { laterNews } from '@webloom/core'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { Endings } from './endings.ts'
 import type { Effect } from './frontier-effects.ts'
@@ -15,8 +14,6 @@ export interface TurnStatesOptions {
   readonly endings: Endings
   readonly effects: Effect[]
 }
-
-const PAUSED_BEFORE = 'it was paused before the queue’s Redis came back older'
 
 type Arrival = Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>
 
@@ -106,11 +103,9 @@ export class TurnStates {
     let requests = 0
     for (const turn of this.#turns) {
       requests += turn.tokens.size
-      const waiting = [...turn.slots.values()].filter((slot) => slot.nextAtMs > nowMs)
+      const waiting = [...turn.slots.values()].filter((slot) => slot.waitMs(nowMs) > 0)
       this.#dropAll(turn, reason)
       for (const slot of waiting) {
-        const pauseMs = slot.pausedMs(nowMs)
-        if (pauseMs > 0) slot.news = laterNews(slot.news, { pauseMs, pauseReason: PAUSED_BEFORE })
         turn.slots.set(slot.key, slot)
         turn.told.add(slot)
       }

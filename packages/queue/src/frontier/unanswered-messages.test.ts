@@ -91,13 +91,6 @@ test('a Redis that has come back older is told when a slot may be asked again: i
   expect(updateOf(one.message(100)).told[0]).toMatchObject({ slot: SLOT, waitMs: DELAY_MS - 100 })
 })
 
-test('a Redis that has come back older is told how long a slot is paused', () => {
-  const one = new OneSlot(FREE, 1)
-  one.machine.requests.paused(SLOT, 30_000, 0)
-  one.machine.states.startOver('it has gone back', 100)
-  expect(updateOf(one.message(100)).told[0]).toMatchObject({ slot: SLOT, news: { pauseMs: 29_900 } })
-})
-
 test('a slot that was hot, and is dropped as Redis has come back older, is asked for as any other', () => {
   const one = new OneSlot(DELAYED, 1)
   const [turn] = one.machine.turns

@@ -46,11 +46,6 @@ export class SlotPace {
     return nowMs < this.#pausedUntilMs
   }
 
-  /** Returns how long it is paused yet, milliseconds. */
-  pausedMs(nowMs: number): number {
-    return Math.max(0, this.#pausedUntilMs - nowMs)
-  }
-
   /** Returns in how many milliseconds its delay lets the next holder ask it; 0: at once. Redis knows by itself how long it pauses. */
   waitMs(nowMs: number): number {
     return this.isPaced ? Math.max(0, this.dueAtMs - nowMs) : 0

@@ -56,6 +56,15 @@ test('no message goes until Redis has heard all that it is owed', async () => {
   expect(said()).toBe(1)
 })
 
+test('who leaves does not wait for the word, also when Redis is found older only then', async () => {
+  const owed = new OwedReset()
+  owed.close()
+  owed.owe()
+  const { sync, said } = sending(owed)
+  await sync.drained()
+  expect(said()).toBe(1)
+})
+
 test('messages go when Redis refuses the word, and it stays owed', async () => {
   const owed = new OwedReset()
   owed.owe()

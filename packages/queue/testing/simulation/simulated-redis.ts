@@ -106,7 +106,8 @@ export class SimulatedRedis {
     lockMs: number,
     told: Parameters<FrontierModel['renew']>[2],
   ): Renewed<T> {
-    if (this.#world.chance.is(this.refusedRenewals)) throw new Error('this renewal is refused')
+    if (this.refusedRenewals > 0 && this.#world.chance.is(this.refusedRenewals))
+      throw new Error('this renewal is refused')
     const renewed = this.model.renew(turns, lockMs, told)
     if (told.reset) this.onReset?.()
     return renewed

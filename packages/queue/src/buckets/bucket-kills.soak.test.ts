@@ -44,7 +44,7 @@ test.each([
     const lives = async (name: string) => {
       for (let life = 0; ; life++) {
         // Rare enough that a life gets something done, until there were enough.
-        const killRate = kills < KILLS_MIN * 1.2 ? 0.008 : 0
+        const killRate = kills < KILLS_MIN * 1.2 ? 0.01 : 0
         const worker = startWorker(server, { ...pace, workerId: `${name}:${life}:x`, killRate })
         const { signal } = await worker.exited
         for (const [, id, attempt] of worker.stdout.matchAll(/^start (\S+) (\d+) \d+$/gm)) {

@@ -214,7 +214,6 @@ class FrontierSimulation {
 
   #plot({ kills, drops, setBacks, setBacksAgain = 0, refusedRenewals = 0, clockJumps }: Trouble): void {
     this.#redis.refusedRenewals = refusedRenewals
-
     const spanMs = 20_000 + this.#chance.below(60_000)
     const plan = (count: number, run: () => void) => {
       for (let n = 0; n < count; n++) this.#world.in(this.#chance.next() * spanMs, run)

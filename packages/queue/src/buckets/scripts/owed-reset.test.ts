@@ -1,12 +1,18 @@
 /** What a Redis that has come back older is told before anything else. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROTOCOL_TIMES } from '@webloom/core'
+import { PROTOCOL_TIMES, Request } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { firstLane, machineOf } from '../../../testing/one-machine.ts'
+import { SLOTS_BY_HOST } from '../../politeness/host-slots.ts'
+import { BucketPlacing } from '../bucket-placing.ts'
 import { FrontierSync } from '../frontier-sync.ts'
+import { NewRequests } from '../new-requests.ts'
+import type { BucketScripts } from './bucket-scripts.ts'
 import { CommandNumbers } from './command-numbers.ts'
 import { OwedReset } from './owed-reset.ts'
+import type { PushPart } from './placed-lines.ts'
+import { QueuedAskers } from './queued-askers.ts'
 
 const PACE = { delayMs: 0, concurrency: 0, randomize: false, jitter: 0 }
 
@@ -54,6 +60,32 @@ test('no message goes until Redis has heard all that it is owed', async () => {
   owed.done(1)
   await sync.drained()
   expect(said()).toBe(1)
+})
+
+test('new requests, too, wait until Redis has heard it: their number would hide that it has gone back once more', async () => {
+  const owed = new OwedReset()
+  owed.owe()
+  const pushed: string[] = []
+  const push = async ({ asker }: PushPart) => {
+    pushed.push(asker)
+    return { added: 1, woken: [], raised: [] }
+  }
+  const fresh = new NewRequests({
+    scripts: { push } as unknown as BucketScripts,
+    ...{ commands: new CommandNumbers('w'), queued: new QueuedAskers(), slots: SLOTS_BY_HOST },
+    placing: new BucketPlacing({ order: 'fifo', slots: SLOTS_BY_HOST, addressOf: () => '#1' }),
+    resetting: () => owed.told,
+    onAdded() {},
+    onPoint() {},
+    onWentBack() {},
+  })
+  const pushing = fresh.push([{ id: 'a', request: new Request('http://h.test/') }], 'page')
+  // Waits: for what must not happen.
+  await sleep(20)
+  expect(pushed).toEqual([])
+  owed.done(1)
+  expect(await pushing).toBe(1)
+  expect(pushed).toEqual(['page'])
 })
 
 test('who leaves does not wait for the word, also when Redis is found older only then', async () => {

@@ -247,6 +247,20 @@ describe.concurrent('at its maxmemory', () => {
     expect(await queue.counts()).toEqual({ ...EMPTY, leased: 3 })
   })
 
+  test('a lock that ran out, as Redis was away, is taken again', async () => {
+    await using own = new BucketBench()
+    await own.start()
+    const queue = await own.queue()
+    await queue.push([page('a', 1)], 'o')
+    const [lease] = await leased(queue, 1)
+    await filled(own)
+    const [lock] = await own.redis.keys('*:lock')
+    await own.redis.del(lock!)
+    await vi.waitUntil(() => own.redis.exists(lock!), TURN_LOCK_MS)
+    await queue.commit(lease!)
+    expect(await queue.counts()).toEqual(EMPTY)
+  })
+
   test('a worker that comes to a full Redis begins with what is there', async () => {
     await using own = new BucketBench()
     await own.start()

@@ -1,4 +1,4 @@
-import type { Fingerprinter, Request } from '@webloom/core'
+import type { Fingerprinter, KnownUrl, Request } from '@webloom/core'
 
 /** A request that a filter is asked about, and what the filter remembers it by. */
 export interface Asked {
@@ -6,6 +6,8 @@ export interface Asked {
   readonly fingerprint: string
   /** The request. */
   readonly request: Request
+  /** Set when all requests to it have this fingerprint. */
+  readonly url?: KnownUrl | undefined
 }
 
 export function askedAbout(request: Request, fingerprinter: Fingerprinter): Asked {

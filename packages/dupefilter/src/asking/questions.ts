@@ -88,9 +88,9 @@ export class Questions {
       if (cached === 'seen') split.hits++
       else if (!split.places.has(fingerprint)) {
         split.places.set(fingerprint, n)
-        if (cached === undefined) split.unknown.push({ fingerprint, request })
+        if (cached === undefined) split.unknown.push({ fingerprint, request, url })
         else {
-          split.held.set({ fingerprint, request }, cached)
+          split.held.set({ fingerprint, request, url }, cached)
           split.hits++
         }
       }
@@ -146,20 +146,11 @@ export class Questions {
     taggedAsker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
-    const { claims, run, line, maxRequestsPerCall } = this.#options
+    const { claims, run } = this.#options
     const fingerprints = asked.map(({ fingerprint }) => fingerprint)
     const claim = claims.ask(asker, taggedAsker, fingerprints, run.current)
-    const parts: Promise<(readonly [string, Unseen])[]>[] = []
-    for (let from = 0; from < asked.length; from += maxRequestsPerCall()) {
-      parts.push(this.#ask(asked.slice(from, from + maxRequestsPerCall()), taggedAsker, claim))
-    }
-    // The parts before have filled calls of their own: its end does not wait for their replies.
-    if (parts.length > 1) line.sendAll()
     try {
-      for (const [fingerprint, answer] of (await Promise.all(parts)).flat()) {
-        unseen.set(fingerprint, answer)
-        if (answer === false) claims.told(claim, fingerprint)
-      }
+      await this.#askInParts(asked, taggedAsker, claim, unseen)
     } catch (error) {
       // Some links may be recorded for this attempt, and the page may yield others when it runs again.
       claims.giveUp(asker, claim)
@@ -167,13 +158,30 @@ export class Questions {
     }
   }
 
-  /** Resolves to the requests that are new or in doubt. */
+  #askInParts(
+    asked: readonly Asked[],
+    taggedAsker: string,
+    claim: Claim,
+    unseen: Map<string, Unseen>,
+  ): Promise<unknown> {
+    const { line, maxRequestsPerCall } = this.#options
+    const most = maxRequestsPerCall()
+    if (asked.length <= most) return this.#ask(asked, taggedAsker, claim, unseen)
+    const parts: Promise<void>[] = []
+    for (let from = 0; from < asked.length; from += most)
+      parts.push(this.#ask(asked.slice(from, from + most), taggedAsker, claim, unseen))
+    // The parts before have filled calls of their own: its end does not wait for their replies.
+    line.sendAll()
+    return Promise.all(parts)
+  }
+
   async #ask(
     asked: readonly Asked[],
     taggedAsker: string,
     claim: Claim,
-  ): Promise<(readonly [string, Unseen])[]> {
-    const { cache, run, line, stats, pendingStaleMs } = this.#options
+    unseen: Map<string, Unseen>,
+  ): Promise<void> {
+    const { claims, cache, run, line, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
     const question = { asked, taggedAsker, attempt: claim.attempt, again: false }
     let reply = await line.ask(question)
@@ -183,21 +191,22 @@ export class Questions {
     }
     if (cache.heardOf(reply.generation, askedAt)) stats?.inc('dupefilter/cache_emptied')
     const own = cache.told(taggedAsker, askedAt + pendingStaleMs, claim)
-    const told = reply.told.values()
-    const unseen: (readonly [string, Unseen])[] = []
-    for (const [n, { fingerprint }] of asked.entries()) {
+    let told = 0
+    for (let n = 0; n < asked.length; n++) {
+      const { fingerprint, url } = asked[n]!
       const answer = reply.answers[n]!
-      if (answer === SEEN_FOR_GOOD) cache.add(fingerprint, cache.forGood)
-      else if (answer === SEEN) cache.add(fingerprint, this.#toldIn(told.next().value!, reply.now, askedAt))
-      else if (answer === IN_DOUBT) unseen.push([fingerprint, 'in doubt'])
+      if (answer === SEEN_FOR_GOOD) cache.add(fingerprint, cache.forGood, url)
+      else if (answer === SEEN)
+        cache.add(fingerprint, this.#toldIn(reply.told[told++]!, reply.now, askedAt), url)
+      else if (answer === IN_DOUBT) unseen.set(fingerprint, 'in doubt')
       else if (answer !== OWN_AND_QUEUED) {
-        if (!taggedAsker.startsWith(IN_DOUBT_ASKER)) cache.add(fingerprint, own)
-        unseen.push([fingerprint, false])
+        if (!taggedAsker.startsWith(IN_DOUBT_ASKER)) cache.add(fingerprint, own, url)
+        unseen.set(fingerprint, false)
+        claims.told(claim, fingerprint)
         const repeat = REPEATS[answer]
         if (repeat) stats?.inc(repeat)
       }
     }
-    return unseen
   }
 
   /** @param text `<ms>:<asker>`, when the asker was told so by the clock of Redis, which was at `now` not before `askedAt` */

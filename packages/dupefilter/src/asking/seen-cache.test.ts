@@ -18,6 +18,12 @@ test('a URL is marked once its fingerprint was found, until the cache is emptied
   expect(cache.answer('f', 'page', 0, url)).toBeUndefined()
 })
 
+test('a URL that Redis was asked about is marked with the answer', () => {
+  const [cache, url] = [heardOfOnce(), newUrl()]
+  cache.add('f', cache.forGood, url)
+  expect(cache.isMarked(url, 'page', 0)).toBe(true)
+})
+
 test('a mark says no more than the cache would: nothing of a generation that was not heard of for long', () => {
   const [cache, url] = [heardOfOnce(), newUrl()]
   cache.add('f', cache.forGood)
@@ -33,10 +39,9 @@ test('nor to the asker that was told "new", nor once it is stale, nor of an atte
     cache.isMarked(url, asker, nowMs),
     cache.answer('f', asker, nowMs, url),
   ]
-  cache.add('f', toldTo(cache, claim))
-  expect(answers('page'), 'in doubt, which leaves no mark').toEqual([false, claim])
+  cache.add('f', toldTo(cache, claim), url)
+  expect(answers('page'), 'in doubt').toEqual([false, claim])
   claim.end('settled')
-  expect(answers('page')).toEqual([false, 'seen'])
   expect(answers('page')).toEqual([true, 'seen'])
   expect(answers('asker')).toEqual([false, undefined])
   expect(answers('page', STALE_AT_MS + 1)).toEqual([false, undefined])

@@ -33,7 +33,7 @@ export class Told {
  * is full, the older one is forgotten. To move each fingerprint to the end of one map whenever it is met would cost three
  * times as much.
  *
- * A URL whose fingerprint was found is marked with what was found, and is looked up no more. Maps of thousands of texts do not fit
+ * A URL is marked with what is known of its fingerprint, and is looked up no more once it is seen. Maps of thousands of texts do not fit
  * into the caches of a processor, so that finding the 30 links of a page took 14 µs.
  */
 export class SeenCache {
@@ -69,7 +69,7 @@ export class SeenCache {
    * claim of this process when the link is in doubt until that claim has ended.
    *
    * @param nowMs by `performance.now()`
-   * @param url all requests to it have this fingerprint: it is marked when it is seen
+   * @param url all requests to it have this fingerprint: it is marked with what was found
    */
   answer(
     fingerprint: string,
@@ -82,7 +82,7 @@ export class SeenCache {
     const answer = told && this.#answer(told, taggedAsker, nowMs)
     if (told === undefined || answer === undefined) return undefined
     if (young === undefined) this.add(fingerprint, told)
-    if (answer === 'seen') url?.mark(told)
+    url?.mark(told)
     return answer
   }
 
@@ -118,8 +118,10 @@ export class SeenCache {
     return new Told(this.#contents, taggedAsker, untilMs, claim)
   }
 
-  add(fingerprint: string, told: Told): void {
+  /** @param url as in `answer` */
+  add(fingerprint: string, told: Told, url?: KnownUrl): void {
     if (this.#halfSize === 0) return
+    url?.mark(told)
     if (this.#younger.size >= this.#halfSize) {
       this.#older = this.#younger
       this.#younger = new Map()

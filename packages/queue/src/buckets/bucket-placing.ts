@@ -36,8 +36,8 @@ export class BucketPlacing {
 
   /** Returns requests by line, each line's in order; those in doubt are in a group of their own. */
   groups(batch: readonly QueuedRequest[], asker: string): Placed[] {
-    return this.pushed(batch, () => asker).map(({ requests, ...line }) => ({
-      ...line,
+    return this.pushed(batch, () => asker).map(({ place, bucket, slot, priority, requests }) => ({
+      ...{ place, bucket, slot, priority },
       texts: requests.map(({ text }) => text),
     }))
   }
@@ -50,11 +50,11 @@ export class BucketPlacing {
   ): Pushed[] {
     const lines = new Map<string, Pushed & { requests: { id: string; text: string }[] }>()
     for (const queued of batch) {
-      const line = queued.inDoubt
-        ? IN_DOUBT
-        : { ...this.#lineOf(queued.request, askerOf(queued)), place: 'end' as const }
-      const name = `${line.place}:${line.priority}:${line.slot}:${line.bucket}`
-      const known = lines.get(name) ?? { ...line, requests: [] }
+      const place = queued.inDoubt ? 'doubt' : 'end'
+      const line = queued.inDoubt ? IN_DOUBT : this.#lineOf(queued.request, askerOf(queued))
+      const { bucket, slot, priority } = line
+      const name = `${place}:${priority}:${slot}:${bucket}`
+      const known = lines.get(name) ?? { place, bucket, slot, priority, requests: [] }
       lines.set(name, known)
       known.requests.push({ id: idOf(queued), text: packRequest(queued) })
     }

@@ -6,10 +6,12 @@
 local function settleElsewhere()
   for _, group in ipairs(header.elsewhere) do
     local run, owners = unpack(group)
+    local settlings = {}
     for n, state in ipairs(redis.call('HMGET', KEYS[3], unpack(owners))) do
       if state then
-        settle(owners[n], '-', run)
+        settlings[#settlings + 1] = { owners[n], '-', run }
       end
     end
+    settleAll(settlings)
   end
 end

@@ -19,9 +19,7 @@
 --          5 seen: this asker has queued it, 6 seen: another asker has
 --          Or an error, WEBLOOM_…, when the store refuses: nothing is recorded then
 noteHeard()
-for _, settling in ipairs(header.settle) do
-  settle(unpack(settling))
-end
+settleAll(header.settle)
 if header.elsewhere then
   settleElsewhere()
 end

@@ -2,27 +2,45 @@
 --
 -- Input    clean(run, before): the present run, and the latest time of settling that may go (ms)
 -- Output   1 when there may be more; a call takes at most 100 askers and 500 members
-local function clean(run, before)
-  local budget = 500
-  for _ = 1, 100 do
-    local entry = redis.call('LINDEX', KEYS[4], 0)
-    local ms, settledIn, owner = string.match(entry or '', '^(%d+) (%S+) (.*)$')
+local ASKERS_MAX, MEMBERS_MAX = 100, 500
+
+-- The oldest that may go, and their states.
+local function settledBefore(before)
+  local due, owners = {}, {}
+  for n, entry in ipairs(redis.call('LRANGE', KEYS[4], 0, ASKERS_MAX - 1)) do
+    local ms, run, owner = string.match(entry, '^(%d+) (%S+) (.*)$')
     if not ms or tonumber(ms) > before then
-      return 0
+      break
     end
-    -- Marks of an earlier run stay. An asker that asked or was settled again since has a later entry.
-    if settledIn == run and redis.call('HGET', KEYS[3], owner) == 's ' .. ms .. ' ' .. run then
-      local members = redis.call('LPOP', membersOf(owner), budget)
-      if members and #members > 0 then
-        redis.call('HDEL', KEYS[2], unpack(members))
-        budget = budget - #members
-      end
-      if budget == 0 then
-        return 1
-      end
-      redis.call('HDEL', KEYS[3], owner)
-    end
-    redis.call('LPOP', KEYS[4])
+    due[n], owners[n] = { state = 's ' .. ms .. ' ' .. run, run = run, owner = owner }, owner
   end
-  return 1
+  return due, #owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}
+end
+
+local function clean(run, before)
+  local due, states = settledBefore(before)
+  local members, gone, count = {}, {}, 0
+  for n, mark in ipairs(due) do
+    -- Marks of an earlier run stay. An asker that asked or was settled again since has a later entry.
+    if mark.run == run and states[n] == mark.state then
+      for _, member in ipairs(redis.call('LPOP', membersOf(mark.owner), MEMBERS_MAX - #members) or {}) do
+        members[#members + 1] = member
+      end
+      if #members == MEMBERS_MAX then
+        break
+      end
+      gone[#gone + 1] = mark.owner
+    end
+    count = n
+  end
+  if #members > 0 then
+    redis.call('HDEL', KEYS[2], unpack(members))
+  end
+  if #gone > 0 then
+    redis.call('HDEL', KEYS[3], unpack(gone))
+  end
+  if count > 0 then
+    redis.call('LPOP', KEYS[4], count)
+  end
+  return (count == ASKERS_MAX or #members == MEMBERS_MAX) and 1 or 0
 end

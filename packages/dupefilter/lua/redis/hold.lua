@@ -12,7 +12,7 @@ local function processOf(attempt)
 end
 
 local function ownState(question)
-  local kind, _, tag, bound, run = unpack(states[question.owner])
+  local kind, _, tag, bound, run = partsIn(question.owner)
   return {
     owner = question.owner, attempt = question.attempt, again = question.again, prefix = ':' .. question.owner .. '\n',
     kind = kind, tag = tag, bound = bound, run = kind == 's' and tag or run or '', mine = {}, taken = {},
@@ -69,7 +69,7 @@ local function hold(own, members, entries)
   end
   local before = own.run ~= '' and ' ' .. bound .. ' ' .. own.run or ''
   local state = 'u ' .. nowText .. ' ' .. attempt .. before
-  states[own.owner], takers[#takers + 1] = { partsOf(state) }, own
+  states[own.owner], takers[#takers + 1] = state, own
   unsettled[#unsettled + 1], unsettled[#unsettled + 2] = own.owner, state
 end
 

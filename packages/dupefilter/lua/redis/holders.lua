@@ -2,7 +2,8 @@
 --
 -- Input    holdersOf(members, seen): the members of all questions, and which of them the store has
 -- Output   entries[i]: nil for a member that the store has not, false for one that nobody holds, else its entry in pending
---          states[asker], of each holder and of each asker of this call: the parts of its state, see partsOf
+--          states[asker], of each holder and of each asker of this call: its state, false for none
+--          partsIn(asker): the parts of that, see partsOf
 --          isMine(held, own), ownerIn(held), attemptsIn(held), see redis/owners.lua; standing(held) of another asker's: "free", the
 --          next asker may have it; "unsettled", or it may have been lost; "settled"
 local function isMine(held, own)
@@ -18,12 +19,12 @@ local function attemptsIn(held)
 end
 
 -- Links of a page that were met together often belong to one asker: all askers are looked up once, with one command.
-local states = {}
+local states, parts = {}, {}
 local function lookUp(entries)
   local owners = {}
   local function want(owner)
-    if not states[owner] then
-      states[owner], owners[#owners + 1] = {}, owner
+    if states[owner] == nil then
+      states[owner], owners[#owners + 1] = false, owner
     end
   end
   for _, question in ipairs(header.ask) do
@@ -35,7 +36,16 @@ local function lookUp(entries)
     end
   end
   for n, state in ipairs(#owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}) do
-    states[owners[n]] = { partsOf(state) }
+    states[owners[n]] = state
+  end
+end
+
+-- Most are of this call's askers, and nobody asks for them.
+local function partsIn(owner)
+  local state = states[owner]
+  if state then
+    parts[state] = parts[state] or { partsOf(state) }
+    return unpack(parts[state])
   end
 end
 
@@ -62,7 +72,7 @@ end
 local freshSince = string.format('%.0f', now - header.staleMs)
 local function standing(held)
   local owner = ownerIn(held)
-  local kind, ms, tag, bound, run = unpack(states[owner] or {})
+  local kind, ms, tag, bound, run = partsIn(owner)
   if kind == 's' then
     return mayBeLost(owner, tag, ms) and 'unsettled' or 'settled'
   elseif isBefore(held, bound) then

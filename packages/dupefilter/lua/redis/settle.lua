@@ -1,7 +1,8 @@
 -- The end of an asker's attempt: its links are queued for good, or its page goes back and none of them is queued.
 --
--- Input    settle(owner, attempt, run): the asker; run nil when the page goes back
+-- Input    settleAll(settlings): of each: the asker, its attempt, the queue's run, nil when the page goes back
 --          attempt "*": whichever asked; settles only. "!": its queue has come back older, and has lost what it had queued
+--          A call settles some dozen askers: their states are read with one command, and written with one
 -- Output   settled: from now on no other asker is told "new", and members that an earlier attempt of this asker asked about and
 --          this one did not are un-marked. Gone back: members of this attempt are un-marked, unless another worker has settled
 --          the asker since, or was told that they are new as well, or the asker is stale. Caches are then out of date. Lost: an asker that was settled in
@@ -20,13 +21,20 @@ local function unmarkWhere(owner, isUnwanted)
   end
 end
 
+local found, changed, endings
+
+local function note(owner, state)
+  found[owner], changed[#changed + 1] = state, owner
+end
+
 local function noteSettled(owner, run)
-  redis.call('HSET', KEYS[3], owner, 's ' .. nowText .. ' ' .. run)
-  redis.call('RPUSH', KEYS[4], nowText .. ' ' .. run .. ' ' .. owner)
+  local at = nowText .. ' ' .. run
+  note(owner, 's ' .. at)
+  endings[#endings + 1] = at .. ' ' .. owner
 end
 
 local function giveBack(owner, attempt)
-  local kind, ms, tag, _, settledIn = stateOf(owner)
+  local kind, ms, tag, _, settledIn = partsOf(found[owner])
   -- One that is stale may be of a worker that stood still after its page was done. Its members are the next asker's, which is counted.
   if kind == 's' or (kind == 'u' and now - tonumber(ms) > header.staleMs) then
     return
@@ -40,15 +48,16 @@ local function giveBack(owner, attempt)
   end)
   if redis.call('EXISTS', membersOf(owner)) == 0 then
     redis.call('HDEL', KEYS[3], owner)
+    found[owner] = nil
   elseif tag == attempt and settledIn ~= '' then
     noteSettled(owner, settledIn)
   end
 end
 
 local function lose(owner, run)
-  local kind, _, settledIn = stateOf(owner)
+  local kind, _, settledIn = partsOf(found[owner])
   if kind == 's' and settledIn ~= run then
-    redis.call('HSET', KEYS[3], owner, 'u ' .. nowText .. ' * 0 ' .. settledIn)
+    note(owner, 'u ' .. nowText .. ' * 0 ' .. settledIn)
   end
 end
 
@@ -58,7 +67,11 @@ local function settle(owner, attempt, run)
   elseif attempt == '!' then
     return lose(owner, run)
   end
-  local kind, _, tag, bound, settledIn = stateOf(owner)
+  -- Nearly all: an asker that has asked once, and no attempt but this one.
+  if found[owner] and string.sub(found[owner], 1, 1) == 'u' and string.sub(found[owner], 17) == attempt then
+    return noteSettled(owner, run)
+  end
+  local kind, _, tag, bound, settledIn = partsOf(found[owner])
   -- Settled in this run already: the command was sent twice.
   if not kind or (kind == 's' and tag == run) then
     return
@@ -69,4 +82,35 @@ local function settle(owner, attempt, run)
     end)
   end
   noteSettled(owner, run)
+end
+
+-- What was noted of an asker that was given back since is not written.
+local function writeSettled()
+  local states = {}
+  for _, owner in ipairs(changed) do
+    if found[owner] then
+      states[#states + 1], states[#states + 2] = owner, found[owner]
+    end
+  end
+  if #states > 0 then
+    redis.call('HSET', KEYS[3], unpack(states))
+  end
+  if #endings > 0 then
+    redis.call('RPUSH', KEYS[4], unpack(endings))
+  end
+end
+
+local function settleAll(settlings)
+  local owners = {}
+  for n, settling in ipairs(settlings) do
+    owners[n] = settling[1]
+  end
+  found, changed, endings = {}, {}, {}
+  for n, state in ipairs(#owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}) do
+    found[owners[n]] = state or nil
+  end
+  for _, settling in ipairs(settlings) do
+    settle(unpack(settling))
+  end
+  writeSettled()
 end

@@ -26,7 +26,7 @@
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo
--- Output   LANES_MAX, key, unitOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
+-- Output   LANES_MAX, key, unitOf, set, arg, number; linesOf(bucket): key of its lines, without those that have gone; moved, woken and raised, which tally() and the replies make use of
 local LANES_MAX = 16
 local order, at, units = ARGV[1], 1, {}
 local moved, woken, raised = { waiting = 0, delayed = 0, leased = 0 }, {}, {}
@@ -75,7 +75,21 @@ local function set(unit, field, value)
   end
 end
 
+-- Lines of a bucket that have gone are deleted together, before the others are read: most that is taken is the last of its line.
+local gone = {}
+local function linesOf(bucket)
+  local lines, slots = key('lines', bucket), gone[bucket]
+  if slots then
+    gone[bucket] = nil
+    redis.call('HDEL', lines, unpack(slots))
+  end
+  return lines
+end
+
 local function tally()
+  for bucket in pairs(gone) do
+    linesOf(bucket)
+  end
   for state, by in pairs(moved) do
     if by ~= 0 then
       redis.call('HINCRBY', KEYS[2], state, by)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { firstLane, machineOf } from '../../testing/one-machine.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { HeldTurn } from './held-turn.ts'
+import type { UnitStatus } from './turn-protocol.ts'
 
 const PACE = { delayMs: 0, concurrency: 64, randomize: false, jitter: 0 }
 const HOT = 'busy.test'
@@ -42,4 +43,19 @@ test('a lane is not left for other lanes that wait, and is left for a unit that 
   machine.others.swept({ workers: 4, waiting: 3, unserved: 1 })
   machine.tend(LATER_MS, 0)
   expect(turn.isLeaving).toBe(true)
+})
+
+test('a bucket is left for others that have nothing to do when something of it is not served, and not when what has come may not go yet', () => {
+  const leaves = (unitStatus: UnitStatus) => {
+    const machine = machineOf(PACE)
+    const turn = machine.states.begun(firstLane('#1', LATER_MS), 'w/1', { ready: 0 }, 0)
+    machine.states.arrived([{ place: 'end', bucket: '#1', slot: 'a.test', priority: 0 }], 1)
+    turn.messageSent()
+    turn.heard(unitStatus, 2)
+    machine.others.hungry(LATER_MS)
+    machine.tend(2 * PROTOCOL_TIMES.turns.yieldAfterMs, 10)
+    return turn.isLeaving
+  }
+  expect(leaves({ head: 0, ready: 1 })).toBe(true)
+  expect(leaves({ ready: 0, dueInMs: 8000 })).toBe(false)
 })

@@ -46,10 +46,10 @@ const NEEDED: readonly [
 ][] = [
   ['retention', 3, /is lost/, { pages: 80, trouble: TROUBLE }],
   ['epochs', 3, /is lost/, { pages: 80, trouble: TROUBLE }],
-  ['ids', 16, /is committed twice/, { pages: 80, trouble: TROUBLE }],
+  ['ids', 15, /is committed twice/, { pages: 80, trouble: TROUBLE }],
   ['looks', 3, /the crawl does not end/, { pages: 40, trouble: TROUBLE }],
-  ['pairs', 25, /ends early/, { pages: 80, trouble: TROUBLE }],
-  ['second round', 35, /ends early/, { pages: 20, trouble: FALLING }],
+  ['pairs', 134, /ends early/, { pages: 80, trouble: TROUBLE }],
+  ['second round', 39, /ends early/, { pages: 20, trouble: FALLING }],
   ['replicas', 12, /ends early/, { pages: 20, trouble: FALLING }],
   ['runs', 185, /ends early/, { pages: 40, trouble: EMPTIED }],
 ]

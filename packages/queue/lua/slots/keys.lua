@@ -40,12 +40,15 @@ local function number()
   return tonumber(arg())
 end
 
+-- With '%.0f' it takes three times as long.
 local function whole(ms)
-  return string.format('%.0f', ms)
+  return string.format('%d', ms)
 end
 
+local kinds = {}
 local function key(kind, name, part)
-  return KEYS[1] .. ':' .. kind .. ':' .. (part and part .. ':' or '') .. name
+  kinds[kind] = kinds[kind] or KEYS[1] .. ':' .. kind .. ':'
+  return part and kinds[kind] .. part .. ':' .. name or kinds[kind] .. name
 end
 
 local function isBucket(name)

@@ -40,6 +40,17 @@ test('what was seen before is dropped and counted, the rest is queued in order',
   expect(stats.get('scheduler/dequeued/memory')).toBe(3)
 })
 
+test('a link that is not new is not fingerprinted for its id', async () => {
+  const fingerprinter = createFingerprinter()
+  const fingerprint = vi.spyOn(fingerprinter, 'fingerprint')
+  const filter = new MemoryDupeFilter({ fingerprinter: createFingerprinter({ algorithm: 'scrapy-redis' }) })
+  const { scheduler } = schedulerOf({ filter, fingerprinter })
+  await scheduler.enqueue([page(1), page(2)], 'page')
+  fingerprint.mockClear()
+  await scheduler.enqueue([page(1), page(2), page(3)], 'other')
+  expect(new Set(fingerprint.mock.calls.map(([{ url }]) => url))).toEqual(new Set([page(3).url]))
+})
+
 test('a start request goes past the filter and leaves its mark there', async () => {
   const { scheduler } = schedulerUnderTest()
   expect(await scheduler.enqueueStart(page(1, { dontFilter: true }), 'start/0')).toBe(1)

@@ -45,7 +45,7 @@ export interface Fingerprinter {
   fingerprint(request: Request): string
   /**
    * Returns what all requests share that have this fingerprint because of their URL; undefined when more than the URL
-   * counts.
+   * counts. Where it returns one, `fingerprint` must not throw: the scheduler then makes none for links that are not new.
    */
   known?(request: Request): KnownUrl | undefined
 }

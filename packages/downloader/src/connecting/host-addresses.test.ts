@@ -301,26 +301,6 @@ describe('asked ahead', () => {
     await Promise.all(all)
   })
 
-  test('names that are not answered for far longer than others keep out no further ones', async () => {
-    const { hosts, asked, answer, clock } = resolver({
-      lookupsMax: 10,
-      freshLookupsMax: 2,
-      timeoutMs: 60_000,
-    })
-    for (let n = 0; n < 10; n++) {
-      const quick = hosts.ahead(`quick-${n}.test`)
-      clock.ms += 20
-      answer(['10.0.0.1'])
-      await quick
-    }
-    const all = ['dead-1', 'dead-2', 'next'].map((name) => hosts.ahead(`${name}.test`))
-    expect(asked.slice(10)).toEqual(['dead-1.test', 'dead-2.test'])
-    clock.ms += 100
-    await expect.poll(() => asked.slice(10)).toEqual(['dead-1.test', 'dead-2.test', 'next.test'])
-    for (let n = 0; n < 3; n++) answer(['10.0.0.1'])
-    await Promise.all(all)
-  })
-
   test('past a line of 512 a request keeps its place, which slows the intake', () => {
     const { hosts, asked } = resolver({ lookupsMax: 4096, freshLookupsMax: 128, timeoutMs: 60_000 })
     const waits = Array.from({ length: 700 }, (_, n) => hosts.ahead(`host-${n}.test`)?.catch(kindOf))

@@ -28,7 +28,6 @@ import {
   timerMs,
   withDeadline,
 } from '@webloom/core'
-import { AnswerTimes } from '../names/answer-times.ts'
 import { LookupWindow } from '../names/lookup-window.ts'
 import {
   isRefusal,
@@ -71,10 +70,9 @@ const SERVER_LOOKUPS_MAX = 4096
 // again a second later, and lost again. Two questions a name, A and AAAA, so 128 names; at 50 ms for an answer that is 2 500 a
 // second. dnsmasq, too, refuses what comes while it looks up 150.
 const SERVER_FRESH_LOOKUPS_MAX = 128
-// A lookup that is answered by far later than others waits for a slow or a dead server, and its packets are in no socket any more: after so
-// long at the most. With less, a server that takes half a second for each name would have more of them than it bears, and refuse one
-// after the other. With as much always, names that are never answered, one in a hundred, would keep out half of the others.
-const FRESH_MS_MAX = 1000
+// A lookup without an answer for so long waits for a slow or a dead server, and its packets are in no socket any more. With less, a server
+// that takes half a second for each name has more of them than it bears, and refuses one after the other.
+const FRESH_MS = 1000
 // Of a name that is refused, within two seconds: of a source that refuses every fourth for their number, one in sixteen thousand is refused each time.
 const QUESTIONS_MAX = 7
 // Of a source that has answered no other name meanwhile, within six seconds.
@@ -126,7 +124,6 @@ export class HostAddresses implements HostLookup {
   #whenStale: NodeJS.Timeout | undefined
   /** Of the lookups that are fresh. */
   readonly #window: LookupWindow
-  readonly #times = new AnswerTimes(FRESH_MS_MAX)
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number
 
@@ -194,7 +191,7 @@ export class HostAddresses implements HostLookup {
   }
 
   #underWay(): number {
-    return this.#fresh.count(this.#now(), this.#times.patienceMs)
+    return this.#fresh.count(this.#now(), FRESH_MS)
   }
 
   #ask(hostname: string): Promise<readonly string[]> {
@@ -227,7 +224,7 @@ export class HostAddresses implements HostLookup {
     this.#whenStale ??= setTimeout(() => {
       this.#whenStale = undefined
       this.#next()
-    }, this.#times.patienceMs / 10).unref()
+    }, FRESH_MS / 10).unref()
   }
 
   async #answer(question: Question): Promise<void> {
@@ -238,7 +235,7 @@ export class HostAddresses implements HostLookup {
     let isOver = true
     try {
       const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
-      this.#noteAnswer(question, lookup)
+      this.#noteAnswer(question)
       const heldMs = Math.min(Math.max(ttlMs, FOUND_TTL_MS_MIN), FOUND_TTL_MS_MAX)
       this.#know(hostname, { addresses, untilMs: this.#answeredAtMs + heldMs })
       resolve(addresses)
@@ -250,7 +247,7 @@ export class HostAddresses implements HostLookup {
       }
       if (!isOver) return this.#againLater(question, lookup)
       const isUnknown = isUnknownName(cause)
-      if (isUnknown) this.#noteAnswer(question, lookup)
+      if (isUnknown) this.#noteAnswer(question)
       const failure = (cause as Error).message
       this.#know(hostname, { failure, untilMs: this.#now() + (isUnknown ? UNKNOWN_TTL_MS : FAILED_TTL_MS) })
       reject(cannotResolve(hostname, failure, cause))
@@ -262,9 +259,8 @@ export class HostAddresses implements HostLookup {
     }
   }
 
-  #noteAnswer({ refusals, refusedOfMs }: Question, { atMs }: BegunWait): void {
+  #noteAnswer({ refusals, refusedOfMs }: Question): void {
     this.#answeredAtMs = this.#now()
-    this.#times.note(this.#answeredAtMs - atMs)
     if (refusals === 0) this.#window.answered()
     else this.#window.answeredAfterRefusal(refusedOfMs, this.#answeredAtMs, this.#underWay())
   }

@@ -7,10 +7,8 @@ local function settleElsewhere()
   for _, group in ipairs(header.elsewhere) do
     local run, owners = unpack(group)
     local settlings = {}
-    for n, state in ipairs(redis.call('HMGET', KEYS[3], unpack(owners))) do
-      if state then
-        settlings[#settlings + 1] = { owners[n], '-', run }
-      end
+    for n, owner in ipairs(owners) do
+      settlings[n] = { owner, '-', run }
     end
     settleAll(settlings)
   end

@@ -17,30 +17,23 @@ local function settledBefore(before)
   return due, #owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}
 end
 
+-- One asker after the other: where a cluster moves the filter, a list that is at its new place already ends the script.
 local function clean(run, before)
-  local due, states = settledBefore(before)
-  local members, gone, count = {}, {}, 0
+  local budget, due, states = MEMBERS_MAX, settledBefore(before)
   for n, mark in ipairs(due) do
     -- Marks of an earlier run stay. An asker that asked or was settled again since has a later entry.
     if mark.run == run and states[n] == mark.state then
-      for _, member in ipairs(redis.call('LPOP', membersOf(mark.owner), MEMBERS_MAX - #members) or {}) do
-        members[#members + 1] = member
+      local members = redis.call('LPOP', membersOf(mark.owner), budget)
+      if members and #members > 0 then
+        redis.call('HDEL', KEYS[2], unpack(members))
+        budget = budget - #members
       end
-      if #members == MEMBERS_MAX then
-        break
+      if budget == 0 then
+        return 1
       end
-      gone[#gone + 1] = mark.owner
+      redis.call('HDEL', KEYS[3], mark.owner)
     end
-    count = n
+    redis.call('LPOP', KEYS[4])
   end
-  if #members > 0 then
-    redis.call('HDEL', KEYS[2], unpack(members))
-  end
-  if #gone > 0 then
-    redis.call('HDEL', KEYS[3], unpack(gone))
-  end
-  if count > 0 then
-    redis.call('LPOP', KEYS[4], count)
-  end
-  return (count == ASKERS_MAX or #members == MEMBERS_MAX) and 1 or 0
+  return #due == ASKERS_MAX and 1 or 0
 end

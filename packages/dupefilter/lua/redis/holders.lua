@@ -40,7 +40,7 @@ local function lookUp(entries)
   end
 end
 
--- Most are of this call's askers, and nobody asks for them.
+-- Parsed when asked for: what hold() writes is seldom read again in the same call.
 local function partsIn(owner)
   local state = states[owner]
   if state then

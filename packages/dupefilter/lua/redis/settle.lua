@@ -2,7 +2,6 @@
 --
 -- Input    settleAll(settlings): of each: the asker, its attempt, the queue's run, nil when the page goes back
 --          attempt "*": whichever asked; settles only. "!": its queue has come back older, and has lost what it had queued
---          A call settles some dozen askers: their states are read with one command, and written with one
 -- Output   settled: from now on no other asker is told "new", and members that an earlier attempt of this asker asked about and
 --          this one did not are un-marked. Gone back: members of this attempt are un-marked, unless another worker has settled
 --          the asker since, or was told that they are new as well, or the asker is stale. Caches are then out of date. Lost: an asker that was settled in
@@ -100,6 +99,7 @@ local function writeSettled()
   end
 end
 
+-- A call settles up to some hundred askers: their states are read with one command, and written with one.
 local function settleAll(settlings)
   local owners = {}
   for n, settling in ipairs(settlings) do

@@ -1,8 +1,8 @@
 import { isElsewhere, type Settling } from './claims.ts'
 
-/** Askers settled with one call: each costs Redis about 5 µs. */
+/** Askers settled with one call. */
 const MAX_ASKERS_PER_CALL = 100
-/** With those that have not asked here, of which each is a name and costs a tenth of it. */
+/** With those that have not asked here, of which each is hardly more than a name. */
 const MAX_PER_CALL = 500
 /** So long these wait for a question to travel with: a part of a filter that hardly anybody asks is told seldom. */
 const ELSEWHERE_WITHIN_MS = 1000

@@ -1,4 +1,4 @@
-import { PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
+import { createFingerprinter, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench, REDIS_FILTERS, STALE_MS, wait } from '../../testing/filter-bench.ts'
@@ -342,5 +342,37 @@ describe.concurrent.each(Object.entries(REDIS_FILTERS))('%s, beside others', (ki
     )
     expect(await third.requestsSeen(pages(0, 5), 'earlier'), 'the queue has come back').toEqual(fresh(5))
     expect(await redis.llen(`{${key}}:settled`)).toBe(0)
+  })
+
+  test('marks go also where there are more than one call takes: of one asker, and of many', async () => {
+    const [redis, key] = [bench.connect(), bench.nextKey()]
+    const options = { redis, key, cacheSize: 0, redisRunId: async () => 'run', times: scaledTimes(0.02) }
+    const filter = await bench.open(make, options)
+    await filter.requestsSeen(pages(0, 1100), 'large')
+    await filter.settled('large')
+    const small = async (n: number) => {
+      await filter.requestsSeen(pages(2000 + n, 1), `small ${n}`)
+      await filter.settled(`small ${n}`)
+    }
+    await Promise.all(Array.from({ length: 250 }, (_, n) => small(n)))
+    await vi.waitFor(
+      async () => {
+        expect(await filter.requestsSeen(pages(0, 1), 'x')).toEqual([true])
+        for (const name of ['pending', 'owners', 'settled'])
+          expect(await redis.keys(`{${key}}:${name}*`)).toEqual([])
+      },
+      { interval: 5, timeout: 10_000 },
+    )
+  })
+
+  test('a link that was asked about is known by its URL, and fingerprinted no more', async () => {
+    const fingerprinter = createFingerprinter()
+    const filter = await bench.open(make, { key: bench.nextKey(), cacheSize: 100, fingerprinter })
+    const links = pages(0, 3)
+    await filter.requestsSeen(links, 'page')
+    await filter.settled('page')
+    const fingerprint = vi.spyOn(fingerprinter, 'fingerprint')
+    expect(await filter.requestsSeen(links, 'other')).toEqual(new Array(3).fill(true))
+    expect(fingerprint).not.toHaveBeenCalled()
   })
 })

@@ -1,4 +1,4 @@
--- Keys and fields of buckets, units and slots. Every script of buckets begins with slots/clock.lua and this file.
+-- Keys and fields of buckets, units and slots. Scripts of buckets begin with slots/clock.lua and this file; buckets/counts.lua needs neither.
 --
 -- A slot is what shares one politeness: a host, a domain, an address. Slots are hashed into buckets. A unit is what a BullMQ job
 -- stands for: a bucket "#<n>", or a slot that is hot, by its own name. A unit has lanes; a bucket has one.
@@ -26,7 +26,7 @@
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo
--- Output   LANES_MAX, key, unitOf, set, arg, number; linesOf(bucket): key of its lines, without those that have gone; moved, woken and raised, which tally() and the replies make use of
+-- Output   LANES_MAX, key, unitOf, set, arg, number; isEmptied(bucket, slot): its line goes; linesOf(bucket): key of the others, once those are deleted; moved, woken and raised, which tally() and the replies make use of
 local LANES_MAX = 16
 local order, at, units = ARGV[1], 1, {}
 local moved, woken, raised = { waiting = 0, delayed = 0, leased = 0 }, {}, {}
@@ -40,7 +40,7 @@ local function number()
   return tonumber(arg())
 end
 
--- With '%.0f' it takes three times as long.
+-- Cut off, of a Redis of 64 bits: times are whole. '%.0f' takes three times as long.
 local function whole(ms)
   return string.format('%d', ms)
 end
@@ -78,19 +78,24 @@ local function set(unit, field, value)
   end
 end
 
--- Lines of a bucket that have gone are deleted together, before the others are read: most that is taken is the last of its line.
-local gone = {}
+-- Lines of a bucket that are empty are deleted together, before the others are read: most that is taken is the last of its line.
+local emptied = {}
+local function isEmptied(bucket, slot)
+  emptied[bucket] = emptied[bucket] or {}
+  table.insert(emptied[bucket], slot)
+end
+
 local function linesOf(bucket)
-  local lines, slots = key('lines', bucket), gone[bucket]
+  local lines, slots = key('lines', bucket), emptied[bucket]
   if slots then
-    gone[bucket] = nil
+    emptied[bucket] = nil
     redis.call('HDEL', lines, unpack(slots))
   end
   return lines
 end
 
 local function tally()
-  for bucket in pairs(gone) do
+  for bucket in pairs(emptied) do
     linesOf(bucket)
   end
   for state, by in pairs(moved) do

@@ -163,8 +163,7 @@ local function save(line, state, priority, head)
     head = headOf(line)
   end
   if not head then
-    gone[line.bucket] = gone[line.bucket] or {}
-    table.insert(gone[line.bucket], line.slot)
+    isEmptied(line.bucket, line.slot)
     line.state, longLines[line.slot] = nil, nil
     return
   end

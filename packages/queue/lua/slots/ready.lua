@@ -21,7 +21,7 @@ local function stand(line, priority)
     return
   end
   redis.call('RPUSH', key('ready', line.bucket, priority), line.slot)
-  unit.hasNone = nil
+  unit.isUsualEmpty = nil
   if priority ~= '0' then
     redis.call('ZADD', key('urgent', line.bucket), priority, priority)
     set(unit, 'urgent', '1')
@@ -93,12 +93,12 @@ local function prepend(bucket, slot, priority, texts)
   grown(line, priority)
 end
 
--- A script asks several times whether the list of a bucket is empty, and it mostly is: that is found out once.
-local function hasNone(unit)
-  if not unit.hasNone then
-    unit.hasNone = redis.call('EXISTS', key('ready', unit.name, '0')) == 0
+-- Whether no slot is ready at priority 0. A script asks several times, and it mostly is so: that is remembered until stand() adds one.
+local function isUsualEmpty(unit)
+  if not unit.isUsualEmpty then
+    unit.isUsualEmpty = redis.call('EXISTS', key('ready', unit.name, '0')) == 0
   end
-  return unit.hasNone
+  return unit.isUsualEmpty
 end
 
 local function headOfBucket(unit)
@@ -106,7 +106,7 @@ local function headOfBucket(unit)
   if top and tonumber(top) > 0 then
     return top
   end
-  return not hasNone(unit) and '0' or top
+  return not isUsualEmpty(unit) and '0' or top
 end
 
 local function listEnded(unit, priority)

@@ -7,7 +7,7 @@ import { slotKey } from '../politeness/slot-key.ts'
 import type { DueGroup, Pushed, RetriedGroup } from './scripts/placed-lines.ts'
 
 /** In no line: the line is looked up when the doubt is over. */
-const IN_DOUBT = { place: 'doubt', bucket: '', slot: '', priority: 0 } as const
+const IN_DOUBT = { bucket: '', slot: '', priority: 0 } as const
 
 interface BucketPlacingOptions {
   readonly order: QueueOrder
@@ -37,7 +37,10 @@ export class BucketPlacing {
   /** Returns requests by line, each line's in order; those in doubt are in a group of their own. */
   groups(batch: readonly QueuedRequest[], asker: string): Placed[] {
     return this.pushed(batch, () => asker).map(({ place, bucket, slot, priority, requests }) => ({
-      ...{ place, bucket, slot, priority },
+      place,
+      bucket,
+      slot,
+      priority,
       texts: requests.map(({ text }) => text),
     }))
   }

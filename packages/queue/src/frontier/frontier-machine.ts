@@ -168,6 +168,8 @@ export class FrontierMachine {
       for (const turn of sharedOut(this.#turns, nowMs)) states.leave(turn, nowMs)
     let surplus = others.workers > 1 ? this.#turns.bucketCount - others.share : 0
     for (const turn of this.#turns) {
+      // What came may have to wait, or was taken by a message that told of something else.
+      if (turn.readySinceMs !== undefined && !this.#schedule.offers(turn)) turn.readySinceMs = undefined
       if (turn.isLeaving) {
         if (!states.isClosing && lingers(turn, nowMs, rules)) states.stay(turn, nowMs)
       } else if (surplus > 0 && turn.isBucket && turn.tokens.size === 0) {

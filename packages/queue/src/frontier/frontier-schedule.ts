@@ -57,6 +57,13 @@ export class FrontierSchedule {
     return ms
   }
 
+  /** Returns whether something of the turn may be taken now. */
+  offers(turn: HeldTurn): boolean {
+    if (this.sources.has(turn)) return true
+    for (const slot of turn.slots.values()) if (this.sources.has(slot)) return true
+    return false
+  }
+
   /** Redis has said how a turn stands: it is asked again when what waits there is due. */
   asksFor(turn: HeldTurn, nowMs: number): void {
     const wakesAtMs = turn.dueAtMs - TAKEN_AHEAD_MS

@@ -1,8 +1,9 @@
 /** When a worker asks others for turns, and when it leaves its own to them. */
 
-import { PROTOCOL_TIMES } from '@webloom/core'
+import { PROTOCOL_TIMES, Request } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { firstLane, machineOf } from '../../testing/one-machine.ts'
+import { packRequest } from '../leasing/packed-request.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { HeldTurn } from './held-turn.ts'
 import type { UnitStatus } from './turn-protocol.ts'
@@ -52,10 +53,47 @@ test('a bucket is left for others that have nothing to do when something of it i
     machine.states.arrived([{ place: 'end', bucket: '#1', slot: 'a.test', priority: 0 }], 1)
     turn.messageSent()
     turn.heard(unitStatus, 2)
+    machine.states.renewed([turn], LATER_MS, 2)
     machine.others.hungry(LATER_MS)
-    machine.tend(2 * PROTOCOL_TIMES.turns.yieldAfterMs, 10)
-    return turn.isLeaving
+    const { yieldAfterMs } = PROTOCOL_TIMES.turns
+    machine.tend(2 * yieldAfterMs, 10)
+    const leftAtOnce = turn.isLeaving
+    turn.arrived(0)
+    machine.states.renewed([turn], LATER_MS, 2 * yieldAfterMs + 1)
+    machine.tend(2 * yieldAfterMs + 1, 10)
+    return [leftAtOnce, turn.isLeaving]
   }
-  expect(leaves({ head: 0, ready: 1 })).toBe(true)
-  expect(leaves({ ready: 0, dueInMs: 8000 })).toBe(false)
+  expect(leaves({ head: 0, ready: 1 })).toEqual([true, true])
+  expect(leaves({ ready: 0, dueInMs: 8000 })).toEqual([false, false])
+  expect(leaves({ ready: 0, dueInMs: 20_000 })).toEqual([false, false])
+  expect(leaves({ ready: 0 })).toEqual([false, false])
 })
+
+test.each([0, 50])(
+  'a worker without a place leaves a bucket whose host has been due for long, looking %i ms after each tenth of a second',
+  (phase) => {
+    let nowMs = 0
+    const machine: FrontierMachine = machineOf(
+      { ...PACE, delayMs: 1000, concurrency: 1 },
+      { onStart: (lease) => machine.requests.started(lease, nowMs) },
+    )
+    const turn = machine.states.begun(firstLane('#1'), 'w/1', { head: 0, ready: 1 }, 0)
+    const text = packRequest({ id: '1', request: new Request('http://a.test/') })
+    const taken = [{ token: '1.1', slot: 'a.test', priority: 0, text, waiting: 5, head: 0 }]
+    const first = machine.message(0, { demand: 1, out: 0, number: 1 })
+    machine.answered(first!, [{ status: 'held', unitStatus: { ready: 0 }, taken }], 1)
+    nowMs = 1
+    const [lease] = machine.requests.handOut(1, nowMs)
+    lease!.started()
+    nowMs = 300
+    machine.requests.end(lease!, { placed: [] }, nowMs)
+    const second = machine.message(nowMs, { demand: 0, out: 64, number: 2 })
+    machine.answered(second!, [{ status: 'held', unitStatus: { ready: 0 }, taken: [] }], nowMs)
+    machine.others.hungry(Number.POSITIVE_INFINITY)
+    for (nowMs = 400 + phase; nowMs < 2000; nowMs += 100) {
+      machine.wake(nowMs)
+      machine.tend(nowMs, 0)
+    }
+    expect(turn.isLeaving).toBe(true)
+  },
+)

@@ -43,8 +43,6 @@ export function shouldLeave(turn: HeldTurn, nowMs: number, { times, others }: Tu
     return nowMs - turn.restsSinceMs > times.restMs
   }
   turn.restsSinceMs = undefined
-  // What was due may have turned out not to be, or another has taken it off.
-  if (!turn.hasMore(nowMs)) turn.readySinceMs = undefined
   const isUnserved = turn.readySinceMs !== undefined && nowMs - turn.readySinceMs > times.yieldAfterMs
   if (isUnserved && others.isHungry(nowMs)) return true
   if (turn.isBucket) return false

@@ -31,57 +31,38 @@ local function readAsked()
   return asked
 end
 
-local function readList(read)
-  local list = {}
-  for n = 1, number() do
-    list[n] = read()
-  end
-  return list
-end
-
-local toldSlots = {}
-local function readToldOf()
-  local told = readTold()
-  toldSlots[#toldSlots + 1] = told.slot
-  return told
-end
-
-local function readReturned()
-  local returned = { told = readToldOf() }
-  returned.lanes, returned.mixed = number(), number()
-  return returned
-end
-
 for t = 1, number() do
   local turn = { unit = unitOf(arg()), lane = arg(), generation = arg(), owner = arg() }
   turn.isMine = turn.unit['o' .. turn.lane] == turn.owner
-  turn.tokens, turn.ended, turn.told, turn.returned = readList(arg), readList(readEnded), readList(readToldOf), readList(readReturned)
+  local tokens = readTokens()
+  finishAll(turn, tokens)
+  for _ = 1, number() do
+    local ended = readEnded()
+    tokens[#tokens + 1] = ended.token
+    finish(turn, ended)
+  end
+  local turnName = startedName(turn.unit.name, turn.lane, '')
+  for _, token in ipairs(tokens) do
+    started[#started + 1] = turnName .. token
+  end
+  for _ = 1, number() do
+    local told = readTold()
+    if turn.isMine then
+      tellOf(turn, told)
+    end
+  end
+  for _ = 1, number() do
+    local told, lanes, mixed = readTold(), number(), number()
+    if turn.isMine then
+      returnSlot(turn, told, lanes, mixed)
+    end
+  end
   if not isBucket(turn.unit.name) then
     turn.delay, turn.lanes = number(), number()
   end
   local goesOn = arg()
   turn.leaves, turn.asked = goesOn == 'leave', goesOn == 'take' and readAsked() or nil
   turns[t] = turn
-end
-
--- Read with one command; tellOf finds them in `records`.
-recordsOf(toldSlots)
-for _, turn in ipairs(turns) do
-  finishAll(turn, turn.tokens)
-  local turnName = startedName(turn.unit.name, turn.lane, '')
-  for _, token in ipairs(turn.tokens) do
-    started[#started + 1] = turnName .. token
-  end
-  for _, ended in ipairs(turn.ended) do
-    finish(turn, ended)
-    started[#started + 1] = turnName .. ended.token
-  end
-  for _, told in ipairs(turn.isMine and turn.told or {}) do
-    tellOf(turn, told)
-  end
-  for _, returned in ipairs(turn.isMine and turn.returned or {}) do
-    returnSlot(turn, returned.told, returned.lanes, returned.mixed)
-  end
 end
 
 if #started > 0 then

@@ -26,7 +26,7 @@
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo
--- Output   LANES_MAX, key, unitOf, set, arg, number; isEmptied(bucket, slot): its line goes; linesOf(bucket): key of the others, once those are deleted; moved, woken and raised, which tally() and the replies make use of
+-- Output   LANES_MAX, key, unitOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
 local LANES_MAX = 16
 local order, at, units = ARGV[1], 1, {}
 local moved, woken, raised = { waiting = 0, delayed = 0, leased = 0 }, {}, {}
@@ -40,15 +40,12 @@ local function number()
   return tonumber(arg())
 end
 
--- Cut off, of a Redis of 64 bits: times are whole. '%.0f' takes three times as long.
 local function whole(ms)
-  return string.format('%d', ms)
+  return string.format('%.0f', ms)
 end
 
-local kinds = {}
 local function key(kind, name, part)
-  kinds[kind] = kinds[kind] or KEYS[1] .. ':' .. kind .. ':'
-  return part and kinds[kind] .. part .. ':' .. name or kinds[kind] .. name
+  return KEYS[1] .. ':' .. kind .. ':' .. (part and part .. ':' or '') .. name
 end
 
 local function isBucket(name)
@@ -78,26 +75,7 @@ local function set(unit, field, value)
   end
 end
 
--- Lines of a bucket that are empty are deleted together, before the others are read: most that is taken is the last of its line.
-local emptied = {}
-local function isEmptied(bucket, slot)
-  emptied[bucket] = emptied[bucket] or {}
-  table.insert(emptied[bucket], slot)
-end
-
-local function linesOf(bucket)
-  local lines, slots = key('lines', bucket), emptied[bucket]
-  if slots then
-    emptied[bucket] = nil
-    redis.call('HDEL', lines, unpack(slots))
-  end
-  return lines
-end
-
 local function tally()
-  for bucket in pairs(emptied) do
-    linesOf(bucket)
-  end
   for state, by in pairs(moved) do
     if by ~= 0 then
       redis.call('HINCRBY', KEYS[2], state, by)

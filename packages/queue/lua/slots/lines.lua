@@ -23,7 +23,7 @@ local longLines = {}
 
 local function lineOf(bucket, slot, value)
   if value == nil then
-    value = redis.call('HGET', linesOf(bucket), slot)
+    value = redis.call('HGET', key('lines', bucket), slot)
   end
   if not value then
     return { bucket = bucket, slot = slot, entries = {} }
@@ -163,7 +163,7 @@ local function save(line, state, priority, head)
     head = headOf(line)
   end
   if not head then
-    isEmptied(line.bucket, line.slot)
+    redis.call('HDEL', key('lines', line.bucket), line.slot)
     line.state, longLines[line.slot] = nil, nil
     return
   end
@@ -177,7 +177,7 @@ local function save(line, state, priority, head)
   line.state, line.priority = state, priority
   local value = table.concat(parts)
   if value ~= line.stored then
-    redis.call('HSET', linesOf(line.bucket), line.slot, value)
+    redis.call('HSET', key('lines', line.bucket), line.slot, value)
     line.stored = value
   end
   longLines[line.slot] = not line.entries and line or nil

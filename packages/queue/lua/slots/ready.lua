@@ -10,7 +10,6 @@
 --          priority 0 and the order is not LIFO, the first `most` are returned, as nextReady would, and stand in no list. most absent: none
 -- Output   joinLater → when the next one's time comes (ms), nil when there is none; the lines that it returns
 local MAX_LATER_PER_CALL = 100
-local FEW_LATER = 8
 -- What most lines of a script are, the next one is likely to be.
 local areNew = true
 
@@ -21,7 +20,6 @@ local function stand(line, priority)
     return
   end
   redis.call('RPUSH', key('ready', line.bucket, priority), line.slot)
-  unit.isUsualEmpty = nil
   if priority ~= '0' then
     redis.call('ZADD', key('urgent', line.bucket), priority, priority)
     set(unit, 'urgent', '1')
@@ -76,7 +74,7 @@ local function append(bucket, slot, priority, texts)
   if not line and areNew and #texts == 1 and #text <= LINE_BYTES_MAX then
     local goesAt = goesAtOf(bucket, slot)
     local value = (goesAt > now and 'l' or 'r') .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
-    if redis.call('HSETNX', linesOf(bucket), slot, value) == 1 then
+    if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
       moved.waiting = moved.waiting + 1
       return begins({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority, goesAt)
     end
@@ -93,20 +91,12 @@ local function prepend(bucket, slot, priority, texts)
   grown(line, priority)
 end
 
--- Whether no slot is ready at priority 0. A script asks several times, and it mostly is so: that is remembered until stand() adds one.
-local function isUsualEmpty(unit)
-  if not unit.isUsualEmpty then
-    unit.isUsualEmpty = redis.call('EXISTS', key('ready', unit.name, '0')) == 0
-  end
-  return unit.isUsualEmpty
-end
-
 local function headOfBucket(unit)
   local top = unit.urgent and redis.call('ZREVRANGE', key('urgent', unit.name), 0, 0)[1] or nil
   if top and tonumber(top) > 0 then
     return top
   end
-  return not isUsualEmpty(unit) and '0' or top
+  return redis.call('EXISTS', key('ready', unit.name, '0')) == 1 and '0' or top
 end
 
 local function listEnded(unit, priority)
@@ -128,7 +118,7 @@ local function nextReady(unit, most)
     return lines
   end
   local seen = {}
-  for i, value in ipairs(redis.call('HMGET', linesOf(unit.name), unpack(slots))) do
+  for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(slots))) do
     local line = value and not seen[slots[i]] and lineOf(unit.name, slots[i], value)
     if line and line.state == 'r' and line.priority == priority then
       lines[#lines + 1], seen[slots[i]] = line, true
@@ -137,33 +127,16 @@ local function nextReady(unit, most)
   return lines, true
 end
 
--- Those whose time comes until then, and when the next one's comes, both as a rule with one command.
-local function dueUntil(later, untilMs)
-  local found, due = redis.call('ZRANGE', later, 0, FEW_LATER, 'WITHSCORES'), {}
-  for i = 1, #found, 2 do
-    if tonumber(found[i + 1]) > untilMs then
-      break
-    end
-    due[#due + 1] = found[i]
-  end
-  if #due > FEW_LATER then
-    due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(untilMs), 'LIMIT', 0, MAX_LATER_PER_CALL)
-    found = redis.call('ZRANGE', later, #due, #due, 'WITHSCORES')
-    return due, tonumber(found[2])
-  end
-  return due, tonumber(found[2 * #due + 2])
-end
-
 local function joinLater(unit, ahead, most)
   local first, given = tonumber(unit.later), {}
   if not first or first > now + ahead then
     return first, given
   end
   local later, lines = key('later', unit.name), {}
-  local due, next = dueUntil(later, now + ahead)
+  local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now + ahead), 'LIMIT', 0, MAX_LATER_PER_CALL)
   if #due > 0 then
     redis.call('ZREM', later, unpack(due))
-    for i, value in ipairs(redis.call('HMGET', linesOf(unit.name), unpack(due))) do
+    for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(due))) do
       local line = value and lineOf(unit.name, due[i], value)
       if line and line.state == 'l' then
         lines[#lines + 1] = line
@@ -182,6 +155,7 @@ local function joinLater(unit, ahead, most)
       stand(line, line.priority)
     end
   end
-  set(unit, 'later', next and whole(next) or nil)
-  return next, given
+  first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
+  set(unit, 'later', first and whole(first) or nil)
+  return first, given
 end

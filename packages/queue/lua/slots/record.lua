@@ -49,7 +49,7 @@ local function keep(record)
   local learned = (record.floor > 0 or record.failures > 0) and now + LEARNED_KEPT_MS or 0
   local untilMs = math.max(learned, record.next, record.paused)
   if untilMs > now then
-    local value = string.format('%d %d %d %d %d %s', now, record.next, record.floor, record.failures, record.paused, record.why)
+    local value = string.format('%.0f %.0f %.0f %.0f %.0f ', now, record.next, record.floor, record.failures, record.paused) .. record.why
     redis.call('SET', key('slot', record.slot), value, 'PX', whole(untilMs - now + 1))
     record.stored = value
   elseif record.stored then

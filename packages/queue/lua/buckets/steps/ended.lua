@@ -1,6 +1,6 @@
 -- What was in flight and is over.
 --
--- Input    readEnded(): of ARGV, see buckets/exchange.lua
+-- Input    readTokens(), readEnded(): of ARGV, see buckets/exchange.lua
 --          keepName, keepVisit: where the crawl comes back to its pages
 --          finishAll(turn, tokens): those that are done for good, and of which nothing else is to be said
 --          finish(turn, ended)
@@ -10,6 +10,14 @@
 --          they brought in its place: what stays in the queue or goes to quarantine is not
 local trimmed, done = 0, 0
 local BRINGS = { ['end'] = true, ['>'] = true, doubt = true, failed = true, visit = true }
+
+local function readTokens()
+  local tokens = {}
+  for n = 1, number() do
+    tokens[n] = arg()
+  end
+  return tokens
+end
 
 local function readEnded()
   local ended = { token = arg(), id = arg(), refusal = arg(), hot = arg(), groups = {} }

@@ -1,4 +1,4 @@
--- Keys and fields of buckets, units and slots. Scripts of buckets begin with slots/clock.lua and this file; buckets/counts.lua needs neither.
+-- Keys and fields of buckets, units and slots. Every script of buckets begins with slots/clock.lua and this file.
 --
 -- A slot is what shares one politeness: a host, a domain, an address. Slots are hashed into buckets. A unit is what a BullMQ job
 -- stands for: a bucket "#<n>", or a slot that is hot, by its own name. A unit has lanes; a bucket has one.

@@ -66,10 +66,6 @@ local function settle(owner, attempt, run)
   elseif attempt == '!' then
     return lose(owner, run)
   end
-  -- Nearly all: an asker that has asked once, and no attempt but this one.
-  if found[owner] and string.sub(found[owner], 1, 1) == 'u' and string.sub(found[owner], 17) == attempt then
-    return noteSettled(owner, run)
-  end
   local kind, _, tag, bound, settledIn = partsOf(found[owner])
   -- Settled in this run already: the command was sent twice.
   if not kind or (kind == 's' and tag == run) then

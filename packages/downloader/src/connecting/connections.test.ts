@@ -237,6 +237,18 @@ describe('connections', () => {
     expect(from).toEqual(['127.0.0.3', '127.0.0.3'])
   })
 
+  test('of a name with several addresses try one after the other, and look the name up once', async () => {
+    const site = await localSite()
+    const asked: string[] = []
+    const lookup = async (hostname: string) => {
+      asked.push(hostname)
+      return { addresses: asked.length === 1 ? ['127.0.0.9', '127.0.0.1'] : ['127.0.0.9'] }
+    }
+    const get = fetching({ addresses: new HostAddresses({ cacheSize: 0, timeoutMs: 1000, lookup }) })
+    expect((await get(`http://two.test:${site.port}/`)).text).toBe('ok')
+    expect(asked).toEqual(['two.test'])
+  })
+
   test('to a host that is none are not tried', async () => {
     for (const url of ['http://1.2.3.400/', 'http://a.test:99999/', 'http://[::1/'])
       await expect(fetching()(url).catch(codeOf)).resolves.toBe('WL_URL_INVALID')

@@ -159,3 +159,49 @@ test('what waits behind these goes by its priority, and all of it', () =>
     expect(ids.indexOf(urgent.id)).toBeLessThanOrEqual(2)
     expect(ids.sort()).toEqual([...ofSlow.slice(1).map(({ id }) => id), urgent.id].sort())
   }))
+
+/** One request at once and host, so that each host that has more is asked in its turn. */
+const IN_TURN: HostPace = { delayMs: 0, concurrency: 1, randomize: false }
+const MANY = 60
+const PAGES_EACH = 30
+
+async function openedInTurn(): Promise<BucketQueue> {
+  const keys = bench.nextKeys()
+  const hosts = { pace: () => IN_TURN }
+  const queue = new BucketQueue({ redis: bench.connect(), keys, workerId: bench.nextWorker(), hosts })
+  await queue.open()
+  const pages = Array.from({ length: MANY * PAGES_EACH }, (_, n) =>
+    page(`h${n % MANY}.test`, Math.floor(n / MANY)),
+  )
+  await queue.push(pages, 'o')
+  return queue
+}
+
+async function fetchedOne(queue: BucketQueue): Promise<string> {
+  const [lease] = await queue.lease(1)
+  lease!.started()
+  await queue.commit(lease!)
+  return new URL(lease!.request.url).hostname
+}
+
+test('a worker with one place and more than it can fetch comes to all hosts', async () => {
+  const queue = await openedInTurn()
+  const met = new Set<string>()
+  for (let n = 0; n < 4 * MANY; n++) met.add(await fetchedOne(queue))
+  expect(met.size).toBe(MANY)
+  await queue.close()
+})
+
+test('what is more urgent goes next, in buckets that nobody has, too', async () => {
+  const queue = await openedInTurn()
+  for (let n = 0; n < MANY; n++) await fetchedOne(queue)
+  const fresh = Array.from({ length: 10 }, (_, n) => `fresh${n}.test`)
+  await queue.push(
+    fresh.map((host) => ({ id: host, request: new Request(`http://${host}/`, { priority: 10 }) })),
+    'urgent',
+  )
+  const awaited = new Set(fresh)
+  for (let n = 0; n < 2 * MANY && awaited.size > 0; n++) awaited.delete(await fetchedOne(queue))
+  expect([...awaited]).toEqual([])
+  await queue.close()
+})

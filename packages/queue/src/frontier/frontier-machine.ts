@@ -35,6 +35,9 @@ import { TurnStates } from './turn-states.ts'
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
 const PATIENCE_MS = 40
 
+/** So many lanes of hot slots, at most: they are as many as there are hot slots, and each is renewed every two seconds. */
+const LANES_MAX = 64
+
 export interface FrontierMachineOptions extends LeaseEvents {
   readonly times: ProtocolTimes['turns']
   readonly pace: (slot: string) => HostPace
@@ -156,8 +159,7 @@ export class FrontierMachine {
   /** Returns whether this worker wants another turn, with so many on their way. */
   wantsTurn(beginning: number, demand: number): boolean {
     if (this.states.isClosing || demand === 0) return false
-    const { sources, going } = this.#schedule
-    if (sources.size + going.size + beginning >= Math.max(16, 2 * demand)) return false
+    if (this.#turns.laneCount + beginning >= LANES_MAX) return false
     return this.#turns.size + beginning < this.#others.share || this.#others.turnsWait
   }
 

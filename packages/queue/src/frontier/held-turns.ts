@@ -40,6 +40,10 @@ export class HeldTurns {
     return count
   }
 
+  get laneCount(): number {
+    return this.#turns.size - this.bucketCount
+  }
+
   [Symbol.iterator](): IterableIterator<HeldTurn> {
     return this.#turns.values()
   }

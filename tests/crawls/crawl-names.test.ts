@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type JsonObject, silentLogger } from '@webloom/core'
 import { type DnsServer, startDnsServer, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
@@ -181,4 +182,17 @@ test('a name that leads inside is refused, whoever asked for it first', async ()
   expect(stats['downloader/response_count']).toBeUndefined()
   expect(lines.some(({ fields }) => fields?.address === '169.254.169.254')).toBe(true)
   expect(dns.asked.filter((question) => question.startsWith('A '))).toEqual(['A inside.test'])
+})
+
+test('once a crawl is over nothing is asked of name servers any more, which would keep its process from ending', async () => {
+  await using dns = await startDnsServer({ answer: () => 'silent' })
+  await crawl(spiderOf(atUrls('http://silent.test/')), {
+    settings: settingsWith(dns, { DNS_TIMEOUT: 0.5, RETRY_ENABLED: false }),
+    logger: silentLogger,
+  })
+  const asked = dns.asked.length
+  expect(asked).toBeGreaterThan(0)
+  // Waits: longer than it takes until a question without an answer is asked again.
+  await sleep(2500)
+  expect(dns.asked.length).toBe(asked)
 })

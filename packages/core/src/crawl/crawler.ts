@@ -88,6 +88,8 @@ export interface HostLookup {
    * source that has enough to do. The caller then asks `of` in its turn.
    */
   ahead?(hostname: string): Promise<unknown> | undefined
+  /** Ends what is asked for: who waits for it gets an error. Called when the crawl is over, and nothing is asked for any more. */
+  close?(): void
 }
 
 /** Which part of a dupefilter is on one server, or has keys of its own on a server that has all parts. */

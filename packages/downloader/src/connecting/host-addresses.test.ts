@@ -373,3 +373,17 @@ test('DNS_SERVERS must be addresses', () => {
 function unknownName(): Error {
   return Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
 }
+
+test('once closed, all who wait are told so at once, in the line too, and nothing is asked any more', async () => {
+  const cancel = () => answer(Object.assign(new Error('queryA ECANCELLED'), { code: 'ECANCELLED' }))
+  const { hosts, asked, answer } = resolver({ lookupsMax: 1, cancel })
+  const failed = [hosts.of('a.test'), hosts.of('b.test')].map((host) => host.catch(String))
+  hosts.close()
+  failed.push(hosts.of('c.test').catch(String))
+  expect(await Promise.all(failed)).toEqual([
+    expect.stringContaining('a.test: queryA ECANCELLED'),
+    expect.stringContaining('b.test: it is not looked up any more'),
+    expect.stringContaining('c.test: it is not looked up any more'),
+  ])
+  expect(asked).toEqual(['a.test'])
+})

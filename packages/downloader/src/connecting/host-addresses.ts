@@ -46,6 +46,8 @@ export interface HostAddressesOptions {
   readonly timeoutMs: number
   /** Looks a name up. Default: the operating system does; tests give their own. */
   readonly lookup?: (hostname: string) => Promise<FoundAddresses>
+  /** Ends the lookups that are under way. Default: they end by themselves. */
+  readonly cancel?: () => void
   /** How many lookups run at once. Default: what the operating system bears. */
   readonly lookupsMax?: number
   /** How many of them may have begun a moment ago: as many as the source may be asked at once. Default: all. */
@@ -78,6 +80,7 @@ const QUESTIONS_MAX = 7
 // Of a source that has answered no other name meanwhile, within six seconds.
 const QUESTIONS_MAX_UNANSWERED = 12
 const REFUSED_AGAIN_MS = 100
+const CLOSED = 'it is not looked up any more: what asks for it was closed'
 const REFUSED = 'the name server refused it, and is asked for too many others (DNS_TIMEOUT)'
 // So many wait for their turn beside those that are asked: a tenth of a second of names that are answered after 20 ms.
 const LINE_AHEAD_MAX = 512
@@ -113,6 +116,7 @@ interface Question {
 export class HostAddresses implements HostLookup {
   readonly #timeoutMs: number
   readonly #lookup: (hostname: string) => Promise<FoundAddresses>
+  readonly #cancel: (() => void) | undefined
   readonly #lookupsMax: number
   readonly #now: () => number
   readonly #known: RecentBytes<string, Answer>
@@ -126,11 +130,13 @@ export class HostAddresses implements HostLookup {
   readonly #window: LookupWindow
   /** When the source last said something, be it that there is no such name. */
   #answeredAtMs: number
+  #isClosed = false
 
   constructor(options: HostAddressesOptions) {
-    const { cacheSize, timeoutMs, lookup = systemLookup, lookupsMax, freshLookupsMax, now } = options
+    const { cacheSize, timeoutMs, lookup = systemLookup, cancel, lookupsMax, freshLookupsMax, now } = options
     this.#timeoutMs = timerMs(timeoutMs)
     this.#lookup = lookup
+    this.#cancel = cancel
     this.#lookupsMax = lookupsMax ?? CONCURRENT_LOOKUPS_MAX
     this.#window = new LookupWindow(freshLookupsMax ?? this.#lookupsMax)
     this.#now = now ?? (() => performance.now())
@@ -146,6 +152,7 @@ export class HostAddresses implements HostLookup {
       timeoutMs: settings.getMs('DNS_TIMEOUT'),
       ...(servers && {
         lookup: (name: string) => servers.lookup(name),
+        cancel: () => servers.close(),
         lookupsMax: SERVER_LOOKUPS_MAX,
         freshLookupsMax: SERVER_FRESH_LOOKUPS_MAX,
       }),
@@ -166,6 +173,13 @@ export class HostAddresses implements HostLookup {
     if (LOCALHOST.test(hostname)) return undefined
     if (!this.#asking.has(hostname) && !this.#mayAskAhead()) return undefined
     return this.#asked(hostname)
+  }
+
+  /** Ends all questions, and asks none any more: one that is never answered would keep a process that has done its work from ending. */
+  close(): void {
+    this.#isClosed = true
+    this.#next()
+    this.#cancel?.()
   }
 
   #held(known: Answer | undefined): Answer | undefined {
@@ -204,6 +218,7 @@ export class HostAddresses implements HostLookup {
   }
 
   #next(): void {
+    if (this.#isClosed) for (const question of this.#line.splice(0)) this.#leftUnasked(question)
     while (this.#mayBegin(this.#lookupsMax)) {
       const question = this.#line.shift()
       if (!question) return
@@ -217,7 +232,8 @@ export class HostAddresses implements HostLookup {
 
   #leftUnasked({ hostname, refusals, reject }: Question): void {
     this.#asking.delete(hostname)
-    reject(refusals > 0 ? cannotResolve(hostname, REFUSED) : this.#late(hostname))
+    if (this.#isClosed) reject(cannotResolve(hostname, CLOSED))
+    else reject(refusals > 0 ? cannotResolve(hostname, REFUSED) : this.#late(hostname))
   }
 
   #nextWhenStale(): void {

@@ -88,6 +88,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   servers.onHopeless(controls.fail)
   toClose.add(() => servers.close())
   const addresses = HostAddresses.fromCrawler({ settings })
+  toClose.add(() => addresses.close())
   const hostLists = new HostListSources()
   const base: Crawler = {
     settings,
@@ -230,6 +231,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     scheduler,
     store,
     hostLists,
+    addresses,
     ...(judging && { monitors: judging }),
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
     extensions: extensions.map(({ component }) => component),

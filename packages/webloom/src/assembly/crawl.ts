@@ -14,6 +14,7 @@ import {
   type StatValue,
   within,
 } from '@webloom/core'
+import type { HostAddresses } from '@webloom/downloader'
 import { CRAWL_LOST, StoppedMeanwhile } from '@webloom/queue'
 import type { CrawlMonitors, Engine, Response, Spider } from '@webloom/spider'
 import {
@@ -83,6 +84,7 @@ interface CrawlOptions extends CrawlInside {
   /** What is written, as the user named it. */
   readonly outputs: readonly string[]
   readonly extensions: readonly Extension[]
+  readonly addresses: Pick<HostAddresses, 'close'>
   /** Closes all that it is made of, the last part first. For a crawl that never ran: one that runs closes its parts as it ends. */
   readonly toClose: ToClose
   /** Absent: nothing is expected of a run. */
@@ -147,7 +149,7 @@ export class Crawl {
    * could not be written.
    */
   async run(): Promise<CrawlResult> {
-    const { engine, store, stats, extensions, monitors } = this.#options
+    const { engine, store, stats, extensions, addresses, monitors } = this.#options
     await this.connect()
     try {
       const past = await this.#joined()
@@ -178,6 +180,7 @@ export class Crawl {
       await store.record.close()
       for (const extension of extensions) await closeExtension(extension, this.#options)
       store.disconnect()
+      addresses.close()
     }
   }
 

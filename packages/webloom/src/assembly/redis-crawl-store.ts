@@ -327,6 +327,7 @@ export async function withQueueAndFilter<T>(
     })
   } finally {
     await queue.close()
+    addresses.close()
   }
 }
 

@@ -192,6 +192,7 @@ export class Workbench implements AsyncDisposable {
   async close(): Promise<void> {
     this.#closing.abort(new Error('the workbench was closed'))
     await this.#downloader.close()
+    this.crawler.addresses?.close?.()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@
 --
 -- A line of a bucket is one field, "<state><priority>\n<requests>". Most slots have one request or two: these stand there one
 -- after another, "<priority> <length>\n<request>" each. A longer line is "@" and has lists of its own; "@0" as long as no request
--- of another priority than 0 has come to these. priority: of the list of ready slots that has it.
+-- of another priority than 0 has come to these. priority: of the list of ready slots that has it; with the holder, of the most urgent that the holder knows of.
 --
 --     none ── append ──► r ready ── take ──► w with the holder, of which something waits ── the rest is taken ──► none
 --                        ▲  ▲ └─ too early ──► l later ◄───────── return ──┤

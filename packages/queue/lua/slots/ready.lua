@@ -60,6 +60,9 @@ local function grown(line, priority)
     begins(line, priority, goesAtOf(line.bucket, line.slot))
   elseif line.state == 'r' and tonumber(priority) > tonumber(line.priority) then
     stand(line, priority)
+  elseif line.state == 'w' and tonumber(priority) > tonumber(line.priority) then
+    save(line, 'w', priority, priority)
+    nudge(unitOf(line.bucket), priority, line.slot)
   else
     save(line, line.state, line.priority, priority)
     if line.state == 'h' then

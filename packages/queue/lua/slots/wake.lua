@@ -7,7 +7,8 @@
 --          caller: the worker that runs this script, nil for one that is not named; toCaller: nil, or a list for what it is told itself
 -- Output   woken: job, priority, …: jobs that are owed to BullMQ
 --          raised: job, priority, …: jobs that wait there and have become more urgent
---          Whoever holds a unit and rests is told that something has come. The caller hears nothing of it, or by toCaller: unit, priority, …
+--          Whoever holds a unit and rests is told that something has come, or that a slot of which it has what waits is more urgent than it
+--          knows. The caller hears nothing of it, or by toCaller: unit, priority, slot or '', …
 
 local caller, toCaller
 
@@ -50,16 +51,22 @@ local function holderOf(unit)
   end
 end
 
-local function nudge(unit, priority)
+-- slot: the one that has become more urgent, absent: something may be taken of the unit.
+local function nudge(unit, priority, slot)
   local holder = holderOf(unit)
   if not holder or (holder == caller and not toCaller) then
     return
   end
-  set(unit, 'rests', nil)
+  if not slot then
+    set(unit, 'rests', nil)
+  end
   if holder == caller then
-    toCaller[#toCaller + 1], toCaller[#toCaller + 2] = unit.name, priority
+    for _, told in ipairs({ unit.name, priority, slot or '' }) do
+      toCaller[#toCaller + 1] = told
+    end
   else
-    redis.call('PUBLISH', KEYS[1] .. ':nudges', holder .. '\n' .. priority .. '\n' .. unit.name)
+    local named = slot and '\n' .. slot or ''
+    redis.call('PUBLISH', KEYS[1] .. ':nudges', holder .. '\n' .. priority .. '\n' .. unit.name .. named)
   end
 end
 

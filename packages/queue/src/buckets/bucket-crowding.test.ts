@@ -165,11 +165,15 @@ const IN_TURN: HostPace = { delayMs: 0, concurrency: 1, randomize: false }
 const MANY = 60
 const PAGES_EACH = 30
 
-async function openedInTurn(): Promise<BucketQueue> {
-  const keys = bench.nextKeys()
+async function openedInTurn(keys = bench.nextKeys()): Promise<BucketQueue> {
   const hosts = { pace: () => IN_TURN }
   const queue = new BucketQueue({ redis: bench.connect(), keys, workerId: bench.nextWorker(), hosts })
   await queue.open()
+  return queue
+}
+
+async function filledInTurn(keys?: CrawlRedisKeys): Promise<BucketQueue> {
+  const queue = await openedInTurn(keys)
   const pages = Array.from({ length: MANY * PAGES_EACH }, (_, n) =>
     page(`h${n % MANY}.test`, Math.floor(n / MANY)),
   )
@@ -185,7 +189,7 @@ async function fetchedOne(queue: BucketQueue): Promise<string> {
 }
 
 test('a worker with one place and more than it can fetch comes to all hosts', async () => {
-  const queue = await openedInTurn()
+  const queue = await filledInTurn()
   const met = new Set<string>()
   for (let n = 0; n < 4 * MANY; n++) met.add(await fetchedOne(queue))
   expect(met.size).toBe(MANY)
@@ -193,7 +197,7 @@ test('a worker with one place and more than it can fetch comes to all hosts', as
 })
 
 test('what is more urgent goes next, in buckets that nobody has, too', async () => {
-  const queue = await openedInTurn()
+  const queue = await filledInTurn()
   for (let n = 0; n < MANY; n++) await fetchedOne(queue)
   const fresh = Array.from({ length: 10 }, (_, n) => `fresh${n}.test`)
   await queue.push(
@@ -204,4 +208,18 @@ test('what is more urgent goes next, in buckets that nobody has, too', async () 
   for (let n = 0; n < 2 * MANY && awaited.size > 0; n++) awaited.delete(await fetchedOne(queue))
   expect([...awaited]).toEqual([])
   await queue.close()
+})
+
+test('what another worker brings for a host that a worker has goes before all that is less urgent', async () => {
+  const keys = bench.nextKeys()
+  const queue = await filledInTurn(keys)
+  let host = ''
+  for (let n = 0; n < 2 * MANY; n++) host = await fetchedOne(queue)
+  const other = await openedInTurn(keys)
+  // The host whose turn has just been: without a word it would be asked after all others.
+  await other.push([{ id: 'urgent', request: new Request(`http://${host}/urgent`, { priority: 10 }) }], 'p')
+  let others = 0
+  for (let next = await fetchedOne(queue); next !== host; next = await fetchedOne(queue)) others++
+  expect(others).toBeLessThan(MANY / 4)
+  await Promise.all([queue.close(), other.close()])
 })

@@ -271,15 +271,14 @@ export class BucketQueue implements RequestQueue {
       onHungry: (worker) => {
         if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS)
       },
-      onNudged: (worker, unit, priority) => {
-        if (worker === workerId) this.#nudged([{ unit, priority }])
+      onNudged: (worker, nudge) => {
+        if (worker === workerId) this.#nudged([nudge])
       },
     })
   }
 
   #nudged(nudges: readonly Nudge[]): void {
-    for (const { unit, priority } of nudges)
-      this.#parts.machine.states.nudged(unit, priority, performance.now())
+    for (const nudge of nudges) this.#parts.machine.states.nudged(nudge, performance.now())
     this.#serve()
   }
 

@@ -180,7 +180,7 @@ export class TurnMaintenance {
     let requests = 0
     for (const [turn, count] of unheld) {
       requests += count
-      machine.states.nudged(turn.job.unit, 0, performance.now())
+      machine.states.nudged({ unit: turn.job.unit, priority: 0 }, performance.now())
     }
     logger.warn(
       { requests, buckets: unheld.size },

@@ -43,6 +43,8 @@ export class HeldTurn {
   readyAtMs = 0
   /** Priority of what has come since the last message about the turn was sent: its answer may not know of that. */
   #arrivedSinceSent: number | undefined
+  /** Slots of which more urgent requests have come behind since then, and how urgent. */
+  readonly raised = new PassingMap<string, number>()
   /** Name of the take that is under way; the same one again when no reply came. */
   batch: number | undefined
   /** Since when nothing more is taken: the turn is left as soon as it holds nothing. */
@@ -106,6 +108,7 @@ export class HeldTurn {
   /** A message about the turn goes: its answer tells of all that is known to have come until now. */
   messageSent(): void {
     this.#arrivedSinceSent = undefined
+    this.raised.clear()
   }
 
   /** What had to wait may be taken. */
@@ -128,6 +131,11 @@ export class HeldTurn {
   arrivedBesides(priority: number): void {
     this.#arrivedSinceSent = Math.max(priority, this.#arrivedSinceSent ?? priority)
     this.arrived(priority)
+  }
+
+  /** Called when something more urgent has come to what waits of a slot, and not by this worker: nor may that answer know of it. */
+  raisedBesides(key: string, priority: number): void {
+    this.raised.set(key, Math.max(priority, this.raised.get(key) ?? priority))
   }
 
   /** Called when something has come to the unit. */
@@ -231,6 +239,11 @@ export class HeldSlot extends SlotPace {
   get #hasUnstarted(): boolean {
     for (const lease of this.out) if (isLeaving(lease)) return true
     return false
+  }
+
+  /** Something of that priority waits behind. */
+  raise(priority: number): void {
+    if (this.waiting > 0) this.head = Math.max(this.head, priority)
   }
 
   /** Takes what Redis knows. */

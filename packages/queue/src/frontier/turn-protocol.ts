@@ -16,10 +16,11 @@ export interface JobChanges {
   readonly raised: readonly Wake[]
 }
 
-/** A unit has got requests when it had none, or more urgent ones than before. */
+/** A unit has got requests when it had none, or more urgent ones than before; or a slot has of which the holder has what waits. */
 export interface Nudge {
   readonly unit: string
   readonly priority: number
+  readonly slot?: string
 }
 
 /** What has changed in a shard as entries came to it. */

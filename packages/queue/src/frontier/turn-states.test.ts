@@ -16,7 +16,7 @@ function workerWith(unitStatus: UnitStatus): FrontierMachine {
 }
 
 const ARRIVALS: readonly [how: string, arrive: (machine: FrontierMachine) => void][] = [
-  ['another worker', (machine) => machine.states.nudged('#1', 0, 1)],
+  ['another worker', (machine) => machine.states.nudged({ unit: '#1', priority: 0 }, 1)],
   [
     'this one',
     (machine) => machine.states.arrived([{ place: 'end', bucket: '#1', slot: 'a.test', priority: 0 }], 1),

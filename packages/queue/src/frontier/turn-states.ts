@@ -5,7 +5,7 @@ import type { FrontierSchedule } from './frontier-schedule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import { HeldTurn } from './held-turn.ts'
 import type { HeldTurns } from './held-turns.ts'
-import type { Placed, TurnJob, UnitStatus } from './turn-protocol.ts'
+import type { Nudge, Placed, TurnJob, UnitStatus } from './turn-protocol.ts'
 
 export interface TurnStatesOptions {
   readonly turns: HeldTurns
@@ -151,11 +151,22 @@ export class TurnStates {
   }
 
   /** Another worker has brought something for a unit that rests here, or something more urgent. */
-  nudged(unit: string, priority: number, nowMs: number): void {
+  nudged({ unit, priority, slot }: Nudge, nowMs: number): void {
     const turn = this.#turns.of(unit)
     if (!turn) return
-    turn.arrivedBesides(priority)
-    this.#schedule.placeTurn(turn, nowMs)
+    if (slot !== undefined) this.#raised(turn, slot, priority, nowMs)
+    else {
+      turn.arrivedBesides(priority)
+      this.#schedule.placeTurn(turn, nowMs)
+    }
+  }
+
+  #raised(turn: HeldTurn, key: string, priority: number, nowMs: number): void {
+    turn.raisedBesides(key, priority)
+    const held = turn.slots.get(key)
+    if (!held) return
+    held.raise(priority)
+    this.#schedule.place(held, nowMs)
   }
 
   /** Leaves all turns, now and as they begin. Requests in flight have been ended by their callers. */

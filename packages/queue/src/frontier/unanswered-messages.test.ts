@@ -103,7 +103,7 @@ test('a slot that was hot, and is dropped as Redis has come back older, is asked
 /** Three requests of a slot of which one may be out; more comes, and the message names the slot as full. */
 function named(): { one: OneSlot; message: Message } {
   const one = new OneSlot(ONE_AT_ONCE, 3)
-  one.machine.states.nudged('#1', 0, 1)
+  one.machine.states.nudged({ unit: '#1', priority: 0 }, 1)
   const message = one.message(1)!
   expect(updateOf(message).asked.more).toEqual([{ slot: SLOT, most: 0 }])
   return { one, message }

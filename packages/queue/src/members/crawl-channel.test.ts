@@ -44,7 +44,7 @@ test('who listens hears again when Redis is back, and looks up what was asked me
   const { channel, proxy, other } = await openChannel(used)
   let asked = 0
   const nudged: string[] = []
-  channel.listen({ onAsked: () => asked++, onNudged: (_worker, unit) => nudged.push(unit) })
+  channel.listen({ onAsked: () => asked++, onNudged: (_worker, { unit }) => nudged.push(unit) })
   proxy.cutAll()
   await vi.waitFor(() => expect(asked).toBe(1))
   await other.publish(`${keys.frontier}:nudges`, 'w\n0\nunit')

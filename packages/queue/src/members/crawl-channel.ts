@@ -7,6 +7,7 @@
 
 import { reconnectWith, redisError, storeTrouble } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import type { Nudge } from '../frontier/turn-protocol.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 /** The counts that one worker found when it looked at all turns of the crawl. */
@@ -29,7 +30,7 @@ export interface CrawlListener {
   /** A worker has nothing to do, and BullMQ has no turn at hand. */
   onHungry?(worker: string): void
   /** A unit that a worker holds has got requests when it had none, or more urgent ones than before. */
-  onNudged?(worker: string, unit: string, priority: number): void
+  onNudged?(worker: string, nudge: Nudge): void
   /** A shard has turns for whoever waits there, or will have. */
   onTurns?(shard: string): void
   /** A shard was swept: whether it has nothing at all, and whether a link is in doubt there. */
@@ -223,8 +224,9 @@ export class CrawlChannel {
   }
 
   #nudged(message: string): void {
-    const [worker, priority, unit] = message.split('\n', 3)
-    for (const listener of this.#listeners) listener.onNudged?.(worker!, unit!, Number(priority))
+    const [worker = '', priority, unit = '', slot] = message.split('\n')
+    const nudge = { unit, priority: Number(priority), ...(slot && { slot }) }
+    for (const listener of this.#listeners) listener.onNudged?.(worker, nudge)
   }
 
   #turns(shard: string): void {

@@ -121,12 +121,13 @@ export class SlotsStep {
     }
   }
 
-  #nudge(unit: Unit, priority: number): void {
+  #nudge(unit: Unit, priority: number, slot?: string): void {
     const holder = unit.holders.find((one) => one !== undefined)?.replace(/\/\d+$/, '')
     if (holder === undefined || (holder === this.#caller && !this.#tellsCaller)) return
-    unit.rests = false
-    if (holder === this.#caller) this.nudged.push({ unit: unit.name, priority })
-    else this.publish('nudges', `${holder}\n${priority}\n${unit.name}`)
+    if (slot === undefined) unit.rests = false
+    const named = slot === undefined ? {} : { slot }
+    if (holder === this.#caller) this.nudged.push({ unit: unit.name, priority, ...named })
+    else this.publish('nudges', [holder, priority, unit.name, ...Object.values(named)].join('\n'))
   }
 
   #raise(unit: Unit, priority: number): void {
@@ -260,6 +261,11 @@ export class SlotsStep {
     }
     if (line.state === 'r' && priority > line.priority) {
       this.stand(line, priority)
+      return
+    }
+    if (line.state === 'w' && priority > line.priority) {
+      this.save(line, 'w', priority)
+      this.#nudge(this.unitOf(line.bucket), priority, line.slot)
       return
     }
     this.save(line, line.state, line.priority)

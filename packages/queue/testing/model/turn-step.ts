@@ -169,7 +169,7 @@ export class TurnStep extends QuarantineStep {
     const hasMore = this.headOf(line) !== undefined
     if (!isHeld && hasMore) inMap(this.state.held, line.bucket, () => new Set()).add(line.slot)
     else if (isHeld && !hasMore) this.#letGo(line)
-    this.save(line, 'w', 0)
+    this.save(line, 'w', this.headOf(line) ?? 0)
   }
 
   #took(taken: Taken[], asked: Taking, line: Line, entries: readonly Entry[]): void {

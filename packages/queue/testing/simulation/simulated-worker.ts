@@ -127,8 +127,7 @@ export class SimulatedWorker implements SimulatedHub {
         const { lost, nudged, ...jobChanges } = done
         if (lost > 0) redis.wrong ??= `${lost} entries are lost: their sender has them no longer`
         this.changeJobs(jobChanges)
-        for (const { unit, priority } of nudged)
-          this.machine.states.nudged(unit, priority, this.#process.nowMs)
+        for (const nudge of nudged) this.machine.states.nudged(nudge, this.#process.nowMs)
         this.serve()
       },
     )
@@ -137,12 +136,13 @@ export class SimulatedWorker implements SimulatedHub {
   heard(channel: string, text: string): void {
     const { isDead, name, nowMs } = this.#process
     if (isDead) return
-    const [first, second, third, , fifth] = text.split('\n')
+    const [first, second, third, fourth, fifth] = text.split('\n')
     if (channel === 'pauses') {
       this.machine.requests.paused(second!, Number(first), nowMs)
       this.settle()
     } else if (channel === 'nudges' && first === name) {
-      this.machine.states.nudged(third!, Number(second), nowMs)
+      const slot = fourth === undefined ? {} : { slot: fourth }
+      this.machine.states.nudged({ unit: third!, priority: Number(second), ...slot }, nowMs)
       this.serve()
     } else if (channel === 'hungry' && first !== name) this.machine.others.hungry(nowMs + HUNGRY_MS)
     else if (channel === 'sweeps')

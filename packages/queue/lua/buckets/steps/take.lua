@@ -54,7 +54,7 @@ local function hold(line)
     elseif isHeld and not head then
       redis.call('SREM', key('with', line.bucket), line.slot)
     end
-    save(line, 'w', '0', head or false)
+    save(line, 'w', head or '0', head or false)
   end
   return head, waiting
 end

@@ -157,7 +157,10 @@ export function wakesOf(flat: readonly string[]): Wake[] {
 
 export function nudgesOf(flat: readonly string[]): Nudge[] {
   const nudges: Nudge[] = []
-  for (let at = 0; at < flat.length; at += 2) nudges.push({ unit: flat[at]!, priority: Number(flat[at + 1]) })
+  for (let at = 0; at < flat.length; at += 3) {
+    const [unit = '', priority, slot] = flat.slice(at, at + 3)
+    nudges.push({ unit, priority: Number(priority), ...(slot && { slot }) })
+  }
   return nudges
 }
 

@@ -51,6 +51,8 @@ export interface FrontierMachineOptions extends LeaseEvents {
   readonly bucketOf: (slot: string) => string
   /** Returns how many units there are when no slot is hot. */
   readonly buckets: () => number
+  /** How many requests lie here at the most. Default: LYING_REQUESTS_MAX. */
+  readonly lyingMax?: number
   /** Returns 0 to 1. Default: Math.random. */
   readonly chance?: () => number
 }
@@ -82,8 +84,7 @@ export class FrontierMachine {
     this.#schedule = schedule
     this.#endings = endings
     this.#rules = { times: options.times, others }
-    const { onStart, documentsOf } = options
-    this.requests = new HeldRequests({ ...common, onStart, documentsOf })
+    this.requests = new HeldRequests({ ...common, ...options })
     this.documents = new HeldDocuments({ turns, schedule })
     this.states = new TurnStates({ ...common, requests: this.requests })
     this.#answers = new FrontierAnswers({ ...common, requests: this.requests, states: this.states })
@@ -166,6 +167,7 @@ export class FrontierMachine {
   /** Looks after turns that others should have, or that have nothing to do. Called about ten times a second. */
   tend(nowMs: number, demand: number): void {
     const [rules, others, { states }] = [this.#rules, this.#others, this]
+    this.requests.makeRoom(demand, nowMs)
     if (demand === 0 && others.takesShare(nowMs))
       for (const turn of sharedOut(this.#turns, nowMs)) states.leave(turn, nowMs)
     let surplus = others.workers > 1 ? this.#turns.bucketCount - others.share : 0

@@ -355,7 +355,8 @@ function nameFull(drafts: Map<HeldTurn, Draft>, nowMs: number): void {
   for (const [turn, { asked }] of drafts) {
     if (!turn.isBucket || asked.slots === 0) continue
     for (const slot of turn.slots.values()) {
-      const isFull = slot.queue.length > 1 && slot.room <= 0 && slot.goesAtMs() > nowMs
+      const hasEnough = (slot.queue.length > 1 && slot.room <= 0) || slot.leavesBehind
+      const isFull = hasEnough && slot.goesAtMs() > nowMs
       if (!isFull || slot.waiting > 0 || slot.isHot) continue
       asked.more.push({ slot: slot.key, most: 0 })
       slot.isAsked = true

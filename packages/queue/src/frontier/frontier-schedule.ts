@@ -94,6 +94,7 @@ export class FrontierSchedule {
     if (turn.slots.get(slot.key) !== slot || !this.#turns.has(turn)) return
     const isLocked = turn.isLocked(nowMs)
     const goesAtMs = slot.goesAtMs()
+    if (goesAtMs <= nowMs) slot.leavesBehind = false
     const [first] = slot.queue
     if (first && isLocked && goesAtMs <= nowMs)
       this.going.add(slot, Math.max(slot.boost, first.priority) + (first.isNoted ? NOTED_FIRST : 0))

@@ -5,7 +5,7 @@
 
 import { inFull } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { simulate } from '../../testing/simulation/frontier-simulation.ts'
+import { type SimulationOptions, simulate } from '../../testing/simulation/frontier-simulation.ts'
 import { TROUBLE_NAMES, TROUBLES, type TroubleName } from '../../testing/simulation/troubles.ts'
 
 const SEEDS = inFull([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [1, 8])
@@ -14,6 +14,13 @@ test.each(TROUBLE_NAMES)(
   '%s: no page is lost or committed twice, slots are asked politely, and the crawl ends',
   (name) => {
     for (const seed of SEEDS) run(seed, name)
+  },
+)
+
+test.each(TROUBLE_NAMES)(
+  '%s: so it is where little may lie at a worker, and what may not go soon makes room',
+  (name) => {
+    for (const seed of SEEDS) for (const lyingMax of [1, 4]) run(seed, name, { lyingMax })
   },
 )
 
@@ -112,12 +119,12 @@ const FOUND_TOO: typeof FOUND = [
 test.each(inFull([...FOUND, ...FOUND_TOO], [...FOUND]))(
   'seed %i, %s: %s',
   (seed, name, _what, pages = 150) => {
-    run(seed, name, pages)
+    run(seed, name, { pages })
   },
 )
 
-function run(seed: number, name: TroubleName, pages = 150): void {
-  const { seen } = simulate({ seed, pages, trouble: TROUBLES[name] })
+function run(seed: number, name: TroubleName, more: Partial<SimulationOptions> = {}): void {
+  const { seen } = simulate({ seed, trouble: TROUBLES[name], ...more })
   if (name === 'nothing goes wrong')
     expect(seen).toMatchObject({ reclaimed: 0, lost: 0, unheld: 0, wentBack: 0 })
 }

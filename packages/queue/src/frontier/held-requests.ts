@@ -14,6 +14,8 @@ const LYING_REQUESTS_MAX = 1000
 const LYING_BYTES_MAX = 8 * 2 ** 20
 /** One request lies ready for so many that are out, so that a free place need not wait for Redis. */
 const STOCK_PART = 8
+/** What may go within that time makes no room for others. */
+const SOON_MS = 1000
 /** What is noted as started leaves within that time, or its note is taken away at the next look, at most 0.1 s later. */
 const NOTED_MS = 20
 
@@ -22,6 +24,8 @@ export interface HeldRequestsOptions extends LeaseEvents {
   readonly schedule: FrontierSchedule
   readonly endings: Endings
   readonly effects: Effect[]
+  /** How many requests lie here at the most. Default: LYING_REQUESTS_MAX. */
+  readonly lyingMax?: number
 }
 
 /** The requests that a worker has: those that lie here, are handed out, or are on their way back. */
@@ -31,6 +35,7 @@ export class HeldRequests {
   readonly #endings: Endings
   readonly #effects: Effect[]
   readonly #events: LeaseEvents
+  readonly #lyingMax: number
   /** Requests that lie here and are not spares. */
   #lying = 0
   #bytes = 0
@@ -38,12 +43,14 @@ export class HeldRequests {
   readonly #noted = new PassingMap<BucketLease, number>()
   readonly #left = new RecentCount(NOTED_MS)
 
-  constructor({ turns, schedule, endings, effects, onStart, documentsOf }: HeldRequestsOptions) {
+  constructor(options: HeldRequestsOptions) {
+    const { turns, schedule, endings, effects, onStart, documentsOf } = options
     this.#turns = turns
     this.#schedule = schedule
     this.#endings = endings
     this.#effects = effects
     this.#events = { onStart, documentsOf }
+    this.#lyingMax = options.lyingMax ?? LYING_REQUESTS_MAX
   }
 
   /**
@@ -53,7 +60,7 @@ export class HeldRequests {
    */
   room(demand: number, out: number): { demand: number; stock: number; bytes: number } {
     const ready = this.#schedule.goingCount
-    const most = Math.max(0, LYING_REQUESTS_MAX - this.#lying)
+    const most = Math.max(0, this.#lyingMax - this.#lying)
     const stock = Math.floor(out / STOCK_PART)
     return {
       demand: Math.min(Math.max(0, demand - ready), most),
@@ -64,7 +71,23 @@ export class HeldRequests {
   }
 
   get hasRoom(): boolean {
-    return this.#lying < LYING_REQUESTS_MAX && this.#bytes < LYING_BYTES_MAX
+    return this.#lying < this.#lyingMax && this.#bytes < LYING_BYTES_MAX
+  }
+
+  /**
+   * Sends back what lies here and may not go soon, where it is all that a worker bears, and places are free: others could have these. What comes to
+   * such a slot is left behind until it may go.
+   *
+   * @param demand how many requests would be handed out at once
+   */
+  makeRoom(demand: number, nowMs: number): void {
+    if (this.hasRoom || demand <= this.#schedule.goingCount) return
+    for (const turn of this.#turns)
+      for (const slot of turn.slots.values()) {
+        if (slot.queue.length === 0 || slot.goesAtMs() <= nowMs + SOON_MS) continue
+        slot.leavesBehind = true
+        this.callBack(slot, nowMs)
+      }
   }
 
   /** Takes up to so many requests that go now, the most urgent first. */

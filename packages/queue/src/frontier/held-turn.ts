@@ -172,6 +172,8 @@ export class HeldSlot extends SlotPace {
   isHot = false
   /** True while a take of more is under way. */
   isAsked = false
+  /** What comes to it is left behind until it may go: what lay here was sent back, to make room for others. */
+  leavesBehind = false
   /** Redis found no room for more in all lanes of a hot slot: until something ends here, or it is looked at again. */
   isFull = false
 

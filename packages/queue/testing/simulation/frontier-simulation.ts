@@ -53,6 +53,8 @@ export interface SimulationOptions {
   readonly workers?: number
   /** Of every host. Default: drawn for each. */
   readonly pace?: HostPace
+  /** How many requests lie at a worker at the most. Default: as many as at a real one. */
+  readonly lyingMax?: number
   readonly trouble?: Trouble
 }
 
@@ -86,13 +88,15 @@ class FrontierSimulation {
   readonly #fetches = new Set<Fetch>()
   readonly #startedAtMs = new Map<string, number>()
   readonly #untaken: UntakenRequests | undefined
+  readonly #bounds: Pick<SimulationOptions, 'lyingMax'>
   #workers: SimulatedWorker[] = []
   #hired = 0
   #starts = 0
   #troubledUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor({ seed, pages = 150, pace, trouble, ...given }: SimulationOptions) {
+  constructor({ seed, pages = 150, pace, lyingMax, trouble, ...given }: SimulationOptions) {
     this.#seed = seed
+    this.#bounds = lyingMax === undefined ? {} : { lyingMax }
     this.#chance = new SeededChance(seed)
     const { workers = 2 + this.#chance.below(3) } = given
     this.#world = new VirtualWorld(this.#chance)
@@ -194,6 +198,7 @@ class FrontierSimulation {
       ownDelays: ownDelays({ named: [...this.#paces.keys()], pace, usualPace: USUAL_PACE, bucketOf }),
       bucketOf,
       buckets: BUCKETS,
+      ...this.#bounds,
       linksOf: (id) => this.#plan.childrenOf(id).map((child) => this.#placed(child)),
       onStart: (by, lease) => this.#onStart({ worker: by, lease }),
       onStop: (lease) => {

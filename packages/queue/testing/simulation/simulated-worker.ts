@@ -29,6 +29,8 @@ export interface SimulatedWorkerOptions
     Omit<SimulatedTurnsOptions, 'onHungry'> {
   readonly bucketOf: (slot: string) => string
   readonly buckets: number
+  /** How many requests lie at a worker at the most. Default: as many as at a real one. */
+  readonly lyingMax?: number
   /** Called when a page is fetched from now on. */
   readonly onStart: (worker: SimulatedWorker, lease: BucketLease) => void
   readonly onHungry: (worker: SimulatedWorker) => void
@@ -58,6 +60,7 @@ export class SimulatedWorker implements SimulatedHub {
       onStart: (lease) => this.#pages.started(lease),
       documentsOf: () => ({ mayLeave: async () => ({ left() {}, over() {} }) }),
       chance: world.chance.next,
+      ...(options.lyingMax !== undefined && { lyingMax: options.lyingMax }),
     })
     this.#pages = new SimulatedPages(process, this, { ...options, onStart: (lease) => onStart(this, lease) })
     this.#turns = new SimulatedTurns(process, this, { ...options, onHungry: () => onHungry(this) })

@@ -130,10 +130,11 @@ export class TurnStep extends QuarantineStep {
     const kept: LineBehind[] = []
     for (const { slot, most } of asked.more) {
       const line = this.lineOf(unit.name, slot)
-      if (line.state === 'r' && most === 0) this.#hold(line)
+      const isHeld = line.state === 'w' && (isRepeated || most === 0)
+      if (!isHeld && (line.state !== 'r' || most > 0)) continue
+      this.#hold(line)
       const head = this.headOf(line)
-      if (line.state === 'w' && (isRepeated || most === 0))
-        kept.push({ slot, waiting: this.lengthOf(line), ...(head !== undefined && { head }) })
+      if (head !== undefined) kept.push({ slot, waiting: this.lengthOf(line), head })
     }
     return kept
   }

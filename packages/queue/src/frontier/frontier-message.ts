@@ -117,15 +117,20 @@ export function goesToHead({ placed }: Ended): boolean {
   return placed.some(({ place }) => place === 'head')
 }
 
+/** What goes back to the head of one line goes together: of two messages the second would put what comes later before the rest. */
 function endingsNow({ endings, isFull, rest }: Composing): Ending[] {
   const [now, later]: [Ending[], Ending[]] = [[], []]
+  const headsGo = new Map<HeldSlot, boolean>()
   let adds = 0
   for (const ending of endings) {
     const fits =
       now.length < MAX_ENDINGS_PER_SCRIPT &&
       (now.length === 0 || adds + ending.adds <= MAX_REQUESTS_PER_SCRIPT)
     const mixes = isFull && now.length > 0 && now[0]!.adds > 0 !== ending.adds > 0
-    if (fits && !mixes) {
+    const isHead = goesToHead(ending.ended)
+    const goes = (isHead ? headsGo.get(ending.slot) : undefined) ?? (fits && !mixes)
+    if (isHead) headsGo.set(ending.slot, goes)
+    if (goes) {
       now.push(ending)
       adds += ending.adds
     } else later.push(ending)

@@ -29,14 +29,14 @@ import type { HeldSlot, LeaseEvents } from './held-turn.ts'
 import { HeldTurns } from './held-turns.ts'
 import { OtherWorkers } from './other-workers.ts'
 import type { TurnAnswer } from './turn-protocol.ts'
-import { lingers, mayWiden, sharedOut, shouldLeave, type TurnRules } from './turn-rules.ts'
+import { lingers, mayMakeWay, mayWiden, sharedOut, shouldLeave, type TurnRules } from './turn-rules.ts'
 import { TurnStates } from './turn-states.ts'
 
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
 const PATIENCE_MS = 40
 
-/** So many lanes of hot slots, at most: they are as many as there are hot slots, and each is renewed every two seconds. */
-const LANES_MAX = 64
+/** With so many lanes of hot slots that could give something a worker takes no further turn: there are as many as hot slots, and each is renewed every two seconds. */
+const BUSY_LANES_MAX = 64
 
 export interface FrontierMachineOptions extends LeaseEvents {
   readonly times: ProtocolTimes['turns']
@@ -160,7 +160,7 @@ export class FrontierMachine {
   /** Returns whether this worker wants another turn, with so many on their way. */
   wantsTurn(beginning: number, demand: number): boolean {
     if (this.states.isClosing || demand === 0) return false
-    if (this.#turns.laneCount + beginning >= LANES_MAX) return false
+    if (this.#hasLanesEnough(beginning)) return false
     return this.#turns.size + beginning < this.#others.share || this.#others.turnsWait
   }
 
@@ -170,6 +170,7 @@ export class FrontierMachine {
     this.requests.makeRoom(demand, nowMs)
     if (demand === 0 && others.takesShare(nowMs))
       for (const turn of sharedOut(this.#turns, nowMs)) states.leave(turn, nowMs)
+    let isCrowded = demand > 0 && others.unitsWait && this.#hasLanesEnough(0)
     let surplus = others.workers > 1 ? this.#turns.bucketCount - others.share : 0
     for (const turn of this.#turns) {
       // What came may have to wait, or was taken by a message that told of something else.
@@ -179,6 +180,10 @@ export class FrontierMachine {
       } else if (surplus > 0 && turn.isBucket && turn.tokens.size === 0) {
         states.leave(turn, nowMs)
         surplus--
+      } else if (isCrowded && mayMakeWay(turn, nowMs)) {
+        // One at a look: the most urgent unit that waits comes in its place.
+        states.leave(turn, nowMs)
+        isCrowded = false
       } else if (shouldLeave(turn, nowMs, rules)) states.leave(turn, nowMs)
       else if (others.isHungry(nowMs) && mayWiden(turn, nowMs)) turn.widens = true
       else if (demand > 0) for (const slot of turn.slots.values()) this.#lookAgain(slot, nowMs)
@@ -235,6 +240,13 @@ export class FrontierMachine {
   unanswered(message: Message, nowMs: number, why: { error: unknown; isFull?: boolean }): void {
     this.#asking = 0
     this.#answers.unanswered(message, nowMs, why)
+  }
+
+  #hasLanesEnough(beginning: number): boolean {
+    return (
+      this.#turns.laneCount + beginning >= BUSY_LANES_MAX &&
+      this.#schedule.busyLanes + beginning >= BUSY_LANES_MAX
+    )
   }
 
   #lookAgain(slot: HeldSlot, nowMs: number): void {

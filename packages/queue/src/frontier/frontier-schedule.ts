@@ -36,6 +36,16 @@ export class FrontierSchedule {
     return count
   }
 
+  /** How many lanes of hot slots have something that may go, or be taken, now. */
+  get busyLanes(): number {
+    const busy = new Set<HeldTurn>()
+    for (const source of this.sources) busy.add(source instanceof HeldTurn ? source : source.turn)
+    for (const { turn } of this.going) busy.add(turn)
+    let count = 0
+    for (const turn of busy) if (!turn.isBucket) count++
+    return count
+  }
+
   /** When something may go, or be taken, that may not now; infinity: nothing. */
   get wakeAtMs(): number {
     return this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY

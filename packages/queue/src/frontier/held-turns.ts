@@ -23,6 +23,7 @@ export interface AskedSlot {
 export class HeldTurns {
   readonly #options: HeldTurnsOptions
   readonly #turns = new Map<string, HeldTurn>()
+  #lanes = 0
   /** By key. A slot that comes here later knows of them. */
   readonly asked = new Map<string, AskedSlot>()
 
@@ -35,13 +36,12 @@ export class HeldTurns {
   }
 
   get bucketCount(): number {
-    let count = 0
-    for (const turn of this.#turns.values()) if (turn.isBucket) count++
-    return count
+    return this.#turns.size - this.#lanes
   }
 
+  /** How many of them are lanes of hot slots. */
   get laneCount(): number {
-    return this.#turns.size - this.bucketCount
+    return this.#lanes
   }
 
   [Symbol.iterator](): IterableIterator<HeldTurn> {
@@ -57,11 +57,15 @@ export class HeldTurns {
   }
 
   add(turn: HeldTurn): void {
+    this.remove(this.#turns.get(turn.job.unit))
     this.#turns.set(turn.job.unit, turn)
+    if (!turn.isBucket) this.#lanes++
   }
 
-  remove(turn: HeldTurn): void {
-    if (this.has(turn)) this.#turns.delete(turn.job.unit)
+  remove(turn: HeldTurn | undefined): void {
+    if (!turn || !this.has(turn)) return
+    this.#turns.delete(turn.job.unit)
+    if (!turn.isBucket) this.#lanes--
   }
 
   bucketOf(slot: string): string {

@@ -46,6 +46,50 @@ test('a lane is not left for other lanes that wait, and is left for a unit that 
   expect(turn.isLeaving).toBe(true)
 })
 
+/** A worker with so many lanes of hot slots, each with a thousand requests, beside another worker and units that nobody has. */
+function workerWithLanes(count: number, delayMs = 0): FrontierMachine {
+  const machine: FrontierMachine = machineOf(
+    { ...PACE, delayMs },
+    { onStart: (lease) => machine.requests.started(lease, 0) },
+  )
+  for (let n = 0; n < count; n++)
+    machine.states.begun(firstLane(`busy-${n}.test`), `w/${n}`, { head: 0, ready: 1000 }, 0)
+  machine.others.swept({ workers: 2, waiting: 100, unserved: 100 })
+  return machine
+}
+
+const leavingOf = (machine: FrontierMachine) => [...machine.turns].filter(({ isLeaving }) => isLeaving).length
+
+test('with 64 lanes that can give something a worker takes no more turns, and makes way for one after a second', () => {
+  expect(workerWithLanes(63).wantsTurn(0, 10)).toBe(true)
+  const machine = workerWithLanes(64)
+  expect(machine.wantsTurn(0, 10)).toBe(false)
+  machine.tend(999, 10)
+  expect(leavingOf(machine)).toBe(0)
+  machine.tend(1000, 10)
+  expect(leavingOf(machine)).toBe(1)
+  expect(machine.wantsTurn(0, 10)).toBe(true)
+  machine.tend(1100, 10)
+  expect(leavingOf(machine)).toBe(1)
+})
+
+test('lanes whose slots must wait for their time keep a worker from no other turn, and are not left for one', () => {
+  const machine = workerWithLanes(100, 60_000)
+  const message = machine.message(0, { demand: 100, out: 0, number: 1 })!
+  const answers = [...message.updates].map(([{ job }]) => {
+    const text = packRequest({ id: job.unit, request: new Request(`http://${job.unit}/`) })
+    const taken = [{ token: '1.1', slot: job.unit, priority: 0, text, waiting: 0 }]
+    return { status: 'held' as const, unitStatus: { head: 0, ready: 999 }, taken }
+  })
+  machine.answered(message, answers, 0)
+  const leases = machine.requests.handOut(100, 0)
+  for (const lease of leases) lease.started()
+  expect(leases).toHaveLength(100)
+  expect(machine.wantsTurn(0, 10)).toBe(true)
+  machine.tend(LATER_MS, 10)
+  expect(leavingOf(machine)).toBe(0)
+})
+
 test('a bucket is left for others that have nothing to do when something of it is not served, and not when what has come may not go yet', () => {
   const leaves = (unitStatus: UnitStatus) => {
     const machine = machineOf(PACE)

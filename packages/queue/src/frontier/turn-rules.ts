@@ -8,6 +8,8 @@ import { HOT_FROM, type OtherWorkers } from './other-workers.ts'
 const WIDEN_EVERY_MS = 1000
 /** A bucket stays with its worker when something may go within so many times of `restMs`: to begin it again costs as much as to renew its lock ten times. */
 const KEPT_RESTS = 3
+/** Where a worker has as many of them as it takes on, such a lane is left after so long. */
+const CROWDED_QUOTA_MS = 1000
 /** A lane of a hot slot that has taken so many is left when units wait that no worker has. */
 const QUOTA_REQUESTS = 500
 
@@ -31,6 +33,13 @@ export function mayWiden(turn: HeldTurn, nowMs: number): boolean {
   if (turn.isBucket || turn.ready <= HOT_FROM || nowMs - turn.widenedAtMs < WIDEN_EVERY_MS) return false
   turn.widenedAtMs = nowMs
   return true
+}
+
+/** Returns whether a turn is a lane that may be left for a unit that no worker has, as its worker takes on no more. */
+export function mayMakeWay(turn: HeldTurn, nowMs: number): boolean {
+  if (turn.isBucket || nowMs - turn.quotaFromMs < CROWDED_QUOTA_MS) return false
+  const [slot] = turn.slots.values()
+  return !slot?.isPaced
 }
 
 export function shouldLeave(turn: HeldTurn, nowMs: number, { times, others }: TurnRules): boolean {

@@ -21,9 +21,7 @@ end
 last = tonumber(last or 0)
 if ask.beat > last then
   redis.call('HSET', stats, 'beat|' .. ask.name, ask.beat)
-  for _, stat in ipairs(ask.stats) do
-    write(stats, ask.name, unpack(stat))
-  end
+  write(stats, ask.name, ask.stats)
   outcome = ask.beat > last + 1 and 2 or 1
 end
 local reply = { outcome }

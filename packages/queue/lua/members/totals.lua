@@ -1,6 +1,6 @@
--- One stat of a worker, and the total of it.
+-- The stats of a worker, and the totals of them.
 --
--- Input    write(stats, name, stat, kind, value): value as text
+-- Input    write(stats, name, changed): changed {{stat, kind: sum, max, min or last, value as text}…}, at most 500
 --          startSession(stats): what is in the totals now was counted before the crawl was resumed
 -- Output   fields <name>|<stat>, total|<stat>, before|<stat> of the hash, and the total once more as <stat>, where scrapy-redis's
 --          collector looks for it
@@ -12,21 +12,36 @@ local function isPast(kind, value, total)
   return kind == 'max' and a > b or kind == 'min' and a < b
 end
 
-local function write(stats, name, stat, kind, value)
-  local own, total = name .. '|' .. stat, 'total|' .. stat
-  if kind == 'sum' then
-    local more = tonumber(value) - (tonumber(redis.call('HGET', stats, own) or 0) or 0)
-    local added = redis.pcall('HINCRBYFLOAT', stats, total, string.format('%.17g', more))
-    -- Another worker has a text there.
-    if type(added) == 'table' then
-      redis.call('HSET', stats, total, value)
-    end
-  elseif isPast(kind, value, redis.call('HGET', stats, total)) then
-    redis.call('HSET', stats, total, value)
+local function write(stats, name, changed)
+  local fields = {}
+  for n, stat in ipairs(changed) do
+    fields[2 * n - 1], fields[2 * n] = name .. '|' .. stat[1], 'total|' .. stat[1]
   end
-  redis.call('HSET', stats, own, value)
-  if not string.find(stat, '|', 1, true) and stat ~= 'begunAt' and stat ~= 'runningSince' then
-    redis.call('HSET', stats, stat, redis.call('HGET', stats, total))
+  local were = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  local news = {}
+  local function set(field, value)
+    news[#news + 1] = field
+    news[#news + 1] = value
+  end
+  for n, entry in ipairs(changed) do
+    local stat, kind, value = unpack(entry)
+    local own, total = were[2 * n - 1], were[2 * n]
+    if kind == 'sum' then
+      local more = tonumber(value) - (tonumber(own or 0) or 0)
+      local added = redis.pcall('HINCRBYFLOAT', stats, 'total|' .. stat, string.format('%.17g', more))
+      -- An error where another worker has a text there.
+      total = type(added) == 'table' and value or added
+    elseif isPast(kind, value, total) then
+      total = value
+    end
+    set('total|' .. stat, total)
+    set(name .. '|' .. stat, value)
+    if not string.find(stat, '|', 1, true) and stat ~= 'begunAt' and stat ~= 'runningSince' then
+      set(stat, total)
+    end
+  end
+  if #news > 0 then
+    redis.call('HSET', stats, unpack(news))
   end
 end
 

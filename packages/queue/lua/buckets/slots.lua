@@ -41,8 +41,8 @@ local function delayedOf(bucket, slot)
 end
 
 local function waitingOf(line)
-  if line.entries then
-    return #line.entries
+  if line.text then
+    return countOf(line)
   end
   local waiting = redis.call('LLEN', key('line', line.slot, '0'))
   for _, priority in ipairs(redis.call('ZRANGE', key('prios', line.slot), 0, -1)) do

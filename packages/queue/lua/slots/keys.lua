@@ -28,7 +28,7 @@
 --          ARGV[1] order: priority, fifo, lifo
 -- Output   LANES_MAX, key, unitOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
 local LANES_MAX = 16
-local order, at, units = ARGV[1], 1, {}
+local order, at, units, frontier = ARGV[1], 1, {}, KEYS[1] .. ':'
 local moved, woken, raised = { waiting = 0, delayed = 0, leased = 0 }, {}, {}
 
 local function arg()
@@ -45,7 +45,10 @@ local function whole(ms)
 end
 
 local function key(kind, name, part)
-  return KEYS[1] .. ':' .. kind .. ':' .. (part and part .. ':' or '') .. name
+  if part then
+    return frontier .. kind .. ':' .. part .. ':' .. name
+  end
+  return frontier .. kind .. ':' .. name
 end
 
 local function isBucket(name)

@@ -14,7 +14,7 @@
 --          takeOff(line, most)
 --          save(line, state, priority, head): as changed; a line without requests goes. head: as headOf has it, absent: it is read
 --          frontOf(line)
--- Output   lineOf → {bucket, slot, state, priority, entries or nil for one with lists}, state nil for none; hasPriorities: of lists
+-- Output   lineOf → {bucket, slot, state, priority}, state nil for none; of a short line also what slots/short-line.lua says; hasPriorities: of lists
 --          longLines[slot]: one with lists, as last read or saved
 --          takeOff → {{priority, text}, …}
 --          frontOf → priority of what goes next, nil when nothing waits; how many wait, about: of lists those of that priority
@@ -26,21 +26,15 @@ local function lineOf(bucket, slot, value)
     value = redis.call('HGET', key('lines', bucket), slot)
   end
   if not value then
-    return { bucket = bucket, slot = slot, entries = {} }
+    return { bucket = bucket, slot = slot, text = '', from = 1, at = 1, count = 0 }
   end
   local state, priority, from = string.match(value, '^(%a)(%-?%d+)\n()')
-  local line = { bucket = bucket, slot = slot, state = state, priority = priority, stored = value }
-  if string.byte(value, from) == 64 then
-    line.hasPriorities, longLines[slot] = string.byte(value, from + 1) ~= 48, line
-    return line
+  if string.byte(value, from) ~= 64 then
+    return { bucket = bucket, slot = slot, state = state, priority = priority, stored = value, text = value, from = from, at = from }
   end
-  line.entries = {}
-  while from <= #value do
-    local of, length, start = string.match(value, '^(%-?%d+) (%d+)\n()', from)
-    line.entries[#line.entries + 1] = { of, string.sub(value, start, start + length - 1) }
-    from = start + length
-  end
-  return line
+  local hasPriorities = string.byte(value, from + 1) ~= 48
+  longLines[slot] = { bucket = bucket, slot = slot, state = state, priority = priority, stored = value, hasPriorities = hasPriorities }
+  return longLines[slot]
 end
 
 local function hasList(line, priority)
@@ -62,35 +56,23 @@ local function toList(line, priority, texts, isHead)
   hasList(line, priority)
 end
 
-local function bytesOf(entries)
-  local bytes = 0
-  for _, entry in ipairs(entries) do
-    bytes = bytes + #entry[2]
-  end
-  return bytes
-end
-
 local function spill(line)
-  for _, entry in ipairs(line.entries) do
+  for _, entry in ipairs(entriesOf(line)) do
     redis.call('RPUSH', key('line', line.slot, entry[1]), entry[2])
     hasList(line, entry[1])
   end
-  line.entries = nil
+  line.text = nil
 end
 
 local function add(line, priority, texts, isHead)
   moved.waiting = moved.waiting + #texts
-  local entries = line.entries
-  if not entries then
-    return toList(line, priority, texts, isHead)
-  end
-  for i = 1, #texts do
-    local text = texts[isHead and #texts + 1 - i or i]
-    -- Where the last that came goes first, the head is the end.
-    table.insert(entries, isHead and order ~= 'lifo' and 1 or #entries + 1, { priority, text })
-  end
-  if bytesOf(entries) > LINE_BYTES_MAX then
+  if line.text and isOver(line, texts, LINE_BYTES_MAX) then
     spill(line)
+  end
+  if line.text then
+    addShort(line, priority, texts, isHead)
+  else
+    toList(line, priority, texts, isHead)
   end
 end
 
@@ -102,25 +84,11 @@ local function headOfLists(line)
   return redis.call('EXISTS', key('line', line.slot, '0')) == 1 and '0' or top
 end
 
--- The index of what goes next of a short line.
-local function firstOf(entries)
-  local first = order == 'lifo' and #entries or 1
-  if order == 'priority' then
-    for i = 2, #entries do
-      if tonumber(entries[i][1]) > tonumber(entries[first][1]) then
-        first = i
-      end
-    end
-  end
-  return entries[first] and first or nil
-end
-
 local function headOf(line)
-  if not line.entries then
-    return headOfLists(line)
+  if line.text then
+    return headOfShort(line)
   end
-  local first = firstOf(line.entries)
-  return first and line.entries[first][1] or nil
+  return headOfLists(line)
 end
 
 local function takeOffLists(line, most)
@@ -143,17 +111,7 @@ local function takeOffLists(line, most)
 end
 
 local function takeOff(line, most)
-  local taken = {}
-  if not line.entries then
-    taken = takeOffLists(line, most)
-  end
-  while line.entries and #taken < most do
-    local first = firstOf(line.entries)
-    if not first then
-      break
-    end
-    taken[#taken + 1] = table.remove(line.entries, first)
-  end
+  local taken = line.text and takeOffShort(line, most) or takeOffLists(line, most)
   moved.waiting = moved.waiting - #taken
   return taken
 end
@@ -167,25 +125,18 @@ local function save(line, state, priority, head)
     line.state, longLines[line.slot] = nil, nil
     return
   end
-  local parts = { state .. priority .. '\n' }
-  for _, entry in ipairs(line.entries or {}) do
-    parts[#parts + 1] = entry[1] .. ' ' .. #entry[2] .. '\n' .. entry[2]
-  end
-  if not line.entries then
-    parts[2] = line.hasPriorities and '@' or '@0'
-  end
+  local value = line.text and shortValue(line, state, priority) or state .. priority .. (line.hasPriorities and '\n@' or '\n@0')
   line.state, line.priority = state, priority
-  local value = table.concat(parts)
   if value ~= line.stored then
     redis.call('HSET', key('lines', line.bucket), line.slot, value)
     line.stored = value
   end
-  longLines[line.slot] = not line.entries and line or nil
+  longLines[line.slot] = not line.text and line or nil
 end
 
 local function frontOf(line)
-  if line.entries then
-    return headOf(line), #line.entries
+  if line.text then
+    return headOfShort(line), countOf(line)
   end
   local head = line.hasPriorities and headOfLists(line) or '0'
   local length = redis.call('LLEN', key('line', line.slot, head))

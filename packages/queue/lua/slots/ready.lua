@@ -76,10 +76,15 @@ local function append(bucket, slot, priority, texts)
   -- Where slots are new no line is read.
   if not line and areNew and #texts == 1 and #text <= LINE_BYTES_MAX then
     local goesAt = goesAtOf(bucket, slot)
-    local value = (goesAt > now and 'l' or 'r') .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
+    local state = goesAt > now and 'l' or 'r'
+    local value = state .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
     if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
       moved.waiting = moved.waiting + 1
-      return begins({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority, goesAt)
+      local from = #priority + 3
+      return begins({
+        bucket = bucket, slot = slot, state = state, priority = priority, stored = value,
+        text = value, from = from, at = from, count = 1, same = priority,
+      }, priority, goesAt)
     end
   end
   line = line or lineOf(bucket, slot)
@@ -148,14 +153,14 @@ local function joinLater(unit, ahead, most)
   end
   local mayGive = #lines > 0 and (most or 0) > 0 and order ~= 'lifo' and not headOfBucket(unit)
   for _, line in ipairs(lines) do
-    line.priority = headOf(line)
-    mayGive = mayGive and line.priority == '0'
+    line.head = headOf(line)
+    mayGive = mayGive and line.head == '0'
   end
   for i, line in ipairs(lines) do
     if mayGive and i <= most then
       given[i] = line
     else
-      stand(line, line.priority)
+      stand(line, line.head)
     end
   end
   first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])

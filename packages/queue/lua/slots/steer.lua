@@ -35,10 +35,12 @@ local function move(from)
 end
 
 if line.state then
-  if line.entries then
-    for _, entry in ipairs(line.entries) do
+  if line.text then
+    local entries = entriesOf(line)
+    for _, entry in ipairs(entries) do
       entry[1] = urged(entry[1])
     end
+    setEntries(line, entries)
   else
     local priorities = redis.call('ZRANGE', key('prios', slot), 0, -1)
     priorities[#priorities + 1] = '0'

@@ -31,7 +31,7 @@ local function tellOf(turn, told)
 end
 
 local function heat(line, lanes, mixed)
-  if line.entries then
+  if line.text then
     spill(line)
   end
   save(line, 'h', '0')

@@ -6,6 +6,7 @@ const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
 const BASE = [
   ...KEYS,
   'slots/wake.lua',
+  'slots/short-line.lua',
   'slots/lines.lua',
   'slots/record.lua',
   'slots/ready.lua',

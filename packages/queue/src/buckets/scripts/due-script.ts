@@ -12,6 +12,7 @@ const dueScript = luaScript(
   'slots/clock.lua',
   'slots/keys.lua',
   'slots/wake.lua',
+  'slots/short-line.lua',
   'slots/lines.lua',
   'slots/record.lua',
   'slots/ready.lua',

@@ -11,6 +11,7 @@ const slotsScript = luaScript(
   'slots/clock.lua',
   'slots/keys.lua',
   'slots/wake.lua',
+  'slots/short-line.lua',
   'slots/lines.lua',
   'slots/record.lua',
   'buckets/slots.lua',

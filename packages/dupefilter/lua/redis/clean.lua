@@ -17,23 +17,42 @@ local function settledBefore(before)
   return due, #owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}
 end
 
--- One asker after the other: where a cluster moves the filter, a list that is at its new place already ends the script.
+-- Where a cluster moves the filter, a list may be at its new place already: reading it ends the script, but not before all that was taken off
+-- other lists is gone.
 local function clean(run, before)
-  local budget, due, states = MEMBERS_MAX, settledBefore(before)
+  local due, states = settledBefore(before)
+  local members, owners, passed, isFull, away = {}, {}, 0, false, nil
   for n, mark in ipairs(due) do
     -- Marks of an earlier run stay. An asker that asked or was settled again since has a later entry.
     if mark.run == run and states[n] == mark.state then
-      local members = redis.call('LPOP', membersOf(mark.owner), budget)
-      if members and #members > 0 then
-        redis.call('HDEL', KEYS[2], unpack(members))
-        budget = budget - #members
+      local list = membersOf(mark.owner)
+      local taken = redis.pcall('LPOP', list, MEMBERS_MAX - #members) or {}
+      if taken.err then
+        away = list
+        break
       end
-      if budget == 0 then
-        return 1
+      for _, member in ipairs(taken) do
+        members[#members + 1] = member
       end
-      redis.call('HDEL', KEYS[3], mark.owner)
+      isFull = #members == MEMBERS_MAX
+      if isFull then
+        break
+      end
+      owners[#owners + 1] = mark.owner
     end
-    redis.call('LPOP', KEYS[4])
+    passed = n
   end
-  return #due == ASKERS_MAX and 1 or 0
+  if #members > 0 then
+    redis.call('HDEL', KEYS[2], unpack(members))
+  end
+  if #owners > 0 then
+    redis.call('HDEL', KEYS[3], unpack(owners))
+  end
+  if passed > 0 then
+    redis.call('LPOP', KEYS[4], passed)
+  end
+  if away then
+    redis.call('LLEN', away)
+  end
+  return (isFull or #due == ASKERS_MAX) and 1 or 0
 end

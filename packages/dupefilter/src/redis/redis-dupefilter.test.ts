@@ -365,6 +365,30 @@ describe.concurrent.each(Object.entries(REDIS_FILTERS))('%s, beside others', (ki
     )
   })
 
+  test('a list that cannot be read, as a cluster moves it, costs none of the marks before it', async () => {
+    const [redis, key] = [bench.connect(), bench.nextKey()]
+    const options = { redis, key, cacheSize: 0, redisRunId: async () => 'run', times: scaledTimes(0.02) }
+    const filter = await bench.open(make, options)
+    const list = `{${key}}:owners:asker 1`
+    for (const n of [0, 1, 2]) await filter.requestsSeen(pages(n, 1), `asker ${n}`)
+    await redis.rename(list, `{${key}}:moved`)
+    await redis.set(list, 'not a list')
+    for (const n of [0, 1, 2]) await filter.settled(`asker ${n}`)
+    const marks = () => Promise.all([redis.hlen(`{${key}}:pending`), redis.hlen(`{${key}}:owners`)])
+    const ask = () => filter.requestsSeen(pages(0, 1), 'x')
+    await vi.waitFor(() => expect(ask()).rejects.toThrow('WRONGTYPE'), { interval: 5, timeout: 10_000 })
+    expect(await marks()).toEqual([2, 2])
+    await redis.rename(`{${key}}:moved`, list)
+    await vi.waitFor(
+      async () => {
+        expect(await ask()).toEqual([true])
+        expect(await marks()).toEqual([0, 0])
+        expect(await redis.exists(list, `{${key}}:settled`)).toBe(0)
+      },
+      { interval: 5, timeout: 10_000 },
+    )
+  })
+
   test('a link that was asked about is known by its URL, and fingerprinted no more', async () => {
     const fingerprinter = createFingerprinter()
     const filter = await bench.open(make, { key: bench.nextKey(), cacheSize: 100, fingerprinter })

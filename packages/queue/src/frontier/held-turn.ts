@@ -133,7 +133,7 @@ export class HeldTurn {
     this.arrived(priority)
   }
 
-  /** Called when something more urgent has come to what waits of a slot, and not by this worker: nor may that answer know of it. */
+  /** Called when something more urgent has come to what waits of a slot, and not with a message of this worker: nor may that answer know of it. */
   raisedBesides(key: string, priority: number): void {
     this.raised.set(key, Math.max(priority, this.raised.get(key) ?? priority))
   }

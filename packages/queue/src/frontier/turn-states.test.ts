@@ -1,9 +1,11 @@
 /** What a worker does about what has come for its turns, by whatever order it hears of it. */
 
+import { Request } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { firstLane, machineOf } from '../../testing/one-machine.ts'
+import { packRequest } from '../leasing/packed-request.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
-import type { UnitStatus } from './turn-protocol.ts'
+import type { Taken, UnitStatus } from './turn-protocol.ts'
 
 const PACE = { delayMs: 0, concurrency: 8, randomize: false, jitter: 0 }
 const NOTHING: UnitStatus = { ready: 0 }
@@ -13,6 +15,12 @@ function workerWith(unitStatus: UnitStatus): FrontierMachine {
   const machine = machineOf(PACE)
   machine.states.begun(firstLane('#1'), 'w/1', unitStatus, 0)
   return machine
+}
+
+/** A request that came, behind which one more waits. */
+function takenOf(slot: string, head: number): Taken {
+  const text = packRequest({ id: slot, request: new Request(`http://${slot}/`) })
+  return { token: `1.${head + 1}`, slot, priority: head, text, waiting: 1, head }
 }
 
 const ARRIVALS: readonly [how: string, arrive: (machine: FrontierMachine) => void][] = [
@@ -36,6 +44,32 @@ test.each(ARRIVALS)(
     expect(machine.hasSources).toBe(false)
   },
 )
+
+test.each([
+  [
+    'another worker',
+    (machine: FrontierMachine) => machine.states.nudged({ unit: '#1', slot: 'a.test', priority: 5 }, 1),
+  ],
+  [
+    'this one',
+    (machine: FrontierMachine) =>
+      machine.states.arrived([{ place: 'end', bucket: '#1', slot: 'a.test', priority: 5 }], 1),
+  ],
+])('an urgent request that %s brings to a slot while it is being taken goes next', (_who, bring) => {
+  const machine = workerWith({ head: 0, ready: 2 })
+  const take = machine.message(0, { demand: 2, out: 0, number: 1 })!
+  bring(machine)
+  machine.answered(
+    take,
+    [{ status: 'held', unitStatus: NOTHING, taken: [takenOf('a.test', 0), takenOf('b.test', 3)] }],
+    2,
+  )
+  machine.requests.handOut(2, 2)
+  // Two: this worker looks among what is ready, too, as it may have come before the take.
+  const next = machine.message(2, { demand: 2, out: 2, number: 2 })!
+  const [first] = [...next.updates.values()].flatMap(({ asked }) => asked.more)
+  expect(first?.slot).toBe('a.test')
+})
 
 test('a turn that begins with nothing is asked once: what has come since then is told to nobody', () => {
   const machine = workerWith(NOTHING)

@@ -137,6 +137,8 @@ export class TurnStates {
       const hot = this.#turns.of(slot)
       const turn = hot ?? this.#turns.of(bucket)
       if (!turn) continue
+      // Nor may the answer to a take that is under way know how urgent it has made what is left of the slot.
+      if (!isAnswer && turn.batch !== undefined) turn.raisedBesides(slot, priority)
       const held = turn.slots.get(slot)
       if (held && held.waiting > 0) {
         held.waiting++

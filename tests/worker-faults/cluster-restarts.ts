@@ -1,7 +1,7 @@
 /** All workers of a crawl killed with -9 at one moment, and as many started some seconds later. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FakeWebTruth, type Hit, type RedisServer, startFakeWebProcess } from '@webloom/testkit'
+import { type RedisServer, startFakeWebProcess } from '@webloom/testkit'
 import { expect } from 'vitest'
 import {
   ClusterFolder,
@@ -12,6 +12,7 @@ import {
   STATS_EACH_SECOND,
 } from '../cluster/cluster-crawl.ts'
 import type { Running } from '../projects/command-hosts.ts'
+import { allowedRepeats } from './allowed-repeats.ts'
 
 export interface RestartRound {
   readonly seed: number
@@ -85,35 +86,7 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
     seed,
     pages: counts.size,
     repeats: repeatsOfLinks(web, hits),
-    repeatsMax: allowedRepeats(web, hits, killedAtMs, WORKERS * concurrency),
+    repeatsMax: allowedRepeats(web, hits, { atMs: killedAtMs, heldMax: WORKERS * concurrency }),
     downMs,
   }
-}
-
-/** A page that was handed on is settled with the next question of its worker; with nothing else to ask a second later. */
-const SETTLED_WITHIN_MS = 1000
-
-/**
- * Guarantee 1, by the server's log: the pages that the lost workers held, and the new links of those they had just handed
- * on. A link is new to the page that was answered first of those that have it.
- */
-function allowedRepeats(
-  web: FakeWebTruth,
-  hits: readonly Hit[],
-  killedAtMs: number,
-  heldMax: number,
-): number {
-  const held = new Set<string>()
-  const newLinks = new Set<string>()
-  const met = new Set<string>()
-  for (const { url, atMs, endedAtMs = atMs } of [...hits].sort((a, b) => a.atMs - b.atMs)) {
-    if (atMs > killedAtMs) break
-    const isLately = endedAtMs > killedAtMs - SETTLED_WITHIN_MS
-    if (isLately && held.size < heldMax) held.add(url)
-    for (const link of web.page(url)?.links ?? []) {
-      if (isLately && !met.has(link)) newLinks.add(link)
-      met.add(link)
-    }
-  }
-  return held.size + newLinks.size
 }

@@ -67,7 +67,10 @@ function toldOfTls(error: Error & { code?: string }): Error {
   return Object.assign(told, { code: TLS_CLOSED })
 }
 
-/** Returns a `lookup` for `net.connect`, which tries several addresses alternately by kind, the next one after 250 ms. */
+/**
+ * Returns a `lookup` for `net.connect`, which tries several addresses alternately by kind, the next one after 250 ms; with a `localAddress` only the
+ * first.
+ */
 export function lookupBy(addressesOf: (hostname: string) => Promise<readonly string[]>): LookupFunction {
   return (hostname, { all }, callback) => {
     addressesOf(hostname).then(

@@ -6,7 +6,8 @@
  *   counts is what there is.
  * - Of a slot no more are fetched at a moment by workers that have its lock than its concurrency, and with a delay none starts
  *   earlier after another than the delay.
- * - While nothing goes wrong, no request that may go waits for more than two seconds while the worker that has its bucket has room.
+ * - While nothing goes wrong, no request that may go waits for more than two seconds while the worker that has its bucket has room, and those of a
+ *   slot that were pushed together go in that order.
  * - The crawl ends.
  */
 
@@ -15,6 +16,7 @@ import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
 import { ownDelays } from '../../src/politeness/own-paces.ts'
 import { SeededChance } from '../seeded-chance.ts'
+import { LineOfFirsts } from './line-of-firsts.ts'
 import { type CrawlPlan, idOf, type Seen, SimulatedRedis } from './simulated-redis.ts'
 import { SimulatedWorker } from './simulated-worker.ts'
 import { UntakenRequests } from './untaken-requests.ts'
@@ -88,6 +90,7 @@ class FrontierSimulation {
   readonly #fetches = new Set<Fetch>()
   readonly #startedAtMs = new Map<string, number>()
   readonly #untaken: UntakenRequests | undefined
+  readonly #firsts: LineOfFirsts | undefined
   readonly #bounds: Pick<SimulationOptions, 'lyingMax'>
   #workers: SimulatedWorker[] = []
   #hired = 0
@@ -102,10 +105,11 @@ class FrontierSimulation {
     this.#world = new VirtualWorld(this.#chance)
     this.#redis = new SimulatedRedis(this.#world, LOCK_MS, (channel, text) => this.#publish(channel, text))
     this.#plan = this.#planned(pages, pace)
-    for (let n = 0; n < workers; n++) this.#hire()
-    this.#workers[0]!.push(this.#plan.first.map((id) => this.#placed(id)))
     const isTroubled = Object.values(trouble ?? {}).some((count) => count > 0)
     this.#untaken = isTroubled ? undefined : new UntakenRequests()
+    this.#firsts = isTroubled ? undefined : new LineOfFirsts(this.#plan.first)
+    for (let n = 0; n < workers; n++) this.#hire()
+    this.#workers[0]!.push(this.#plan.first.map((id) => this.#placed(id)))
     if (trouble) this.#plot(trouble)
   }
 
@@ -200,6 +204,7 @@ class FrontierSimulation {
       buckets: BUCKETS,
       ...this.#bounds,
       linksOf: (id) => this.#plan.childrenOf(id).map((child) => this.#placed(child)),
+      onHandOut: (lease) => this.#firsts?.handedOut(lease),
       onStart: (by, lease) => this.#onStart({ worker: by, lease }),
       onStop: (lease) => {
         for (const fetch of this.#fetches) if (fetch.lease === lease) this.#fetches.delete(fetch)

@@ -11,6 +11,7 @@ const CONCURRENCY = 8
 
 export interface SimulatedPagesOptions {
   readonly linksOf: (id: string) => Placed[]
+  readonly onHandOut?: (lease: BucketLease) => void
   /** Called when a page is fetched from now on. */
   readonly onStart: (lease: BucketLease) => void
   /** Called when a fetch has ended, or is given up. */
@@ -43,7 +44,10 @@ export class SimulatedPages {
     const inVain = this.#hub.machine.requests.notesInVain(nowMs)
     if (inVain.length > 0) this.#process.send(() => redis.model.notStarted(name, inVain))
     if (leases.length === 0) return
-    for (const lease of leases) this.#out.add(lease)
+    for (const lease of leases) {
+      this.#out.add(lease)
+      this.#options.onHandOut?.(lease)
+    }
     const names = leases.filter(({ isNoted }) => !isNoted).map(({ startedName }) => startedName)
     if (names.length > 0) {
       const all = [...names, ...this.#hub.machine.requests.noteAhead(nowMs)]

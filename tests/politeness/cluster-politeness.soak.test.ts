@@ -7,6 +7,9 @@ import { ClusterFolder } from '../cluster/cluster-crawl.ts'
 import type { Running } from '../projects/command-hosts.ts'
 import { GAP_SLACK_MS, paceRound, workersOf } from './cluster-politeness.ts'
 
+/** For so long pages are counted, and then what goes without any. */
+const [MEASURED_MS, QUIET_MS] = [60_000, 30_000]
+
 let redis: RedisServer
 beforeAll(async () => {
   redis = await startRedis()
@@ -47,19 +50,20 @@ describe('one host with 2 000 requests queued', () => {
 
     const [before, hitsBefore] = [await calls(redis), await web.hitCount()]
     // Waits: the minute that is measured.
-    await sleep(60_000)
+    await sleep(MEASURED_MS)
     const [after, hitsAfter] = [await calls(redis), await web.hitCount()]
     const pages = hitsAfter - hitsBefore
     // What four workers tell of themselves is no page's: measured where nothing goes.
-    await folder.run('pause', 'pages')
+    expect((await folder.run('pause', 'pages')).code).toBe(0)
     // Waits: until all workers have heard of it and have given back what they held.
     await sleep(15_000)
-    const quiet = await calls(redis)
-    // Waits: the half minute that is measured.
-    await sleep(30_000)
+    const [quiet, hitsQuiet] = [await calls(redis), await web.hitCount()]
+    // Waits: the time without pages that is measured.
+    await sleep(QUIET_MS)
     const quietAfter = await calls(redis)
+    expect(await web.hitCount(), 'nothing goes').toBe(hitsQuiet)
     const ofPages = (what: 'all' | 'scripts') => {
-      const beats = 2 * (quietAfter[what] - quiet[what])
+      const beats = (MEASURED_MS / QUIET_MS) * (quietAfter[what] - quiet[what])
       return (after[what] - before[what] - beats) / pages
     }
     const [commands, scripts] = [ofPages('all'), ofPages('scripts')]
@@ -70,7 +74,10 @@ describe('one host with 2 000 requests queued', () => {
     expect(pages).toBeLessThanOrEqual(122)
     expect((await web.log()).smallestGapMs(0)).toBeGreaterThanOrEqual(500 - GAP_SLACK_MS)
     expect(commands).toBeLessThanOrEqual(30)
+    expect(commands, 'a page is taken and ended').toBeGreaterThan(5)
     expect(scripts).toBeLessThanOrEqual(3)
+    const workersBeat = (quietAfter.all - quiet.all) / (QUIET_MS / 1000) / workers.length
+    expect(workersBeat, 'a worker that waits, each second').toBeLessThanOrEqual(10)
     await folder.run('stop', 'pages')
     await Promise.all(workers.map(({ exited }) => exited))
   })

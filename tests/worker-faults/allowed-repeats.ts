@@ -5,7 +5,7 @@ const SETTLED_WITHIN_MS = 1000
 
 export interface Kill {
   /** By the clock of the log. */
-  readonly atMs: number
+  readonly killedAtMs: number
   /** How many pages the lost workers had in hand at the most. */
   readonly heldMax: number
   /** Whether a lost worker fetched it. Default: all were lost. */
@@ -18,26 +18,31 @@ export interface Kill {
  * so long before that it was handed on.
  */
 export function allowedRepeats(
-  web: FakeWebTruth,
+  web: Pick<FakeWebTruth, 'page'>,
   hits: readonly Hit[],
-  { atMs, heldMax, isOfLost = () => true }: Kill,
+  { killedAtMs, heldMax, isOfLost = () => true }: Kill,
 ): number {
   const firstMetMs = firstMet(web, hits)
   const lately = hits
-    .filter((hit) => hit.atMs <= atMs && (hit.endedAtMs ?? atMs) > atMs - SETTLED_WITHIN_MS && isOfLost(hit))
+    .filter((hit) => web.page(hit.url) && hit.atMs <= killedAtMs && isOfLost(hit))
+    .filter(({ endedAtMs = killedAtMs }) => endedAtMs > killedAtMs - SETTLED_WITHIN_MS)
     .toSorted((a, b) => b.atMs - a.atMs)
     .slice(0, 2 * heldMax)
-  const isNew = (link: string, { endedAtMs = atMs }: Hit) =>
-    firstMetMs.get(link)! > endedAtMs - SETTLED_WITHIN_MS
-  const newLinks = lately.flatMap((hit) => web.page(hit.url)?.links.filter((link) => isNew(link, hit)) ?? [])
+  const newLinks = lately.flatMap(({ url, endedAtMs = killedAtMs }) =>
+    web
+      .page(url)!
+      .links.filter((link) => (firstMetMs.get(link) ?? endedAtMs) > endedAtMs - SETTLED_WITHIN_MS),
+  )
   return Math.min(heldMax, lately.length) + new Set(newLinks).size
 }
 
 /** When the first page that has a link was answered. */
-function firstMet(web: FakeWebTruth, hits: readonly Hit[]): ReadonlyMap<string, number> {
+function firstMet(web: Pick<FakeWebTruth, 'page'>, hits: readonly Hit[]): ReadonlyMap<string, number> {
   const metMs = new Map<string, number>()
-  for (const { url, atMs, endedAtMs = atMs } of hits)
+  for (const { url, endedAtMs } of hits) {
+    if (endedAtMs === undefined) continue
     for (const link of web.page(url)?.links ?? [])
       metMs.set(link, Math.min(endedAtMs, metMs.get(link) ?? endedAtMs))
+  }
   return metMs
 }

@@ -92,11 +92,15 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   const counts = fetchCounts(hits)
   const missing = [...web.linked()].filter((url) => !counts.has(url))
   expect(missing, `seed ${seed}: pages never crawled`).toEqual([])
-  const takenOver = kills.map(({ atMs }) => takenOverMs(hits, atMs))
-  const allowed = kills.map(({ name, atMs }) => {
-    const isOfLost = ({ headers }: Hit) => headers['user-agent'] === name
-    return allowedRepeats(web, hits, { atMs, heldMax: CONCURRENCY, isOfLost })
-  })
+  const ofLost = kills.map(
+    ({ name }) =>
+      ({ headers }: Hit) =>
+        headers['user-agent'] === name,
+  )
+  const takenOver = kills.map(({ atMs }, n) => takenOverMs(hits, atMs, ofLost[n]!))
+  const allowed = kills.map(({ atMs }, n) =>
+    allowedRepeats(web, hits, { killedAtMs: atMs, heldMax: CONCURRENCY, isOfLost: ofLost[n]! }),
+  )
   const items = new Set(folder.itemUrls())
   expect([...web.reachable()].filter((url) => !items.has(url))).toEqual([])
   return {
@@ -113,8 +117,10 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
 const IN_HAND_MS = 1000
 
 /** From the kill to the first page that is fetched again of those fetched just before it; 0 when none is. */
-function takenOverMs(hits: readonly Hit[], killedAtMs: number): number {
-  const lately = hits.filter(({ atMs }) => atMs <= killedAtMs && atMs > killedAtMs - IN_HAND_MS)
+function takenOverMs(hits: readonly Hit[], killedAtMs: number, isOfLost: (hit: Hit) => boolean): number {
+  const lately = hits.filter(
+    (hit) => hit.atMs <= killedAtMs && hit.atMs > killedAtMs - IN_HAND_MS && isOfLost(hit),
+  )
   const urls = new Set(lately.map(({ url }) => url))
   const again = hits.find(({ url, atMs }) => atMs > killedAtMs && urls.has(url))
   return again ? Math.round(again.atMs - killedAtMs) : 0

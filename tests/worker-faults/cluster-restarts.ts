@@ -9,7 +9,6 @@ import {
   freshCrawlId,
   randomOf,
   repeatsOfLinks,
-  STATS_EACH_SECOND,
 } from '../cluster/cluster-crawl.ts'
 import type { Running } from '../projects/command-hosts.ts'
 import { allowedRepeats } from './allowed-repeats.ts'
@@ -60,7 +59,6 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
     CRAWL_ID: freshCrawlId(`restart-${mode}-${seed}`),
     QUEUE_MODE: mode,
     CONCURRENT_REQUESTS: concurrency,
-    ...STATS_EACH_SECOND,
     LOG_FORMAT: 'json',
   })
   let started = 0
@@ -86,7 +84,7 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
     seed,
     pages: counts.size,
     repeats: repeatsOfLinks(web, hits),
-    repeatsMax: allowedRepeats(web, hits, { atMs: killedAtMs, heldMax: WORKERS * concurrency }),
+    repeatsMax: allowedRepeats(web, hits, { killedAtMs, heldMax: WORKERS * concurrency }),
     downMs,
   }
 }

@@ -1,7 +1,8 @@
 -- Removes marks that are no longer needed: settled long enough ago in the present run of the queue's Redis.
 --
 -- Input    clean(run, before): the present run, and the latest time of settling that may go (ms)
--- Output   1 when there may be more; a call takes at most 100 askers and 500 members
+--          KEYS[4], the oldest first; KEYS[3], KEYS[2] and the lists of these askers, see redis/owners.lua
+-- Output   1 when there may be more; a call takes at most 100 askers and 500 members. An error, after what it has removed, when a list cannot be read
 local ASKERS_MAX, MEMBERS_MAX = 100, 500
 
 -- The oldest that may go, and their states.
@@ -17,8 +18,8 @@ local function settledBefore(before)
   return due, #owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}
 end
 
--- Where a cluster moves the filter, a list may be at its new place already: reading it ends the script, but not before all that was taken off
--- other lists is gone.
+-- Where a cluster moves the filter, a list may be at its new place already. That ends the script, but not before all that was taken off other lists
+-- is gone.
 local function clean(run, before)
   local due, states = settledBefore(before)
   local members, owners, passed, isFull, away = {}, {}, 0, false, nil
@@ -52,7 +53,8 @@ local function clean(run, before)
     redis.call('LPOP', KEYS[4], passed)
   end
   if away then
-    redis.call('LLEN', away)
+    -- Again, to end the script with its error.
+    redis.call('LPOP', away, 1)
   end
   return (isFull or #due == ASKERS_MAX) and 1 or 0
 end

@@ -12,20 +12,21 @@ local function isPast(kind, value, total)
   return kind == 'max' and a > b or kind == 'min' and a < b
 end
 
+-- What a worker has is written after all totals: nothing between may end the script, or a sum would be added twice.
 local function write(stats, name, changed)
   local fields = {}
   for n, stat in ipairs(changed) do
     fields[2 * n - 1], fields[2 * n] = name .. '|' .. stat[1], 'total|' .. stat[1]
   end
-  local were = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-  local news = {}
+  local before = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  local written = {}
   local function set(field, value)
-    news[#news + 1] = field
-    news[#news + 1] = value
+    written[#written + 1] = field
+    written[#written + 1] = value
   end
   for n, entry in ipairs(changed) do
     local stat, kind, value = unpack(entry)
-    local own, total = were[2 * n - 1], were[2 * n]
+    local own, total = before[2 * n - 1], before[2 * n]
     if kind == 'sum' then
       local more = tonumber(value) - (tonumber(own or 0) or 0)
       local added = redis.pcall('HINCRBYFLOAT', stats, 'total|' .. stat, string.format('%.17g', more))
@@ -40,8 +41,8 @@ local function write(stats, name, changed)
       set(stat, total)
     end
   end
-  if #news > 0 then
-    redis.call('HSET', stats, unpack(news))
+  if #written > 0 then
+    redis.call('HSET', stats, unpack(written))
   end
 end
 

@@ -28,7 +28,7 @@
 --          ARGV[1] order: priority, fifo, lifo
 -- Output   LANES_MAX, key, unitOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
 local LANES_MAX = 16
-local order, at, units, frontier = ARGV[1], 1, {}, KEYS[1] .. ':'
+local order, at, units, prefix = ARGV[1], 1, {}, KEYS[1] .. ':'
 local moved, woken, raised = { waiting = 0, delayed = 0, leased = 0 }, {}, {}
 
 local function arg()
@@ -46,9 +46,9 @@ end
 
 local function key(kind, name, part)
   if part then
-    return frontier .. kind .. ':' .. part .. ':' .. name
+    return prefix .. kind .. ':' .. part .. ':' .. name
   end
-  return frontier .. kind .. ':' .. name
+  return prefix .. kind .. ':' .. name
 end
 
 local function isBucket(name)

@@ -1,7 +1,7 @@
 -- The line of a slot, in which its requests wait.
 --
--- A line of a bucket is one field, "<state><priority>\n<requests>". Most slots have one request or two: these stand there one
--- after another, "<priority> <length>\n<request>" each. A longer line is "@" and has lists of its own; "@0" as long as no request
+-- A line of a bucket is one field, "<state><priority>\n<requests>". Most slots have one request or two: in such a short line these stand there one
+-- after another, "<priority> <length>\n<request>" each. A long line is "@" and has lists of its own; "@0" as long as no request
 -- of another priority than 0 has come to these. priority: of the list of ready slots that has it; with the holder, of the most urgent that the holder knows of.
 --
 --     none ── append ──► r ready ── take ──► w with the holder, of which something waits ── the rest is taken ──► none
@@ -116,16 +116,20 @@ local function takeOff(line, most)
   return taken
 end
 
+local function longValue(line, state, priority)
+  return state .. priority .. (line.hasPriorities and '\n@' or '\n@0')
+end
+
 local function save(line, state, priority, head)
   if head == nil then
     head = headOf(line)
   end
   if not head then
     redis.call('HDEL', key('lines', line.bucket), line.slot)
-    line.state, longLines[line.slot] = nil, nil
+    line.state, line.stored, longLines[line.slot] = nil, nil, nil
     return
   end
-  local value = line.text and shortValue(line, state, priority) or state .. priority .. (line.hasPriorities and '\n@' or '\n@0')
+  local value = line.text and renewText(line, state, priority) or longValue(line, state, priority)
   line.state, line.priority = state, priority
   if value ~= line.stored then
     redis.call('HSET', key('lines', line.bucket), line.slot, value)

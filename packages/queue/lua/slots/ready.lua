@@ -4,7 +4,7 @@
 -- Input    stand(line, priority): the slot is ready; priority of what goes next of it, nil: nothing waits
 --          append(bucket, slot, priority, texts), prepend(…): to the end or the head of the slot's line, in order
 --          headOfBucket(unit): priority of what goes next, nil when no slot is ready
---          nextReady(unit, most): up to so many lines of the head's priority, off the list
+--          nextReady(unit, most): up to so many lines of the head's priority, off the list; each with head, the priority of what goes next
 --          wait(line, dueMs): later
 --          joinLater(unit, ahead, most): those whose time comes within so many ms become ready. Where no other slot is, all of them have
 --          priority 0 and the order is not LIFO, the first `most` are returned, as nextReady would, and stand in no list. most absent: none
@@ -129,7 +129,7 @@ local function nextReady(unit, most)
   for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(slots))) do
     local line = value and not seen[slots[i]] and lineOf(unit.name, slots[i], value)
     if line and line.state == 'r' and line.priority == priority then
-      lines[#lines + 1], seen[slots[i]] = line, true
+      lines[#lines + 1], seen[slots[i]], line.head = line, true, priority
     end
   end
   return lines, true

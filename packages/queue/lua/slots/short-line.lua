@@ -1,12 +1,14 @@
--- The requests of a short line, "<priority> <length>\n<request>" one after another. They stay one text: a string of each, and of these one text
--- again, would cost more the more of them wait.
+-- A short line, see slots/lines.lua, as the one text that Redis has of it. To cut that into a string for each request, and to join these again, would
+-- cost time for all that wait, whenever one comes or goes.
 --
--- Input    a line: text, nil for one with lists; from: where its requests began in it as it was read or saved, at: where they begin now; count and same,
---          their number and the priority that all have or false, absent as long as nobody has counted
+-- Input    a line: text, with its state and priority first, nil for a long line; from: where its requests begin; at: where those begin that wait still,
+--          what is before has been taken off; count, how many these are, and same, the priority that all have or false: absent as long as nobody
+--          has counted. order, see slots/keys.lua
 --          addShort(line, priority, texts, isHead), takeOffShort(line, most), setEntries(line, entries): change it
 --          isOver(line, texts, max): whether its requests have more bytes with these
---          shortValue(line, state, priority): the field of it, which its text is from then on
--- Output   headOfShort → priority of what goes next, nil when nothing waits; countOf → how many wait; entriesOf, takeOffShort → {{priority, text}, …}
+--          renewText(line, state, priority): the text says these, and has only what waits
+-- Output   headOfShort → priority of what goes next, nil when nothing waits; countOf → how many wait; entriesOf, takeOffShort → {{priority, text}, …};
+--          renewText → the text
 local function entryAt(text, at)
   local priority, length, from = string.match(text, '^(%-?%d+) (%d+)\n()', at)
   return priority, from, from + length
@@ -107,8 +109,8 @@ local function takeOffShort(line, most)
     else
       line.text = string.sub(text, 1, first - 1) .. string.sub(text, after)
     end
-    -- Those that are left may be of one priority.
-    line.count = line.same and line.count - 1 or nil
+    -- Counted anew where those that are left may be of one priority, as what goes next is then known without a search.
+    line.count = (line.same or order ~= 'priority') and line.count - 1 or nil
   end
   return taken
 end
@@ -120,10 +122,10 @@ local function setEntries(line, entries)
   end
 end
 
-local function shortValue(line, state, priority)
+local function renewText(line, state, priority)
   if line.state ~= state or line.priority ~= priority or line.at ~= line.from then
-    local head = state .. priority .. '\n'
-    line.text, line.from, line.at = head .. string.sub(line.text, line.at), #head + 1, #head + 1
+    local first = state .. priority .. '\n'
+    line.text, line.from, line.at = first .. string.sub(line.text, line.at), #first + 1, #first + 1
   end
   return line.text
 end

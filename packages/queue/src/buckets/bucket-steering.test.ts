@@ -47,7 +47,7 @@ async function fetchedAtOnce(queue: BucketQueue, max: number): Promise<string[]>
   return leases.map(({ id }) => id)
 }
 
-test.each([1, 100])(
+test.each([1, 5, 100])(
   'a host of which %i wait is paused, and goes on when the pause is taken back',
   async (count) => {
     const keys = bench.nextKeys()
@@ -97,7 +97,7 @@ test('a delay that is ordered holds from the last start on, and one that is shor
   await queue.close()
 })
 
-test.each([1, 100])(
+test.each([1, 5, 100])(
   'a boosted host of which %i wait goes before others, and no more when that is taken back',
   async (count) => {
     const keys = bench.nextKeys()
@@ -119,6 +119,20 @@ test.each([1, 100])(
     await queue.close()
   },
 )
+
+test('requests of a host keep their order, and how urgent they are beside each other, while it is boosted and afterwards', async () => {
+  const queue = await opened(bench.nextKeys())
+  await queue.push(
+    [0, 3, -1, 3, 0].map((priority, n) => page('a', n, priority)),
+    'o',
+  )
+  await queue.steer(orders('a', { isBoosted: true }))
+  const ids = [await fetched(queue), await fetched(queue)]
+  await queue.steer(new Map())
+  for (let n = 0; n < 3; n++) ids.push(await fetched(queue))
+  expect(ids).toEqual(['a/1', 'a/3', 'a/0', 'a/4', 'a/2'])
+  await queue.close()
+})
 
 test('an order that Redis could not be told is told by the next call', async () => {
   const keys = bench.nextKeys()

@@ -124,7 +124,7 @@ export class FrontierAnswers {
       held.waiting = waiting
       held.head = head
     }
-    for (const [key, priority] of turn.raised) turn.slots.get(key)?.raise(priority)
+    for (const [key, priority] of turn.cameBesides) turn.slots.get(key)?.raise(priority)
     if (!turn.isBucket) {
       const [slot] = turn.slots.values()
       slot!.isAsked = false

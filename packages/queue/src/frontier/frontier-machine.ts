@@ -171,7 +171,8 @@ export class FrontierMachine {
     if (demand === 0 && others.takesShare(nowMs))
       for (const turn of sharedOut(this.#turns, nowMs)) states.leave(turn, nowMs)
     let isCrowded = demand > 0 && others.unitsWait && this.#hasLanesEnough(0)
-    let surplus = others.workers > 1 ? this.#turns.bucketCount - others.share : 0
+    // Left for nobody it would be taken again at once, as it waits.
+    let surplus = others.isHungry(nowMs) ? this.#turns.bucketCount - others.share : 0
     for (const turn of this.#turns) {
       // What came may have to wait, or was taken by a message that told of something else.
       if (turn.readySinceMs !== undefined && !this.#schedule.offers(turn)) turn.readySinceMs = undefined

@@ -43,8 +43,8 @@ export class HeldTurn {
   readyAtMs = 0
   /** Priority of what has come since the last message about the turn was sent: its answer may not know of that. */
   #arrivedSinceSent: number | undefined
-  /** Slots of which more urgent requests have come behind since then, and how urgent. */
-  readonly raised = new PassingMap<string, number>()
+  /** The same of each slot: the most urgent of what has come to it since then. */
+  readonly cameBesides = new PassingMap<string, number>()
   /** Name of the take that is under way; the same one again when no reply came. */
   batch: number | undefined
   /** Since when nothing more is taken: the turn is left as soon as it holds nothing. */
@@ -108,7 +108,7 @@ export class HeldTurn {
   /** A message about the turn goes: its answer tells of all that is known to have come until now. */
   messageSent(): void {
     this.#arrivedSinceSent = undefined
-    this.raised.clear()
+    this.cameBesides.clear()
   }
 
   /** What had to wait may be taken. */
@@ -133,9 +133,12 @@ export class HeldTurn {
     this.arrived(priority)
   }
 
-  /** Called when something more urgent has come to what waits of a slot, and not with a message of this worker: nor may that answer know of it. */
-  raisedBesides(key: string, priority: number): void {
-    this.raised.set(key, Math.max(priority, this.raised.get(key) ?? priority))
+  /**
+   * Called when something has come to a slot, and not with a message of this worker: the answer to one that is under way may not know how urgent what
+   * waits of the slot is now. Where that message takes what has come, the slot is asked too soon once.
+   */
+  slotArrivedBesides(key: string, priority: number): void {
+    this.cameBesides.set(key, Math.max(priority, this.cameBesides.get(key) ?? priority))
   }
 
   /** Called when something has come to the unit. */

@@ -113,6 +113,18 @@ test('a bucket is left for others that have nothing to do when something of it i
   expect(leaves({ ready: 0 })).toEqual([false, false])
 })
 
+test('what a worker has beyond its share stays until another has nothing to do: left for nobody it would be taken again', () => {
+  const machine = machineOf(PACE, { buckets: () => 4 })
+  for (const unit of ['#1', '#2', '#3'])
+    machine.states.begun(firstLane(unit), 'w/1', { head: 0, ready: 1 }, 0)
+  machine.others.swept({ workers: 2, waiting: 0, unserved: 0 })
+  machine.tend(100, 10)
+  expect(leavingOf(machine)).toBe(0)
+  machine.others.hungry(1000)
+  machine.tend(200, 10)
+  expect(leavingOf(machine)).toBe(1)
+})
+
 test.each([0, 50])(
   'a worker without a place leaves a bucket whose host has been due for long, looking %i ms after each tenth of a second',
   (phase) => {

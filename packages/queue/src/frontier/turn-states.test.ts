@@ -65,7 +65,7 @@ test.each([
     2,
   )
   machine.requests.handOut(2, 2)
-  // Two: this worker looks among what is ready, too, as it may have come before the take.
+  // Two: that of this worker may have come before the take, so it also asks for what is ready.
   const next = machine.message(2, { demand: 2, out: 2, number: 2 })!
   const [first] = [...next.updates.values()].flatMap(({ asked }) => asked.more)
   expect(first?.slot).toBe('a.test')

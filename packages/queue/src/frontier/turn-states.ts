@@ -137,8 +137,7 @@ export class TurnStates {
       const hot = this.#turns.of(slot)
       const turn = hot ?? this.#turns.of(bucket)
       if (!turn) continue
-      // Nor may the answer to a take that is under way know how urgent it has made what is left of the slot.
-      if (!isAnswer && turn.batch !== undefined) turn.raisedBesides(slot, priority)
+      if (!isAnswer && turn.batch !== undefined) turn.slotArrivedBesides(slot, priority)
       const held = turn.slots.get(slot)
       if (held && held.waiting > 0) {
         held.waiting++
@@ -164,7 +163,7 @@ export class TurnStates {
   }
 
   #raised(turn: HeldTurn, key: string, priority: number, nowMs: number): void {
-    turn.raisedBesides(key, priority)
+    turn.slotArrivedBesides(key, priority)
     const held = turn.slots.get(key)
     if (!held) return
     held.raise(priority)

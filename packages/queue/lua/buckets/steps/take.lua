@@ -124,7 +124,7 @@ local function takeReady(turn, taken, asked)
         passed = passed + 1
         wait(line, goesAt)
       elseif asked.bytes <= 0 then
-        stand(line, line.head or line.priority)
+        stand(line, line.head)
       else
         left = left - 1
         -- Of one with a learned delay, which its worker may not know of, the others would only lie there.

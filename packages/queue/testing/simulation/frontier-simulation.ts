@@ -16,10 +16,10 @@ import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
 import { ownDelays } from '../../src/politeness/own-paces.ts'
 import { SeededChance } from '../seeded-chance.ts'
-import { LineOfFirsts } from './line-of-firsts.ts'
+import { LineOfFirsts } from './checks/line-of-firsts.ts'
+import { UntakenRequests } from './checks/untaken-requests.ts'
 import { type CrawlPlan, idOf, type Seen, SimulatedRedis } from './simulated-redis.ts'
 import { SimulatedWorker } from './simulated-worker.ts'
-import { UntakenRequests } from './untaken-requests.ts'
 import { VirtualWorld } from './virtual-world.ts'
 
 const LOCK_MS = 6000

@@ -1,8 +1,8 @@
 /** How long requests wait that may go, while the worker that has their bucket has room for them. */
 
-import type { HeldTurn } from '../../src/frontier/held-turn.ts'
-import type { FrontierState, Line } from '../model/frontier-state.ts'
-import type { SimulatedWorker } from './simulated-worker.ts'
+import type { HeldTurn } from '../../../src/frontier/held-turn.ts'
+import type { FrontierState, Line } from '../../model/frontier-state.ts'
+import type { SimulatedWorker } from '../simulated-worker.ts'
 
 /** A request that is the next of a slot that may be asked. */
 interface Untaken {

@@ -1,6 +1,6 @@
 /** Whether requests of a slot that were pushed together, and are as urgent as each other, go in the order in which they were pushed. */
 
-import type { BucketLease } from '../../src/frontier/held-turn.ts'
+import type { BucketLease } from '../../../src/frontier/held-turn.ts'
 
 export class LineOfFirsts {
   /** Of each request that was pushed at the beginning, where it stood. */

@@ -26,7 +26,7 @@ export function allowedRepeats(
   const lately = hits
     .filter((hit) => web.page(hit.url) && hit.atMs <= killedAtMs && isOfLost(hit))
     .filter(({ endedAtMs = killedAtMs }) => endedAtMs > killedAtMs - SETTLED_WITHIN_MS)
-    .toSorted((a, b) => b.atMs - a.atMs)
+    .toSorted((a, b) => (b.endedAtMs ?? killedAtMs) - (a.endedAtMs ?? killedAtMs))
     .slice(0, 2 * heldMax)
   const newLinks = lately.flatMap(({ url, endedAtMs = killedAtMs }) =>
     web

@@ -64,7 +64,7 @@ export {
 export { readHostTotals } from './outside/host-totals.ts'
 export { type SlotSample, sampleSlots } from './outside/slot-sample.ts'
 export { DocumentLine } from './politeness/document-line.ts'
-export { leastTimeMs, paceOf } from './politeness/host-pace.ts'
+export { leastTimeMs, paceOf, slotPaces } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 
 // A crawl of many workers

@@ -26,6 +26,7 @@ const USAGE_CODES: readonly ErrorCode[] = [
   'WL_OUTPUT_UNWRITABLE',
   'WL_HEADER_INVALID',
   'WL_REDIS_REFUSED',
+  'WL_CRAWL_FORMAT',
   'WL_CRAWL_LOST',
 ]
 

@@ -13,7 +13,7 @@ import type { GivingUp } from '../leasing/giving-up.ts'
 import type { LockKeeper } from '../locks/lock-keeper.ts'
 import type { CrawlChannel } from '../members/crawl-channel.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
-import { paceOf } from '../politeness/host-pace.ts'
+import { paceOf, slotPaces } from '../politeness/host-pace.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { SentEntries } from '../shards/outbox-entry.ts'
@@ -93,7 +93,7 @@ export function queueOptionsOf(
     order: settings.get('SCHEDULER_QUEUE_CLASS'),
     hosts: {
       pace: paceOf(settings),
-      namedSlots: Object.keys(settings.getDict('DOWNLOAD_SLOTS')),
+      namedSlots: Object.keys(slotPaces(settings)),
       ...(slots && { slots }),
     },
     givingUp: {

@@ -56,7 +56,7 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
     'WL_CRAWL_FORMAT',
     format > SHARDED_FORMAT
       ? `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'a newer release of Webloom'} (format ${format}; this one knows ${SHARDED_FORMAT}). To go on with it: ${release ? `npm install webloom@${release}` : 'install that release'}. To give it up: clear it with that release`
-      : `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'an earlier release of Webloom'}, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release${release ? ` (npm install webloom@${release})` : ''}, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
+      : `${crawlShown(crawl.keys)} was begun by ${release ? `Webloom ${release}` : 'an earlier release of Webloom'}, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release${release ? ` (npm install webloom@${release})` : ''}, or take along what is left (not what was seen: pages that are linked again are fetched again). With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
   )
 }
 

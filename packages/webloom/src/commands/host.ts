@@ -101,8 +101,10 @@ const EXAMPLES_MAX = 3
 
 /** A name that is misspelt must not look as if all were well. */
 async function strangerLines({ redis, keys }: CrawlFromOutside): Promise<string[]> {
-  const waiting = await readSlots(redis, keys, EXAMPLES_MAX)
-  const named = waiting.map(({ slot }) => slot).join(', ')
+  const slots = await readSlots(redis, keys, EXAMPLES_MAX)
+  // Paused ones are among them that have nothing.
+  const some = slots.filter(({ waiting, delayed, leased }) => waiting + delayed + leased > 0)
+  const named = some.map(({ slot }) => slot).join(', ')
   return [
     `  nothing of that host is queued now.${named === '' ? '' : ` Hosts of which something is: ${named}`}`,
   ]

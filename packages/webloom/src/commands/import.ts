@@ -164,7 +164,7 @@ function tellHowToGoOn(
   if (adopted === 'running') console.log('workers that are present go on with them')
   else
     console.log(
-      `${goesOnBy}  goes on with them${adopted === 'new' && start !== false ? ', after start(), which this crawl has not run yet (--no-start keeps it from running)' : ''}`,
+      `${goesOnBy}  goes on with them${adopted === 'new' && start !== false ? ', after start(), which this crawl has not run yet (import with --no-start keeps it from running)' : ''}`,
     )
 }
 

@@ -7,6 +7,7 @@ import {
   type ServerSeen,
   type SlotView,
   silentWords,
+  slotNamed,
   totalsOf,
   type UnsentSeen,
   unsentWords,
@@ -67,7 +68,8 @@ const HOSTS_MAX = 20
 
 /** Prints state, queue, workers, totals, budgets, hosts, what stands out among them, and servers. */
 export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {
-  const host = flags.host ?? null
+  // What stands out is shown with the port, and slots are named without.
+  const host = flags.host === undefined ? null : (slotNamed(flags.host) ?? flags.host)
   const seen = await withCrawlFromOutside(Class, flags, config, (crawl) =>
     whileRecordAnswers(crawl, () => statusOf(crawl, host)),
   )

@@ -9,7 +9,7 @@ import {
   type Settings,
   type SlotView,
 } from '@webloom/core'
-import { lineSample, paceOf, readHostOrders, readSlot } from '@webloom/queue'
+import { lineSample, paceOf, readHostOrders, readSlot, slotPaces } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 
 const SAMPLE_MAX = 20
@@ -65,7 +65,7 @@ export function delayFrom(
   if (delayMs === 0) return null
   const own = paceOf(settings)(slot).delayMs
   if (delayMs > own) return 'learned: its robots.txt, or its answers'
-  const setting = slot in settings.getDict('DOWNLOAD_SLOTS') ? 'DOWNLOAD_SLOTS' : 'DOWNLOAD_DELAY'
+  const setting = slot in slotPaces(settings) ? 'DOWNLOAD_SLOTS' : 'DOWNLOAD_DELAY'
   return `${setting} (${setBy(setting)})`
 }
 

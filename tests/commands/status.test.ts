@@ -2,7 +2,7 @@ import { Request } from '@webloom/core'
 import { BucketQueue, crawlRedisKeys } from '@webloom/queue'
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { ClusterFolder, seededSpider } from '../cluster/cluster-crawl.ts'
 
 let queueRedis: RedisServer
@@ -93,12 +93,41 @@ test('status --host tells of one host what waits, its state and who has it, even
 
   // Of 33 hosts it would not be among the 20 that are shown.
   expect(await hostsOf('short29.test')).toMatchObject([{ slot: 'short29.test', state: 'ready', waiting: 1 }])
+  expect(await hostsOf('short29.test:8080'), 'as it is shown elsewhere').toMatchObject([
+    { slot: 'short29.test' },
+  ])
   expect(await hostsOf('slow.test')).toMatchObject([{ state: 'later', waiting: 2, leased: 0, holders: [] }])
   expect(await hostsOf('never:met')).toMatchObject([{ slot: 'never:met', state: 'none', waiting: 0 }])
   const { stdout, stderr } = await folder.run('status', 'pages', '--host', 'long.test')
   expect(stdout, stderr).toMatch(/^ {2}host {6}ready · its bucket is with no worker$/m)
   expect(stdout).toMatch(/^ {4}long\.test {3}waiting 3 · in flight 0$/m)
   expect(stdout.match(/\.test {3}waiting/g)).toHaveLength(1)
+})
+
+test('it tells the delay that the workers have, and that somebody has ordered, and not its own', async () => {
+  await using web = await startFakeWebProcess({ pagesPerHost: 20 })
+  const settings = { REDIS_URL: queueRedis.url, CRAWL_ID: 'slow', RANDOMIZE_DOWNLOAD_DELAY: false }
+  await using folder = await ClusterFolder.of(web, settings)
+  const worker = folder.worker('a', '-s', 'DOWNLOAD_DELAY=6')
+  await web.waitForHits(1, 20_000)
+  const [host] = web.seeds.map((url) => new URL(url).hostname)
+  const delays = async (...words: string[]) => {
+    const { stdout, stderr } = await folder.run(
+      'status',
+      'pages',
+      '--json',
+      '-s',
+      'DOWNLOAD_DELAY=99',
+      ...words,
+    )
+    return JSON.parse(stdout || stderr).hosts.map(({ delayMs }: { delayMs: number }) => delayMs)
+  }
+  await vi.waitFor(async () => expect(await delays()).toEqual([6000]), { timeout: 10_000 })
+  expect((await folder.run('host', 'pages', host!, '--delay', '20')).code).toBe(0)
+  expect(await delays()).toEqual([20_000])
+  expect(await delays('--host', host!)).toEqual([20_000])
+  worker.kill('SIGTERM')
+  await worker.exited
 })
 
 test('in job mode it says that each worker keeps its own pace', async () => {

@@ -28,7 +28,7 @@ import {
   type OutsideFlags,
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
-import { paced, readSlotPaced } from '../desk/read-one-host.ts'
+import { readPaces, readSlotPaced } from '../desk/read-one-host.ts'
 import { readStatus } from '../desk/read-status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type BudgetSeen, budgetLines, readBudgets } from '../status/status-budgets.ts'
@@ -98,8 +98,11 @@ async function lostRunOf({ redis, keys, typed }: CrawlFromOutside): Promise<Stat
 
 async function hostsOf(crawl: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
   if (host !== null) return [await readSlotPaced(crawl, host)]
-  const slots = await readSlots(crawl.redis, crawl.keys, HOSTS_MAX)
-  return slots.map((slot) => paced(slot, crawl.crawler.settings))
+  const [slots, withPace] = await Promise.all([
+    readSlots(crawl.redis, crawl.keys, HOSTS_MAX),
+    readPaces(crawl),
+  ])
+  return slots.map(withPace)
 }
 
 /** The text form, line by line. */

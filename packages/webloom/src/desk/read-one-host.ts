@@ -9,8 +9,9 @@ import {
   type Settings,
   type SlotView,
 } from '@webloom/core'
-import { lineSample, paceOf, readHostOrders, readSlot, slotPaces } from '@webloom/queue'
+import { lineSample, paceOf, readHostOrders, readSettings, readSlot, slotPaces } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { paceAsTold } from './scale/pace-as-told.ts'
 
 const SAMPLE_MAX = 20
 
@@ -37,20 +38,36 @@ export async function readOneHost(
   }
 }
 
-/** Reads the slot of a host with the delay that holds: what is ordered for the host, else that of the settings, or longer. */
+/** Reads the slot of a host with the delay that holds. */
 export async function readSlotPaced(
   crawl: CrawlFromOutside,
   host: string,
   known?: HostOrders,
 ): Promise<SlotView> {
-  const { redis, keys, crawler } = crawl
-  const [slot, orders] = await Promise.all([readSlot(redis, keys, host), known ?? readHostOrders(crawl)])
-  const delayMs = orders.get(host)?.delayMs
-  return delayMs === undefined ? paced(slot, crawler.settings) : { ...slot, delayMs }
+  const [slot, withPace] = await Promise.all([
+    readSlot(crawl.redis, crawl.keys, host),
+    readPaces(crawl, known),
+  ])
+  return withPace(slot)
 }
 
-export function paced(slot: SlotView, settings: Settings): SlotView {
-  return { ...slot, delayMs: Math.max(paceOf(settings)(slot.slot).delayMs, slot.delayMs) }
+/**
+ * Resolves to a function that returns a slot with the delay that holds: what is ordered for the host, else that of the workers' settings, or longer as was
+ * learned of it. Whoever asks may have other settings than the workers, which were started elsewhere.
+ */
+export async function readPaces(
+  { redis, keys, crawler }: CrawlFromOutside,
+  known?: HostOrders,
+): Promise<(slot: SlotView) => SlotView> {
+  const [told, orders] = await Promise.all([
+    readSettings(redis, keys),
+    known ?? readHostOrders({ redis, keys }),
+  ])
+  const pace = paceOf(paceAsTold(crawler.settings, told))
+  return (slot) => {
+    const delayMs = orders.get(slot.slot)?.delayMs ?? Math.max(pace(slot.slot).delayMs, slot.delayMs)
+    return { ...slot, delayMs }
+  }
 }
 
 /** Returns where a slot's delay comes from; null when there is none. */

@@ -58,6 +58,9 @@ test.each(['files', 'Redis'])(
     expect((await webloom('runs', 'shop')).stdout).toMatch(
       /^no run of crawl "shop" is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
     )
+    expect((await webloom('runs', 'spiders/shop.ts')).stdout, 'as it was typed').toMatch(
+      /^shop@big has 1 run: webloom runs spiders\/shop\.ts -s CRAWL_ID=big$/m,
+    )
     // A CRAWL_ID without a run is a mistake in the name more often than not.
     const misspelt = await webloom('runs', 'shop@bgi', '--json')
     expect(misspelt).toMatchObject({ code: 2, stdout: '' })

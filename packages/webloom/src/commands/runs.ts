@@ -110,15 +110,15 @@ async function misspelt(
 
 /** Yields the crawl that the settings name, and unless that one was typed, others that have runs. */
 async function* crawlsOf(
-  { own, otherIds, runsOf }: RunsPlace,
+  { own, typed, otherIds, runsOf }: RunsPlace,
   flags: OutsideFlags,
 ): AsyncGenerator<{ readonly crawl: CrawlName; readonly more: string; readonly kept: KeptRuns }> {
-  yield { crawl: own, more: lineOf(own.spider, flags), kept: await runsOf(own.crawlId) }
+  yield { crawl: own, more: lineOf(typed, flags), kept: await runsOf(own.crawlId) }
   for (const crawlId of isChosen(flags) ? [] : await otherIds()) {
     const kept = await runsOf(crawlId)
     const set = [...(flags.set ?? []), `CRAWL_ID=${crawlId ?? ''}`]
     if (kept.runs.length > 0)
-      yield { crawl: { ...own, crawlId }, more: lineOf(own.spider, { ...flags, set }), kept }
+      yield { crawl: { ...own, crawlId }, more: lineOf(typed, { ...flags, set }), kept }
   }
 }
 
@@ -137,12 +137,10 @@ async function otherLines(place: RunsPlace, flags: OutsideFlags): Promise<string
 }
 
 /** Settings with a secret are not shown: whoever typed them knows them. */
-function lineOf(spider: string, { set = [], argument = [] }: OutsideFlags): string {
+function lineOf(typed: string, { set = [], argument = [] }: OutsideFlags): string {
   const shown = (pairs: readonly string[]) => pairs.filter((pair) => shownPair(pair) === pair)
   const words = flagWords({ set: shown(set), argument: shown(argument) })
-  return [commandName(), 'runs', spider, ...words]
-    .map((word, n) => (n === 0 ? word : shellQuoted(word)))
-    .join(' ')
+  return [commandName(), 'runs', typed, ...words.map(shellQuoted)].join(' ')
 }
 
 function refuseOne({ runs, crawl, place }: KeptRuns): void {

@@ -19,6 +19,7 @@ import type { SpiderClass } from '@webloom/spider'
 import { crawlerFromOutside, crawlFromOutside, type OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { shownPath } from '../loading/source-place.ts'
+import { typedSpider } from '../loading/typed-spider.ts'
 import { runsFolder } from '../outcome/runs-folder.ts'
 import { visible } from '../terminal/sanitize.ts'
 
@@ -39,6 +40,8 @@ export interface KeptRuns {
 export interface RunsPlace {
   /** The crawl that the settings name. */
   readonly own: CrawlName
+  /** The spider, as it is typed: its file, where it is in no project. */
+  readonly typed: string
   /** Resolves to those that are kept besides, by their CRAWL_IDs; null: the crawl without one. */
   otherIds(): Promise<readonly (string | null)[]>
   runsOf(crawlId: string | null): Promise<KeptRuns>
@@ -54,25 +57,27 @@ export async function withRunsPlace(
   const crawler = await crawlerFromOutside(Class, flags, config)
   const { settings, spider, servers } = crawler
   const own = crawlNameOf(settings, spider.name)
+  const typed = typedSpider(spider)
   // A crawl in a JOBDIR has nothing of its own on Redis.
   if (settings.get('JOBDIR') === null && servers.connection('queue')) {
     try {
       await servers.open()
-      await act(onRedis(own, crawlFromOutside(crawler, config.folder).redis))
+      await act({ typed, ...onRedis(own, crawlFromOutside(crawler, config.folder).redis) })
     } finally {
       servers.close()
     }
     return
   }
   const project = config.isProject ? config.folder : undefined
-  await act(
-    inFolders(own, (crawlId) =>
+  await act({
+    typed,
+    ...inFolders(own, (crawlId) =>
       runsFolder(settings, { spider: spider.name, crawlId }, { folder: config.folder, project }),
     ),
-  )
+  })
 }
 
-function onRedis(own: CrawlName, redis: Parameters<typeof readRuns>[0]): RunsPlace {
+function onRedis(own: CrawlName, redis: Parameters<typeof readRuns>[0]): Omit<RunsPlace, 'typed'> {
   return {
     own,
     async otherIds() {
@@ -100,7 +105,10 @@ function toldOf(crawl: string): (what: string) => void {
 }
 
 /** @param folderOf where the runs of a crawl are; undefined: none is kept */
-function inFolders(own: CrawlName, folderOf: (crawlId: string | null) => string | undefined): RunsPlace {
+function inFolders(
+  own: CrawlName,
+  folderOf: (crawlId: string | null) => string | undefined,
+): Omit<RunsPlace, 'typed'> {
   return {
     own,
     async otherIds() {

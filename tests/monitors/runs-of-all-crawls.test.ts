@@ -22,6 +22,7 @@ beforeAll(async () => {
       'webloom.config.ts': `export default { spiders: 'spiders', settings: { LOG_LEVEL: 'ERROR', SCHEDULER_IDLE_BEFORE_CLOSE: 0 } }`,
       'spiders/shop.ts': SPIDER('shop'),
       'spiders/shop2.ts': SPIDER('shop2'),
+      'elsewhere/shop3.ts': SPIDER('shop3'),
     }),
   ])
 })
@@ -58,8 +59,10 @@ test.each(['files', 'Redis'])(
     expect((await webloom('runs', 'shop')).stdout).toMatch(
       /^no run of crawl "shop" is known yet.*\nshop@big has 1 run: webloom runs shop -s CRAWL_ID=big\n$/,
     )
-    expect((await webloom('runs', 'spiders/shop.ts')).stdout, 'as it was typed').toMatch(
-      /^shop@big has 1 run: webloom runs spiders\/shop\.ts -s CRAWL_ID=big$/m,
+    const file = 'elsewhere/shop3.ts'
+    await webloom('crawl', file, '-s', 'CRAWL_ID=big')
+    expect((await webloom('runs', file)).stdout, 'as it was typed').toMatch(
+      /^shop3@big has 1 run: webloom runs elsewhere\/shop3\.ts -s CRAWL_ID=big$/m,
     )
     // A CRAWL_ID without a run is a mistake in the name more often than not.
     const misspelt = await webloom('runs', 'shop@bgi', '--json')

@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dirname, '../..')
 /**
  * Bounds, a little above what is: raise one in the pull request that explains what the new weight brings.
  *
- * Of our own 8.8 MB are 1.8 MB JavaScript, 1.4 MB its types, 3.3 MB sources, and 2 MB maps that lead to these, so that an editor and
+ * Of the first 8.8 MB of our own are 1.8 MB JavaScript, 1.4 MB its types, 3.3 MB sources, and 2 MB maps that lead to these, so that an editor and
  * a stack show TypeScript. No map holds the sources once more. The largest are the queue and core (1.7 MB each). Dashboard and browser
  * are not among them. Filters in parts, fuller scripts of shards and budgets in status brought 0.1 MB, and
  * packed tags, maps of what passes and stripped spiders on disk 0.1; alerts that are tried, budgets that are renewed, and clearer refusals 0.1; what a cluster, a Sentinel
  * and a schedule refuse, and prices in more places, 0.3; lost crawls,
- * workers that are silent and nodes that lock a crawl out, the last 0.2.
+ * workers that are silent and nodes that lock a crawl out 0.2; orders, paces and bounds of broad crawls 0.1, which makes 12.0.
  */
-const MOST = { directDependencies: 12, foreignPackages: 114, ownMegabytes: 12, foreignMegabytes: 38 }
+const MOST = { directDependencies: 12, foreignPackages: 114, ownMegabytes: 12.2, foreignMegabytes: 38 }
 
 const entries = lockEntries(ROOT)
 const places = productionPlaces(entries, 'webloom')

@@ -20,6 +20,8 @@ export class SqliteBudgetBook implements BudgetBook {
   readonly #nowMs: () => number
   readonly #store: SpentStore
   #hasTable = false
+  /** The latest that was asked about. */
+  #day = ''
 
   /** @param database opened and closed by the crawl's record */
   constructor({
@@ -54,17 +56,19 @@ export class SqliteBudgetBook implements BudgetBook {
   spend(asks: readonly BudgetAsk[]): (BudgetSpent | undefined)[] {
     this.#makeTable()
     let answers: (BudgetSpent | undefined)[] = []
+    for (const { day } of asks) if (day > this.#day) this.#day = day
     this.#database.atomically(() => {
       answers = asks.map((ask) => spendIn(this.#store, this.#limits, ask, this.#nowMs()))
     })
     return answers
   }
 
-  /** The process ends in order: what goes on spends anew, but for the day. */
+  /** The process ends in order: what goes on spends anew, but for the day. By the days that were asked about, as these are of a time zone of their own. */
   ended(): void {
     if (!this.#hasTable) return
     this.#database.run(
-      "DELETE FROM budgets WHERE place = 'run' OR place LIKE 'run %' OR place < date('now', '-2 days')",
+      "DELETE FROM budgets WHERE place = 'run' OR place LIKE 'run %' OR place < date(?, '-2 days')",
+      this.#day,
     )
   }
 

@@ -74,13 +74,13 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   const moments = [random(), random()]
     .map((part) => Math.round(web.linked().size * (0.1 + 0.7 * part)))
     .sort((a, b) => a - b)
-  const kills: { readonly name: string; readonly atMs: number }[] = []
+  const kills: { readonly atMs: number; readonly isOfLost: (hit: Hit) => boolean }[] = []
   using lag = new MachineLag()
   for (const hits of moments) {
     await web.waitForHits(hits, 240_000)
     const [name, victim] = [...workers][Math.floor(random() * workers.size)]!
     victim.kill('SIGKILL')
-    kills.push({ name, atMs: performance.now() })
+    kills.push({ atMs: performance.now(), isOfLost: ({ headers }) => headers['user-agent'] === name })
     workers.delete(name)
     start()
   }
@@ -92,14 +92,9 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   const counts = fetchCounts(hits)
   const missing = [...web.linked()].filter((url) => !counts.has(url))
   expect(missing, `seed ${seed}: pages never crawled`).toEqual([])
-  const ofLost = kills.map(
-    ({ name }) =>
-      ({ headers }: Hit) =>
-        headers['user-agent'] === name,
-  )
-  const takenOver = kills.map(({ atMs }, n) => takenOverMs(hits, atMs, ofLost[n]!))
-  const allowed = kills.map(({ atMs }, n) =>
-    allowedRepeats(web, hits, { killedAtMs: atMs, heldMax: CONCURRENCY, isOfLost: ofLost[n]! }),
+  const takenOver = kills.map(({ atMs, isOfLost }) => takenOverMs(hits, atMs, isOfLost))
+  const allowed = kills.map(({ atMs, isOfLost }) =>
+    allowedRepeats(web, hits, { killedAtMs: atMs, heldMax: CONCURRENCY, isOfLost }),
   )
   const items = new Set(folder.itemUrls())
   expect([...web.reachable()].filter((url) => !items.has(url))).toEqual([])

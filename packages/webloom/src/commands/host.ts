@@ -98,13 +98,17 @@ function orderLines(name: string, order: HostOrder | undefined): string[] {
 }
 
 const EXAMPLES_MAX = 3
+/** Paused hosts come first, and may have nothing. */
+const LOOKED_AT = 20
 
 /** A name that is misspelt must not look as if all were well. */
 async function strangerLines({ redis, keys }: CrawlFromOutside): Promise<string[]> {
-  const slots = await readSlots(redis, keys, EXAMPLES_MAX)
-  // Paused ones are among them that have nothing.
+  const slots = await readSlots(redis, keys, LOOKED_AT)
   const some = slots.filter(({ waiting, delayed, leased }) => waiting + delayed + leased > 0)
-  const named = some.map(({ slot }) => slot).join(', ')
+  const named = some
+    .slice(0, EXAMPLES_MAX)
+    .map(({ slot }) => slot)
+    .join(', ')
   return [
     `  nothing of that host is queued now.${named === '' ? '' : ` Hosts of which something is: ${named}`}`,
   ]

@@ -28,8 +28,9 @@ import {
   type OutsideFlags,
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
-import { readPaces, readSlotPaced } from '../desk/read-one-host.ts'
+import { readSlotPaced } from '../desk/read-one-host.ts'
 import { readStatus } from '../desk/read-status.ts'
+import { paced, readPaces } from '../desk/scale/pace-as-told.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type BudgetSeen, budgetLines, readBudgets } from '../status/status-budgets.ts'
 import { hostLines, hostListLines } from '../status/status-hosts.ts'
@@ -98,11 +99,8 @@ async function lostRunOf({ redis, keys, typed }: CrawlFromOutside): Promise<Stat
 
 async function hostsOf(crawl: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
   if (host !== null) return [await readSlotPaced(crawl, host)]
-  const [slots, withPace] = await Promise.all([
-    readSlots(crawl.redis, crawl.keys, HOSTS_MAX),
-    readPaces(crawl),
-  ])
-  return slots.map(withPace)
+  const [slots, paces] = await Promise.all([readSlots(crawl.redis, crawl.keys, HOSTS_MAX), readPaces(crawl)])
+  return slots.map((slot) => paced(slot, paces))
 }
 
 /** The text form, line by line. */

@@ -9,9 +9,9 @@ import {
   type Settings,
   type SlotView,
 } from '@webloom/core'
-import { lineSample, paceOf, readHostOrders, readSettings, readSlot, slotPaces } from '@webloom/queue'
+import { lineSample, paceOf, readSlot, slotPaces } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
-import { paceAsTold } from './scale/pace-as-told.ts'
+import { paced, readPaces } from './scale/pace-as-told.ts'
 
 const SAMPLE_MAX = 20
 
@@ -24,12 +24,13 @@ export async function readOneHost(
   { lists, mode, readAt }: HostsSeen,
   setBy: SetBy,
 ): Promise<OneHostSeen> {
-  const orders = await readHostOrders(crawl)
-  const slot = mode === 'turns' ? await readSlotPaced(crawl, host, orders) : null
+  const paces = await readPaces(crawl)
+  const { settings, orders } = paces
+  const slot = mode === 'turns' ? paced(await readSlot(crawl.redis, crawl.keys, host), paces) : null
   return {
     host,
     slot,
-    delayFrom: slot && delayFrom(crawl.crawler.settings, slot, orders, setBy),
+    delayFrom: slot && delayFrom(settings, slot, orders, setBy),
     isBoosted: orders.get(host)?.isBoosted === true,
     lists: listsOf(lists, host),
     ...answersOf(lists, host),
@@ -39,35 +40,9 @@ export async function readOneHost(
 }
 
 /** Reads the slot of a host with the delay that holds. */
-export async function readSlotPaced(
-  crawl: CrawlFromOutside,
-  host: string,
-  known?: HostOrders,
-): Promise<SlotView> {
-  const [slot, withPace] = await Promise.all([
-    readSlot(crawl.redis, crawl.keys, host),
-    readPaces(crawl, known),
-  ])
-  return withPace(slot)
-}
-
-/**
- * Resolves to a function that returns a slot with the delay that holds: what is ordered for the host, else that of the workers' settings, or longer as was
- * learned of it. Whoever asks may have other settings than the workers, which were started elsewhere.
- */
-export async function readPaces(
-  { redis, keys, crawler }: CrawlFromOutside,
-  known?: HostOrders,
-): Promise<(slot: SlotView) => SlotView> {
-  const [told, orders] = await Promise.all([
-    readSettings(redis, keys),
-    known ?? readHostOrders({ redis, keys }),
-  ])
-  const pace = paceOf(paceAsTold(crawler.settings, told))
-  return (slot) => {
-    const delayMs = orders.get(slot.slot)?.delayMs ?? Math.max(pace(slot.slot).delayMs, slot.delayMs)
-    return { ...slot, delayMs }
-  }
+export async function readSlotPaced(crawl: CrawlFromOutside, host: string): Promise<SlotView> {
+  const [slot, paces] = await Promise.all([readSlot(crawl.redis, crawl.keys, host), readPaces(crawl)])
+  return paced(slot, paces)
 }
 
 /** Returns where a slot's delay comes from; null when there is none. */

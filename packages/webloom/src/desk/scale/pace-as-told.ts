@@ -1,7 +1,8 @@
-/** The pace of a crawl, as its workers have told it. */
+/** The pace of a crawl, as its workers have told it, and as somebody has ordered it. */
 
-import { type SettingName, Settings } from '@webloom/core'
-import type { SettingsTold } from '@webloom/queue'
+import { type HostOrders, type HostPace, type SettingName, Settings, type SlotView } from '@webloom/core'
+import { paceOf, readHostOrders, readSettings, type SettingsTold } from '@webloom/queue'
+import type { CrawlFromOutside } from '../../assembly/crawl-from-outside.ts'
 
 const PACE = [
   'CONCURRENT_REQUESTS',
@@ -30,4 +31,25 @@ export function paceAsTold(settings: Settings, told: SettingsTold | undefined): 
     // A value that was cut as too long, or of a newer release.
     return settings
   }
+}
+
+export interface Paces {
+  /** With the pace of the workers. */
+  readonly settings: Settings
+  readonly orders: HostOrders
+  /** As these settings have it. */
+  readonly pace: (slot: string) => HostPace
+}
+
+/** Whoever asks may have other settings than the workers, which were started elsewhere. */
+export async function readPaces(crawl: CrawlFromOutside): Promise<Paces> {
+  const [told, orders] = await Promise.all([readSettings(crawl.redis, crawl.keys), readHostOrders(crawl)])
+  const settings = paceAsTold(crawl.crawler.settings, told)
+  return { settings, orders, pace: paceOf(settings) }
+}
+
+/** Returns a slot with the delay that holds: what is ordered for it, else that of the settings, or longer as was learned. */
+export function paced(slot: SlotView, { orders, pace }: Paces): SlotView {
+  const delayMs = orders.get(slot.slot)?.delayMs ?? Math.max(pace(slot.slot).delayMs, slot.delayMs)
+  return { ...slot, delayMs }
 }

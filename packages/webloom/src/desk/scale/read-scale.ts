@@ -1,16 +1,9 @@
 /** How many workers would help a crawl on Redis, by what Redis knows at this moment. */
 
-import type { CrawlStatus, ScaleSeen, Settings, SlotView } from '@webloom/core'
-import {
-  paceOf,
-  readHostOrders,
-  readSamples,
-  readSettings,
-  SAMPLES_PER_HOUR,
-  sampleSlots,
-} from '@webloom/queue'
+import type { CrawlStatus, ScaleSeen, SlotView } from '@webloom/core'
+import { readSamples, SAMPLES_PER_HOUR, sampleSlots } from '@webloom/queue'
 import type { CrawlFromOutside } from '../../assembly/crawl-from-outside.ts'
-import { paceAsTold } from './pace-as-told.ts'
+import { type Paces, paced, readPaces } from './pace-as-told.ts'
 import { SHOWN_MS, ShownSpeeds } from './shown-speeds.ts'
 import { workersWanted } from './workers-wanted.ts'
 
@@ -18,12 +11,11 @@ import { workersWanted } from './workers-wanted.ts'
 const SAMPLES_MAX = 1 + (SHOWN_MS / 3_600_000) * SAMPLES_PER_HOUR
 
 export async function readScale(crawl: CrawlFromOutside, status: CrawlStatus): Promise<ScaleSeen> {
-  // Whoever asks may have other settings than the workers, which were started elsewhere.
-  const settings = paceAsTold(crawl.crawler.settings, await readSettings(crawl.redis, crawl.keys))
-  const concurrency = settings.getInt('CONCURRENT_REQUESTS')
+  const paces = await readPaces(crawl)
+  const concurrency = paces.settings.getInt('CONCURRENT_REQUESTS')
   const [shown, slots] = await Promise.all([
     shownIn(crawl, status),
-    status.mode === 'job' ? undefined : slotsOf(crawl, settings),
+    status.mode === 'job' ? undefined : slotsOf(crawl, paces),
   ])
   return workersWanted({ status, concurrency, shown, ...(slots && { slots }) })
 }
@@ -35,19 +27,14 @@ async function shownIn({ redis, keys }: CrawlFromOutside, { readAt, begunAt }: C
   return new ShownSpeeds(samples, sinceMs)
 }
 
-async function slotsOf(crawl: CrawlFromOutside, settings: Settings) {
-  const [{ hot, hotWeight, others, weight }, orders] = await Promise.all([
-    sampleSlots(crawl.redis, crawl.keys),
-    readHostOrders(crawl),
-  ])
-  const pace = paceOf(settings)
-  const paced = (slot: SlotView) => {
-    const { delayMs, concurrency } = pace(slot.slot)
-    const holds = orders.get(slot.slot)?.delayMs ?? Math.max(delayMs, slot.delayMs)
-    return { ...slot, delayMs: holds, concurrency }
-  }
+async function slotsOf({ redis, keys }: CrawlFromOutside, paces: Paces) {
+  const { hot, hotWeight, others, weight } = await sampleSlots(redis, keys)
+  const atPace = (slot: SlotView) => ({
+    ...paced(slot, paces),
+    concurrency: paces.pace(slot.slot).concurrency,
+  })
   return [
-    ...hot.map((slot) => ({ slot: paced(slot), weight: hotWeight })),
-    ...others.map((slot) => ({ slot: paced(slot), weight })),
+    ...hot.map((slot) => ({ slot: atPace(slot), weight: hotWeight })),
+    ...others.map((slot) => ({ slot: atPace(slot), weight })),
   ]
 }

@@ -12,9 +12,10 @@ interface StoredKey {
 }
 
 interface StoredKeys {
-  readonly atMs: number
   readonly keys: Readonly<Record<string, StoredKey>>
 }
+
+const OFF_MS = 3_600_000
 
 const textOf = (bytes: Buffer) => bytes.toString('latin1')
 const bytesOf = (text: unknown) => Buffer.from(String(text), 'latin1')
@@ -27,15 +28,15 @@ export async function writeKeys(redis: Redis, path: string): Promise<void> {
     if (type === 'none') continue
     keys[key] = { type, value: await storedValue(redis, key, type), ...(ttlMs >= 0 && { ttlMs }) }
   }
-  writeFileSync(path, `${linesOf({ atMs: Date.now(), keys })}\n`)
+  writeFileSync(path, `${linesOf({ keys })}\n`)
 }
 
 /** A key a line, so that a difference can be read. */
-function linesOf({ atMs, keys }: StoredKeys): string {
+function linesOf({ keys }: StoredKeys): string {
   const lines = Object.entries(keys).map(
     ([key, stored]) => `${JSON.stringify(key)}: ${JSON.stringify(stored)}`,
   )
-  return `{"atMs": ${atMs}, "keys": {\n${lines.join(',\n')}\n}}\n`
+  return `{"keys": {\n${lines.join(',\n')}\n}}\n`
 }
 
 async function storedValue(redis: Redis, key: string, type: string): Promise<unknown> {
@@ -60,14 +61,17 @@ async function storedValue(redis: Redis, key: string, type: string): Promise<unk
   }
 }
 
-/** As they are after the server was off since then: what had a lifetime that has ended is gone. */
+/**
+ * As they are after the server was off for an hour: what had no more of its lifetime left is gone, such as locks. So it is whenever this
+ * is run; after a week marks of what had started would be gone, too.
+ */
 export async function restoreKeys(redis: Redis, path: string): Promise<void> {
-  const { atMs, keys } = JSON.parse(readFileSync(path, 'utf8')) as StoredKeys
-  for (const [key, { type, value, ttlMs }] of Object.entries(keys)) {
-    const leftMs = ttlMs === undefined ? undefined : atMs + ttlMs - Date.now()
-    if (leftMs !== undefined && leftMs <= 0) continue
+  const { keys } = JSON.parse(readFileSync(path, 'utf8')) as StoredKeys
+  for (const [key, { type, value, ttlMs = Number.POSITIVE_INFINITY }] of Object.entries(keys)) {
+    const leftMs = ttlMs - OFF_MS
+    if (leftMs <= 0) continue
     await restore(redis, key, type, value)
-    if (leftMs !== undefined) await redis.pexpire(key, Math.ceil(leftMs))
+    if (leftMs !== Number.POSITIVE_INFINITY) await redis.pexpire(key, leftMs)
   }
 }
 

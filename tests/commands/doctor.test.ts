@@ -32,6 +32,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
       cwd: folder.path,
       env: {
         REDIS_URL: undefined,
+        RETRY_TIMES: '7',
         https_proxy: 'http://me:planted3@proxy.example:3128',
         // What only has to be a program.
         WEBLOOM_BROWSER_EXECUTABLE: process.execPath,
@@ -45,6 +46,9 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   ])
   expect(bad.code, bad.stderr).toBe(1)
   expect(bad.stdout).toMatch(/^FAIL +settings +DOWNLOAD_DELEY .*DOWNLOAD_DELAY/m)
+  expect(bad.stdout).toMatch(
+    /^WARN +settings +RETRY_TIMES .*\n +export WEBLOOM_RETRY_TIMES="\$RETRY_TIMES"$/m,
+  )
   expect(bad.stdout).toMatch(/^ok +Redis +redis:.*\(queue, dupefilter\)/m)
   expect(bad.stdout).toMatch(
     /^FAIL +Redis +redis:\/\/127\.0\.0\.1:9\/0 \(seeds\) does not answer.*\n +docker run/m,

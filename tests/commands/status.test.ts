@@ -140,3 +140,16 @@ test('in job mode it says that each worker keeps its own pace', async () => {
   const { stdout } = await folder.run('status', 'pages')
   expect(stdout).toMatch(/^ {2}hosts {5}each worker keeps its own pace \(QUEUE_MODE=job\)$/m)
 })
+
+test('what another release has begun is read by no command, and is named with the release that can', async () => {
+  await using web = await startFakeWebProcess({ pagesPerHost: 1 })
+  await using folder = await ClusterFolder.of(web, { REDIS_URL: queueRedis.url })
+  await queueRedis.command('HSET', 'webloom:{pages}:record', 'state', 'stopped', 'format', '9')
+  await queueRedis.command('HSET', 'webloom:{pages}:record', 'release', '9.1.0')
+  for (const words of [['status'], ['failed', 'list'], ['quarantine', 'list'], ['failed', 'drop']]) {
+    const all = words.at(-1) === 'drop' ? ['--all'] : []
+    const { code, stdout, stderr } = await folder.run(...words, 'pages', ...all)
+    expect([words, code, stdout]).toEqual([words, 2, ''])
+    expect(stderr).toMatch(/was begun by Webloom 9\.1\.0 .*npm install webloom@9\.1\.0/)
+  }
+})

@@ -362,7 +362,7 @@ export {
 
 // Settings
 
-export { environmentSettings, environmentVariable } from './settings/environment-settings.ts'
+export { environmentSettings, environmentVariable, unreadVariables } from './settings/environment-settings.ts'
 export { pythonHint } from './settings/python-hint.ts'
 export type {
   Component,

@@ -34,6 +34,14 @@ export function environmentSettings(
   return Object.fromEntries([...plain, ...prefixed])
 }
 
+/** Returns those of these settings that stand in an environment without the prefix, where they are not read, and not with it either. */
+export function unreadVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  settings: readonly string[],
+): string[] {
+  return settings.filter((name) => env[name] && !env[`${PREFIX}${name}`] && !UNPREFIXED_VARIABLES.has(name))
+}
+
 /** Returns the variable that sets this name, for messages. */
 export function environmentVariable(name: string): string {
   return UNPREFIXED_VARIABLES.has(name) ? name : `${PREFIX}${name}`

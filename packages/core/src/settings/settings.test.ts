@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { SettingsError } from '../errors/errors.ts'
-import { environmentSettings } from './environment-settings.ts'
+import { environmentSettings, unreadVariables } from './environment-settings.ts'
 import type { Component, ComponentEntry } from './setting-row.ts'
 import { Settings } from './settings.ts'
 import type { SettingsInput } from './settings-input.ts'
@@ -250,6 +250,19 @@ describe('the environment', () => {
   test('the prefixed name wins, an empty variable is none', () => {
     const env = { WEBLOOM_LOG_LEVEL: 'ERROR', LOG_LEVEL: 'DEBUG', REDIS_URL: '', WEBLOOM_RETRY_TIMES: '' }
     expect(environmentSettings(env)).toEqual({ LOG_LEVEL: 'ERROR' })
+  })
+
+  test('a setting without the prefix is known as one that is not read', () => {
+    const env = {
+      RETRY_TIMES: '1',
+      WEBLOOM_DEPTH_LIMIT: '2',
+      DEPTH_LIMIT: '3',
+      JOBDIR: '',
+      LOG_LEVEL: 'DEBUG',
+    }
+    expect(unreadVariables(env, ['RETRY_TIMES', 'DEPTH_LIMIT', 'JOBDIR', 'LOG_LEVEL'])).toEqual([
+      'RETRY_TIMES',
+    ])
   })
 
   test('the token of a dashboard is not a setting, which a crawl would tell others', () => {

@@ -1,7 +1,7 @@
 /** A crawl on Redis in a list of many. */
 
 import { type CrawlSummary, totalsOf, within } from '@webloom/core'
-import { readCrawl } from '@webloom/queue'
+import { type CrawlView, readCrawl, refuseOtherFormat } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { refusalOf } from '../redis/redis-refusal.ts'
 import { isAway } from './redis-crawl-desk.ts'
@@ -14,7 +14,7 @@ export async function readSummary(id: string, crawl: CrawlFromOutside): Promise<
   const known = { id, spider: crawl.name.spider, crawlId: crawl.name.crawlId, server: crawl.shown }
   try {
     if (isAway(crawl.redis)) throw new Error(`Redis at ${crawl.shown} cannot be reached`)
-    const view = await within(SUMMARY_MS_MAX, `Redis at ${crawl.shown}`, readCrawl(crawl))
+    const view = await within(SUMMARY_MS_MAX, `Redis at ${crawl.shown}`, readable(crawl))
     const present = view.workers.filter(({ lost }) => !lost)
     return {
       ...known,
@@ -37,6 +37,11 @@ export async function readSummary(id: string, crawl: CrawlFromOutside): Promise<
     const error = refusalOf(thrown) ?? (thrown as Error)
     return { ...known, ...UNKNOWN, trouble: error.message }
   }
+}
+
+async function readable(crawl: CrawlFromOutside): Promise<CrawlView> {
+  await refuseOtherFormat(crawl)
+  return readCrawl(crawl)
 }
 
 /** Returns what stands in the place of the crawls of a server that has not answered yet. */

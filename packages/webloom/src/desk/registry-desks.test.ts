@@ -9,10 +9,10 @@ import { RegistryDesks } from './registry-desks.ts'
 
 const WITHIN = { interval: 50 }
 
-async function noted(server: RedisServer, spider: string): Promise<void> {
+async function noted(server: RedisServer, spider: string, format = '2'): Promise<void> {
   const redis = new Redis(server.url)
   await noteCrawl(redis, { spider, crawlId: null, statsKey: `${spider}:stats`, release: '1.0.0' })
-  await redis.hset(crawlRedisKeys({ spider, crawlId: null }).record, { state: 'running', format: '2' })
+  await redis.hset(crawlRedisKeys({ spider, crawlId: null }).record, { state: 'running', format })
   redis.disconnect()
 }
 
@@ -43,6 +43,16 @@ test.concurrent('a server that was never there stands in the list itself, and ta
     WITHIN,
   )
   expect(await at.desks.desk('none')).toBeUndefined()
+})
+
+test.concurrent('a crawl of another release stands in the list with what it needs, and without figures', async () => {
+  await using server = await startRedis()
+  await noted(server, 'newer', '9')
+  await using at = desksOf(server)
+  const trouble = expect.stringContaining('begun by a newer release')
+  expect(await at.desks.crawls()).toMatchObject([{ id: 'newer', state: null, trouble }])
+  const desk = (await at.desks.desk('newer'))!
+  await expect(desk.failures!()).rejects.toThrow('begun by a newer release')
 })
 
 test.concurrent('scheduled runs of all servers that answer, also of a crawl that has never begun', async () => {

@@ -3,10 +3,12 @@
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import {
+  environmentVariable,
   SETTINGS_TABLE,
   Settings,
   SettingsError,
   silentLogger,
+  unreadVariables,
   WebloomError,
   type WrittenSettings,
 } from '@webloom/core'
@@ -47,8 +49,20 @@ export async function checkProject(name: string | undefined, flags: CrawlFlags):
       ...(failures.length === 0 ? [settingsRead(config, settings)] : failures),
       ...(name === undefined && config && existsSync(config.path) ? await checkSpiders(config, flags) : []),
       ...settings.warnings().map((found) => ({ check: 'settings', state: 'warn', found }) as const),
+      ...unread(),
     ],
   }
+}
+
+/** A crawl cannot tell: another program's variable may have the name of a setting. */
+function unread(): CheckResults {
+  const names = SETTINGS_TABLE.map(({ name }) => name)
+  return unreadVariables(process.env, names).map((name) => ({
+    check: 'settings',
+    state: 'warn',
+    found: `${name} in the environment sets nothing: it needs a prefix there`,
+    type: `export ${environmentVariable(name)}="$${name}"`,
+  }))
 }
 
 /** Undefined when it throws an error of ours, which is then among the failures. */

@@ -1,7 +1,7 @@
 /** The ledger of failures of a crawl, for those that read it or remove from it: on Redis, or in its JOBDIR. */
 
 import type { FailureLedger } from '@webloom/core'
-import { JobDir, readLedger } from '@webloom/queue'
+import { JobDir, readLedger, refuseOtherFormat } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
@@ -40,7 +40,11 @@ export async function withFailures<T>(
   }
 }
 
-/** Returns the failures of a crawl on Redis, to be read and removed from. To be queued again they need the crawl's queue: `withRedisTarget`. */
-export function failuresOf({ redis, keys }: CrawlFromOutside): Promise<FailureLedger> {
-  return readLedger(redis, keys)
+/**
+ * Resolves to the failures of a crawl on Redis, to be read and removed from. To be queued again they need the crawl's queue:
+ * `withRedisTarget`. Rejects with WL_CRAWL_FORMAT for a crawl of another release.
+ */
+export async function failuresOf(crawl: CrawlFromOutside): Promise<FailureLedger> {
+  await refuseOtherFormat(crawl)
+  return readLedger(crawl.redis, crawl.keys)
 }

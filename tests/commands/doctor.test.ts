@@ -33,6 +33,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
       env: {
         REDIS_URL: undefined,
         RETRY_TIMES: '7',
+        EDITOR: 'vi',
         https_proxy: 'http://me:planted3@proxy.example:3128',
         // What only has to be a program.
         WEBLOOM_BROWSER_EXECUTABLE: process.execPath,
@@ -57,7 +58,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   expect(bad.stdout).toMatch(/^FAIL +write access +.*\(JOBDIR\).*\n +ls -l/m)
   expect(bad.stdout).toMatch(/^note +proxies +.*proxy\.example/m)
   expect(bad.stdout).toMatch(/^ok +browser +\S*node renders/m)
-  expect(bad.stdout).toMatch(/4 things must be fixed; below each stands the line to type\.\n$/)
+  expect(bad.stdout).toMatch(/4 things must be fixed, 1 warning; below each stands the line to type\.\n$/)
   expect(bad.stdout + bad.stderr).not.toContain('planted')
 
   const { ok, checks } = JSON.parse(well.stdout) as {

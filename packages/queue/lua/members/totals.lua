@@ -27,15 +27,18 @@ local function write(stats, name, changed)
   for n, entry in ipairs(changed) do
     local stat, kind, value = unpack(entry)
     local own, total = before[2 * n - 1], before[2 * n]
+    local added
     if kind == 'sum' then
       local more = tonumber(value) - (tonumber(own or 0) or 0)
-      local added = redis.pcall('HINCRBYFLOAT', stats, 'total|' .. stat, string.format('%.17g', more))
-      -- An error where another worker has a text there.
-      total = type(added) == 'table' and value or added
-    elseif isPast(kind, value, total) then
-      total = value
+      added = redis.pcall('HINCRBYFLOAT', stats, 'total|' .. stat, string.format('%.17g', more))
     end
-    set('total|' .. stat, total)
+    if type(added) == 'string' then
+      total = added
+    else
+      -- No sum, or one where another worker has a text.
+      total = (kind == 'sum' or isPast(kind, value, total)) and value or total
+      set('total|' .. stat, total)
+    end
     set(name .. '|' .. stat, value)
     if not string.find(stat, '|', 1, true) and stat ~= 'begunAt' and stat ~= 'runningSince' then
       set(stat, total)

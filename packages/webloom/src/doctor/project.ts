@@ -56,7 +56,7 @@ export async function checkProject(name: string | undefined, flags: CrawlFlags):
 
 /** A crawl cannot tell: another program's variable may have the name of a setting. */
 function unread(): CheckResults {
-  const names = SETTINGS_TABLE.map(({ name }) => name)
+  const names = SETTINGS_TABLE.filter(({ use }) => use === 'used').map(({ name }) => name)
   return unreadVariables(process.env, names).map((name) => ({
     check: 'settings',
     state: 'warn',

@@ -102,6 +102,11 @@ test('status --host tells of one host what waits, its state and who has it, even
   expect(stdout, stderr).toMatch(/^ {2}host {6}ready · its bucket is with no worker$/m)
   expect(stdout).toMatch(/^ {4}long\.test {3}waiting 3 · in flight 0$/m)
   expect(stdout.match(/\.test {3}waiting/g)).toHaveLength(1)
+
+  const misspelt = await folder.run('host', 'pages', 'lng.test')
+  expect(misspelt.stdout, misspelt.stderr).toMatch(
+    /nothing of that host is queued now\. Hosts of which something is: paused\.test, .*\n$/,
+  )
 })
 
 test('it tells the delay that the workers have, and that somebody has ordered, and not its own', async () => {

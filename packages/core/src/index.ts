@@ -112,9 +112,12 @@ export {
   SLOW_FROM_MS,
   type SlowHost,
   shiftedHostLists,
+  UNANSWERED_FROM_MS,
+  type UnansweredHost,
 } from './crawl/host-lists.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export { persistsOf } from './crawl/persists-of.ts'
+export { shownHostOf } from './crawl/shown-host.ts'
 export {
   type SignalHandler,
   type SignalName,

@@ -156,6 +156,7 @@ export const LISTS: HostLists = {
     { host: `${HOSTILE_TITLE}.example`, failures: 3, reason: HOSTILE_TITLE, seenAtMs: NOW - 9000 },
   ],
   slowest: [{ host: 'antiquariat.example', latencyMs: 4210, seenAtMs: NOW - 1200 }],
+  unanswered: [{ host: 'silent.example:8080', requests: 8, sinceMs: NOW - 74_000 }],
   paused: [{ host: 'polite.example', untilMs: NOW + 118_000, reason: '429, Retry-After 120 s' }],
   givenUp: [
     {

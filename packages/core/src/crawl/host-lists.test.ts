@@ -40,6 +40,7 @@ test('lists of long names stay within their bytes, and none is empty for it', ()
     mostQueued: of((n) => ({ slot: long(n), waiting: n })),
     failing: of((n) => ({ host: long(n), failures: n, reason: long(n), seenAtMs: n })),
     slowest: of((n) => ({ host: long(n), latencyMs: n, seenAtMs: n })),
+    unanswered: of((n) => ({ host: long(n), requests: n, sinceMs: n })),
     paused: of((n) => ({ host: long(n), untilMs: n, reason: long(n) })),
     givenUp: of((n) => ({ host: long(n), sinceMs: n, reason: long(n), seenAtMs: n })),
     recovered: of((n) => ({ host: long(n), seenAtMs: n })),
@@ -113,11 +114,26 @@ test('what a host has answered several workers is added up, with the last errors
   expect(readableHostLists({ answers: strange }).answers).toEqual([one])
 })
 
+test('a host that several workers wait for is listed once, the longest wait first', () => {
+  const one = { unanswered: [{ host: 'x', requests: 2, sinceMs: 2000 }] }
+  const other = {
+    unanswered: [
+      { host: 'x', requests: 1, sinceMs: 1000 },
+      { host: 'y', requests: 9, sinceMs: 900 },
+    ],
+  }
+  expect(mergedHostLists([one, other]).unanswered).toEqual([
+    { host: 'y', requests: 9, sinceMs: 900 },
+    { host: 'x', requests: 3, sinceMs: 1000 },
+  ])
+})
+
 test('the moments of another machine are put right', () => {
   const lists = listed({
     mostQueued: [{ slot: 'x', waiting: 1 }],
     failing: [failing('x', 1, 1000)],
     slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 1000 }],
+    unanswered: [{ host: 'x', requests: 2, sinceMs: 400 }],
     paused: [{ host: 'x', untilMs: 2000, reason: '' }],
     givenUp: [{ host: 'x', reason: '', sinceMs: 500, seenAtMs: 1000 }],
     recovered: [{ host: 'x', seenAtMs: 1000 }],
@@ -127,6 +143,7 @@ test('the moments of another machine are put right', () => {
     mostQueued: [{ slot: 'x', waiting: 1 }],
     failing: [failing('x', 1, 1050)],
     slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 1050 }],
+    unanswered: [{ host: 'x', requests: 2, sinceMs: 450 }],
     paused: [{ host: 'x', untilMs: 2050, reason: '' }],
     givenUp: [{ host: 'x', reason: '', sinceMs: 550, seenAtMs: 1050 }],
     recovered: [{ host: 'x', seenAtMs: 1050 }],

@@ -38,6 +38,16 @@ export interface SlowHost {
   readonly seenAtMs: number
 }
 
+/** A host whose answers have been waited for long: it may be silent, very slow, or in the middle of a large body. */
+export interface UnansweredHost {
+  /** Its name, and its port where the URL gives one. */
+  readonly host: string
+  /** How many requests have waited for UNANSWERED_FROM_MS or longer. */
+  readonly requests: number
+  /** When the first of them was sent. */
+  readonly sinceMs: number
+}
+
 /** A host that is left alone for a while. */
 export interface PausedHost {
   /** Its name, and its port where the URL gives one. */
@@ -98,6 +108,8 @@ export interface HostLists {
   readonly failing: readonly FailingHost[]
   /** Hosts that take SLOW_FROM_MS or longer, the slowest first. */
   readonly slowest: readonly SlowHost[]
+  /** Hosts whose answers have been waited for for UNANSWERED_FROM_MS or longer, the longest wait first. */
+  readonly unanswered: readonly UnansweredHost[]
   /** The pause that ends last comes first. */
   readonly paused: readonly PausedHost[]
   /** The host that was given up last comes first. */
@@ -123,6 +135,9 @@ export const HOST_LISTS_BYTES_MAX = 64 * 1024
 /** A host that answers sooner does not stand out, and is not listed as slow. */
 export const SLOW_FROM_MS = 500
 
+/** A request that has waited less long for the whole of its answer does not stand out. */
+export const UNANSWERED_FROM_MS = 10_000
+
 // The longest name that DNS has is 253 characters; a `meta.download_slot` may be longer.
 const TEXT_CHARS_MAX = 256
 
@@ -145,7 +160,7 @@ export function boundedHostLists(lists: HostLists): HostLists {
  * @param all those that were gathered last come first: how much waits for a slot is taken from the first that names it
  */
 export function mergedHostLists(all: readonly Partial<HostLists>[]): HostLists {
-  const { mostQueued, failing, slowest, paused, givenUp, recovered, answers } = joined(all)
+  const { mostQueued, failing, slowest, unanswered, paused, givenUp, recovered, answers } = joined(all)
   const seen = newestOf<Seen>([...failing, ...givenUp, ...recovered])
   const isNewest = (entry: Seen) => seen.get(entry.host) === entry
   const merged: HostLists = {
@@ -153,6 +168,7 @@ export function mergedHostLists(all: readonly Partial<HostLists>[]): HostLists {
     mostQueued: [...new Map(mostQueued.toReversed().map((entry) => [entry.slot, entry])).values()],
     failing: failing.filter(isNewest),
     slowest: [...newestOf(slowest).values()],
+    unanswered: mergedUnanswered(unanswered),
     paused: [...latestOf(paused, ({ untilMs }) => untilMs).values()],
     givenUp: givenUp.filter(isNewest),
     recovered: recovered.filter(isNewest),
@@ -168,6 +184,7 @@ export function shiftedHostLists(lists: HostLists, byMs: number): HostLists {
     mostQueued: lists.mostQueued,
     failing: lists.failing.map(seen),
     slowest: lists.slowest.map(seen),
+    unanswered: lists.unanswered.map((entry) => ({ ...entry, sinceMs: entry.sinceMs + byMs })),
     paused: lists.paused.map((entry) => ({ ...entry, untilMs: entry.untilMs + byMs })),
     givenUp: lists.givenUp.map((entry) => ({ ...seen(entry), sinceMs: entry.sinceMs + byMs })),
     recovered: lists.recovered.map(seen),
@@ -177,6 +194,17 @@ export function shiftedHostLists(lists: HostLists, byMs: number): HostLists {
       errors: entry.errors.map(({ reason, atMs }) => ({ reason, atMs: atMs + byMs })),
     })),
   }
+}
+
+/** Returns one entry a host, which several workers may wait for. */
+function mergedUnanswered(entries: readonly UnansweredHost[]): UnansweredHost[] {
+  return [...Map.groupBy(entries, ({ host }) => host).values()].map((same) =>
+    same.reduce((one, other) => ({
+      host: one.host,
+      requests: one.requests + other.requests,
+      sinceMs: Math.min(one.sinceMs, other.sinceMs),
+    })),
+  )
 }
 
 /** Returns one entry a host: what all workers have counted of it. */
@@ -209,6 +237,7 @@ const FORMS: { readonly [Name in keyof HostLists]: Form<HostLists[Name][number]>
   mostQueued: { slot: 'string', waiting: 'number' },
   failing: { host: 'string', failures: 'number', reason: 'string', seenAtMs: 'number' },
   slowest: { host: 'string', latencyMs: 'number', seenAtMs: 'number' },
+  unanswered: { host: 'string', requests: 'number', sinceMs: 'number' },
   paused: { host: 'string', untilMs: 'number', reason: 'string' },
   givenUp: { host: 'string', reason: 'string', sinceMs: 'number', seenAtMs: 'number' },
   recovered: { host: 'string', seenAtMs: 'number' },
@@ -254,6 +283,7 @@ function joined(all: readonly Partial<HostLists>[]): HostLists {
     mostQueued: every('mostQueued'),
     failing: every('failing'),
     slowest: every('slowest'),
+    unanswered: every('unanswered'),
     paused: every('paused'),
     givenUp: every('givenUp'),
     recovered: every('recovered'),
@@ -285,6 +315,7 @@ function topOfHostLists(lists: HostLists, most: number): HostLists {
     mostQueued: top(lists.mostQueued, ({ waiting }) => waiting),
     failing: top(lists.failing, ({ failures }) => failures),
     slowest: top(lists.slowest, ({ latencyMs }) => latencyMs),
+    unanswered: top(lists.unanswered, ({ sinceMs }) => -sinceMs),
     paused: top(lists.paused, ({ untilMs }) => untilMs),
     givenUp: top(lists.givenUp, ({ sinceMs }) => sinceMs),
     recovered: top(lists.recovered, ({ seenAtMs }) => seenAtMs),

@@ -252,6 +252,7 @@ function hostFamily(crawl: string, { lists, totals }: HostsSeen): MetricFamily {
   return gauges(crawl).by('webloom_hosts', 'Hosts by state; a host may be in several.', 'state', {
     failing: lists.failing.length,
     slow: lists.slowest.length,
+    unanswered: lists.unanswered.length,
     given_up: lists.givenUp.length,
     paused: totals?.paused ?? lists.paused.length,
     with_line: totals?.withLine ?? null,

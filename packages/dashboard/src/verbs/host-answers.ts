@@ -20,6 +20,7 @@ const LISTS = object<HostLists>({
     }),
   ),
   slowest: listOf(object<Entry<'slowest'>>({ host: text(), latencyMs: number(), seenAtMs: WHEN_MS })),
+  unanswered: listOf(object<Entry<'unanswered'>>({ host: text(), requests: count(), sinceMs: WHEN_MS })),
   paused: listOf(object<Entry<'paused'>>({ host: text(), untilMs: WHEN_MS, reason: text() })),
   givenUp: listOf(
     object<Entry<'givenUp'>>({ host: text(), reason: text(), sinceMs: WHEN_MS, seenAtMs: WHEN_MS }),

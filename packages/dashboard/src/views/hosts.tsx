@@ -195,6 +195,15 @@ const LISTS: readonly ListOfHosts[] = [
     ],
   }),
   listed({
+    name: 'unanswered',
+    title: 'Not answered',
+    none: 'No request has waited for ten seconds or longer.',
+    columns: ({ readAt }) => [
+      { name: 'Requests', isNumber: true, cell: ({ requests }) => grouped(requests) },
+      { name: 'Sent', isNumber: true, cell: ({ sinceMs }) => ago(at(sinceMs), readAt) },
+    ],
+  }),
+  listed({
     name: 'paused',
     title: 'Paused',
     none: 'No host is paused.',

@@ -227,6 +227,9 @@ function News({ seen: { lists, readAt } }: { seen: OneHostSeen }) {
     ),
     ...lists.givenUp.map((one) => `given up ${at(one.sinceMs)}: ${one.reason}`),
     ...lists.slowest.map((one) => `answers in ${durationOf(one.latencyMs)} (${at(one.seenAtMs)})`),
+    ...lists.unanswered.map(
+      (one) => `${counted(one.requests, 'request')} not answered, the first sent ${at(one.sinceMs)}`,
+    ),
     ...lists.recovered.map((one) => `well again since ${at(one.seenAtMs)}`),
   ]
   return (

@@ -1,13 +1,14 @@
-import type {
-  Crawler,
-  DownloaderMiddleware,
-  HostNews,
-  HostState,
-  Logger,
-  Request,
-  Response,
-  Settings,
-  StatsCollector,
+import {
+  type Crawler,
+  type DownloaderMiddleware,
+  type HostNews,
+  type HostState,
+  type Logger,
+  type Request,
+  type Response,
+  type Settings,
+  type StatsCollector,
+  shownHostOf,
 } from '@webloom/core'
 import { HostAnswers } from '../pace/host-answers.ts'
 import {
@@ -21,7 +22,6 @@ import {
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { HostWatch } from '../pace/host-watch.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
-import { shownHostOf } from '../pace/shown-host.ts'
 
 export interface HostBackOffOptions {
   readonly rules: HostBackOffRules

@@ -92,8 +92,8 @@ export class HostWatch {
     host.pausedFor = reason
   }
 
-  /** Returns what stands out now, unsorted. What waits is the queue's to say. */
-  lists(): Omit<HostLists, 'mostQueued' | 'answers'> {
+  /** Returns what stands out now, unsorted. What waits is the queue's to say, and what is not answered yet the engine's. */
+  lists(): WatchedLists {
     const lists: GatheredLists = { failing: [], slowest: [], paused: [], givenUp: [], recovered: [] }
     const now = this.#now()
     for (const [name, host] of this.#hosts.entries()) list(lists, name, host, now)
@@ -130,8 +130,10 @@ export class HostWatch {
   }
 }
 
+type WatchedLists = Omit<HostLists, 'mostQueued' | 'unanswered' | 'answers'>
+
 type GatheredLists = {
-  -readonly [Name in Exclude<keyof HostLists, 'mostQueued' | 'answers'>]: HostLists[Name][number][]
+  -readonly [Name in keyof WatchedLists]: WatchedLists[Name][number][]
 }
 
 function list(lists: GatheredLists, host: string, seen: WatchedHost, now: number): void {

@@ -66,7 +66,7 @@ test('while the crawl is paused a download that has sent nothing does not come b
     return { place, ...wait }
   })
   places.pause()
-  aside[1]!.place.hasStarted = true
+  aside[1]!.place.sentAtMs = 0
   for (const { resolve } of aside) resolve()
   await new Promise(setImmediate)
   expect(back).toEqual(['b'])

@@ -188,18 +188,22 @@ export class DownloadPlaces {
 /** The place of one download, which may give it to others for a while. */
 export class DownloadPlace {
   readonly #places: DownloadPlaces
-  readonly #request: Request
+  readonly request: Request
   #isOver = false
   isHeld = false
-  /** Whether something was sent for it: robots.txt of its host, or the request itself. */
-  hasStarted = false
+  /** When something was sent for it last, robots.txt of its host or the request itself, by `performance.now()`. Undefined: nothing was. */
+  sentAtMs: number | undefined
   asideBytes = 0
   /** For what it has stepped aside. */
   wait: BegunWait | undefined
 
   constructor(places: DownloadPlaces, request: Request) {
     this.#places = places
-    this.#request = request
+    this.request = request
+  }
+
+  get hasStarted(): boolean {
+    return this.sentAtMs !== undefined
   }
 
   /** Resolves when there is a place for the download to begin, or when it is over. */
@@ -210,7 +214,7 @@ export class DownloadPlace {
   /** Settles as `wait` does, once there is a place again. Others have the place meanwhile. */
   async stepAside<T>(wait: Promise<T>): Promise<T> {
     // A download that awaits two things at once comes back with the first of them; one that is over has no place to give.
-    if (this.#isOver || !this.isHeld || !this.#places.vacate(this, bytesOf(this.#request))) return wait
+    if (this.#isOver || !this.isHeld || !this.#places.vacate(this, bytesOf(this.request))) return wait
     try {
       return await wait
     } finally {

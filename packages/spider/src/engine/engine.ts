@@ -24,6 +24,7 @@ import {
   type StartHosts,
   type StatsCollector,
   timerMs,
+  type UnansweredHost,
   unlessAborted,
 } from '@webloom/core'
 import type { FormFetcher } from '../page-forms/form-fetcher.ts'
@@ -40,6 +41,7 @@ import { Feeder } from './feeder.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
 import { StallWatch } from './stall-watch.ts'
+import { unansweredHosts } from './unanswered-hosts.ts'
 
 /** How much the engine has in hand at a time, and how long it waits for whom. */
 export interface EngineBounds {
@@ -160,6 +162,11 @@ export class Engine {
       scrapingFull: this.#isScrapingFull,
       stalled: isStalled,
     }
+  }
+
+  /** Hosts whose answers have been waited for for long. */
+  get unanswered(): UnansweredHost[] {
+    return unansweredHosts(this.#pages.downloads, performance.now())
   }
 
   /** Why the crawl ends: from when that is known, before what is in flight is done. */

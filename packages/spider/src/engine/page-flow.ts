@@ -94,15 +94,17 @@ export class PageFlow {
   constructor(options: PageFlowOptions) {
     this.#options = options
     const { downloadsMax, onRoom } = options
-    this.#places = new DownloadPlaces({
-      max: downloadsMax > 0 ? downloadsMax : Number.POSITIVE_INFINITY,
-      onRoom,
-    })
+    this.#places = new DownloadPlaces({ max: downloadsMax || Number.POSITIVE_INFINITY, onRoom })
   }
 
   /** How many downloads have not ended; those whose requests wait for their hosts' names are among them. */
   get downloading(): number {
     return this.#places.downloads
+  }
+
+  /** Those downloads that have not ended, but for those that have not begun. */
+  get downloads(): Iterable<DownloadPlace> {
+    return this.#cuts.values()
   }
 
   /** How many requests more may be leased. */
@@ -231,9 +233,8 @@ export class PageFlow {
       this.#cannotGoOn(error)
       return this.#requeue(lease)
     }
-    const { request } = lease
     if (this.#options.signals.listened('requestDone')) this.#errors.set(lease, error)
-    return this.#fruitless(lease, { request, error, response: null })
+    return this.#fruitless(lease, { request: lease.request, error, response: null })
   }
 
   async #fetched(lease: Lease, result: DownloadResult, probe?: OpenProbe): Promise<void> {
@@ -275,7 +276,7 @@ export class PageFlow {
         ...form,
         signal: cut.signal,
         onStart: () => {
-          place.hasStarted = true
+          place.sentAtMs = performance.now()
           onStart()
         },
         // At the crawl's end nothing comes in its place.

@@ -208,6 +208,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     onClosing: () => servers.hurryComponents(),
     ...times,
   })
+  hostLists.add(() => ({ unanswered: engine.unanswered }))
 
   const judging =
     monitors &&

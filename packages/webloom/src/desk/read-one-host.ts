@@ -93,6 +93,7 @@ export function listsOf(lists: HostLists, host: string): HostLists {
     mostQueued: lists.mostQueued.filter(({ slot }) => isOfHost(slot, host)),
     failing: lists.failing.filter(isIts),
     slowest: lists.slowest.filter(isIts),
+    unanswered: lists.unanswered.filter(isIts),
     paused: lists.paused.filter(isIts),
     givenUp: lists.givenUp.filter(isIts),
     recovered: lists.recovered.filter(isIts),

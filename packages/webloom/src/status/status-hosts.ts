@@ -7,6 +7,7 @@ import {
   type QueueCounts,
   SLOW_FROM_MS,
   type SlotView,
+  UNANSWERED_FROM_MS,
 } from '@webloom/core'
 import { isOfHost, withoutPort } from '../desk/read-one-host.ts'
 import { counted, durationInWords, grouped, row } from '../terminal/figures.ts'
@@ -38,7 +39,7 @@ export function hostLines({ hosts, host, mode, counts }: HostsSeen): string[] {
  * so only those that it does not show are listed here: in a crawl of very many hosts, and where each worker keeps its own pace.
  */
 export function hostListLines(seen: HostsSeen): string[] {
-  const { failing, slowest, paused, givenUp, mostQueued } = seen.hostLists
+  const { failing, slowest, unanswered, paused, givenUp, mostQueued } = seen.hostLists
   const now = Date.parse(seen.readAt)
   const isAsked = ({ host }: { readonly host: string }) => seen.host === null || isOfHost(host, seen.host)
   const shown = new Set(seen.hosts.map(({ slot }) => slot))
@@ -61,6 +62,12 @@ export function hostListLines(seen: HostsSeen): string[] {
       ` with answers that take ${seconds(SLOW_FROM_MS)} or longer`,
       slowest.filter(isAsked),
       ({ host, latencyMs, seenAtMs }) => [host, `${seconds(latencyMs)} · answered ${ago(seenAtMs)}`],
+    ),
+    ...section(
+      'silent',
+      ` whose answers have not come for ${seconds(UNANSWERED_FROM_MS)} or longer`,
+      unanswered.filter(isAsked),
+      ({ host, requests, sinceMs }) => [host, `${counted(requests, 'request')} · sent ${ago(sinceMs)}`],
     ),
     ...section(
       'paused',

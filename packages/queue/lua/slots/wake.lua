@@ -1,6 +1,6 @@
 -- Units that have something to do: their lanes, and the jobs that BullMQ must get.
 --
--- Input    jobOf(unit, lane): name of its job; open(unit): another lane; rouse(unit): its lanes whose job sleeps in BullMQ get
+-- Input    jobOf(unit, lane): name of its job; open(unit): another lane, if there may be one; rouse(unit): its lanes whose job sleeps in BullMQ get
 --          another generation: the old job will find that it is over. A lane that a worker has keeps its own
 --          arrived(unit, priority): something of that priority may be taken now
 --          arrivedLater(unit, dueMs): something may be taken then
@@ -26,6 +26,9 @@ local function open(unit)
   local lane = 0
   while unit['g' .. lane] do
     lane = lane + 1
+  end
+  if lane == LANES_MAX then
+    return
   end
   set(unit, 'up', whole((unit.up or 0) + 1))
   wake(unit, lane)

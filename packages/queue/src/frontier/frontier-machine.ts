@@ -29,7 +29,15 @@ import type { HeldSlot, LeaseEvents } from './held-turn.ts'
 import { HeldTurns } from './held-turns.ts'
 import { OtherWorkers } from './other-workers.ts'
 import type { TurnAnswer } from './turn-protocol.ts'
-import { lingers, mayMakeWay, mayWiden, sharedOut, shouldLeave, type TurnRules } from './turn-rules.ts'
+import {
+  lingers,
+  mayMakeWay,
+  mayWiden,
+  sharedOut,
+  shouldLeave,
+  stayingBuckets,
+  type TurnRules,
+} from './turn-rules.ts'
 import { TurnStates } from './turn-states.ts'
 
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
@@ -172,7 +180,7 @@ export class FrontierMachine {
       for (const turn of sharedOut(this.#turns, nowMs)) states.leave(turn, nowMs)
     let isCrowded = demand > 0 && others.unitsWait && this.#hasLanesEnough(0)
     // Left for nobody it would be taken again at once, as it waits.
-    let surplus = others.isHungry(nowMs) ? this.#turns.bucketCount - others.share : 0
+    let surplus = others.isHungry(nowMs) ? stayingBuckets(this.#turns) - others.share : 0
     for (const turn of this.#turns) {
       // What came may have to wait, or was taken by a message that told of something else.
       if (turn.readySinceMs !== undefined && !this.#schedule.offers(turn)) turn.readySinceMs = undefined

@@ -23,3 +23,12 @@ test.each(TROUBLE_NAMES)('%s: 2.5 million steps', { timeout: MS_MAX }, (name) =>
   expect(lanes).toBeGreaterThan(0)
   if (TROUBLES[name].kills > 0) expect(reclaimed).toBeGreaterThan(0)
 })
+
+// A lane past the last one that scripts look at did not count.
+test('a host that twenty workers ask is asked for no more at once than it may be', {
+  timeout: MS_MAX,
+}, () => {
+  const pace = { delayMs: 0, concurrency: 24, randomize: false, jitter: 0 }
+  const { seen } = simulate({ seed: 3, pages: 4000, workers: 20, pace })
+  expect(seen.lanes).toBeGreaterThan(0)
+})

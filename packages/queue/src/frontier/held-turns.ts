@@ -35,10 +35,6 @@ export class HeldTurns {
     return this.#turns.size
   }
 
-  get bucketCount(): number {
-    return this.#turns.size - this.#lanes
-  }
-
   /** How many of them are lanes of hot slots. */
   get laneCount(): number {
     return this.#lanes

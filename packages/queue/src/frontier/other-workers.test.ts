@@ -6,7 +6,7 @@ import { firstLane, machineOf } from '../../testing/one-machine.ts'
 import { packRequest } from '../leasing/packed-request.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { HeldTurn } from './held-turn.ts'
-import type { UnitStatus } from './turn-protocol.ts'
+import { LANES_MAX, type UnitStatus } from './turn-protocol.ts'
 
 const PACE = { delayMs: 0, concurrency: 64, randomize: false, jitter: 0 }
 const HOT = 'busy.test'
@@ -45,6 +45,17 @@ test('a lane is not left for other lanes that wait, and is left for a unit that 
   machine.tend(LATER_MS, 0)
   expect(turn.isLeaving).toBe(true)
 })
+
+test.each([0, 24])(
+  'forty workers have as many lanes of a host as scripts look at, with a concurrency of %i',
+  (concurrency) => {
+    const machine = machineOf({ ...PACE, concurrency })
+    const turn = machine.states.begun(firstLane(HOT), 'w/1', { head: 0, ready: 1000 }, 0)
+    machine.others.swept({ workers: 40, waiting: 0, unserved: 0 })
+    const [slot] = turn.slots.values()
+    expect(machine.others.lanesMax(slot!)).toBe(LANES_MAX)
+  },
+)
 
 /** A worker with so many lanes of hot slots, each with a thousand requests, beside another worker and units that nobody has. */
 function workerWithLanes(count: number, delayMs = 0): FrontierMachine {
@@ -124,6 +135,18 @@ test('what a worker has beyond its share stays until another has nothing to do: 
   machine.tend(200, 10)
   expect(leavingOf(machine)).toBe(1)
 })
+
+test.each([0, 10])(
+  'of ten buckets a worker leaves its surplus of five, once, with room for %i requests',
+  (demand) => {
+    const machine = machineOf(PACE, { buckets: () => 10 })
+    for (let n = 0; n < 10; n++) machine.states.begun(firstLane(`#${n}`), 'w/1', { head: 0, ready: 1 }, 0)
+    machine.others.swept({ workers: 2, waiting: 0, unserved: 0 })
+    machine.others.hungry(2000)
+    for (const nowMs of [100, 200]) machine.tend(nowMs, demand)
+    expect(leavingOf(machine)).toBe(5)
+  },
+)
 
 test.each([0, 50])(
   'a worker without a place leaves a bucket whose host has been due for long, looking %i ms after each tenth of a second',

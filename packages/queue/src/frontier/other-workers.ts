@@ -1,4 +1,5 @@
 import type { HeldSlot } from './held-turn.ts'
+import { LANES_MAX } from './turn-protocol.ts'
 
 /** A slot of a bucket with more requests than this gets a unit of its own, with several lanes, when there are other workers. */
 export const HOT_FROM = 64
@@ -79,6 +80,6 @@ export class OtherWorkers {
 
   lanesMax(slot: HeldSlot): number {
     const { concurrency } = slot.pace
-    return slot.isPaced ? 1 : Math.min(this.#workers, concurrency > 0 ? concurrency : this.#workers)
+    return slot.isPaced ? 1 : Math.min(LANES_MAX, this.#workers, concurrency > 0 ? concurrency : LANES_MAX)
   }
 }

@@ -29,6 +29,9 @@ export interface ShardChanges extends JobChanges {
   readonly nudged: readonly Nudge[]
 }
 
+/** How many lanes a hot slot has at the most: whatever looks at all of them looks at so many. `lua/slots/keys.lua` has it, too. */
+export const LANES_MAX = 16
+
 /** A turn: a lane of a unit. The unit is a bucket, `#17`, or a hot slot by its name. */
 export interface TurnName {
   readonly unit: string

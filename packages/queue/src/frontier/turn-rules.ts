@@ -24,6 +24,13 @@ export function sharedOut(turns: Iterable<HeldTurn>, nowMs: number): HeldTurn[] 
   return busy.slice(Math.ceil(busy.length / 2))
 }
 
+/** How many buckets the worker has that it is not leaving. */
+export function stayingBuckets(turns: Iterable<HeldTurn>): number {
+  let count = 0
+  for (const turn of turns) if (turn.isBucket && !turn.isLeaving) count++
+  return count
+}
+
 /** Whether a turn that should be left has held something for so long that others gain nothing by waiting for it. */
 export function lingers(turn: HeldTurn, nowMs: number, { times }: TurnRules): boolean {
   return turn.tokens.size > 0 && nowMs - turn.leavingSinceMs! > times.lingerMs

@@ -8,6 +8,7 @@
 import type { Request } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { formerBase } from '../crawl/crawl-format.ts'
+import { LANES_MAX } from '../frontier/turn-protocol.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { bucketOf, isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
@@ -170,9 +171,6 @@ async function* listsOf(
   for (const priority of [...above, '0', ...below])
     yield* listed(redis, `${base}:line:${priority}:${slot}`, perRead)
 }
-
-/** As many as `slots/keys.lua` has. */
-const LANES_MAX = 16
 
 /** Reads the texts of QUEUE_MODE=job. */
 async function* textsOfJobs({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {

@@ -4,7 +4,13 @@
  */
 
 import type { HostNews, QueueOrder } from '@webloom/core'
-import type { JobChanges, Nudge, SlotTold, Wake } from '../../src/frontier/turn-protocol.ts'
+import {
+  type JobChanges,
+  LANES_MAX,
+  type Nudge,
+  type SlotTold,
+  type Wake,
+} from '../../src/frontier/turn-protocol.ts'
 import {
   dropFrom,
   type Entry,
@@ -20,7 +26,6 @@ import {
 } from './frontier-state.ts'
 import { LineOrder } from './line-order.ts'
 
-export const LANES_MAX = 16
 const MAX_LATE_PER_CALL = 100
 const MAX_LATER_PER_CALL = 100
 const LEARNED_KEPT_MS = 86_400_000
@@ -84,6 +89,7 @@ export class SlotsStep {
   protected open(unit: Unit): void {
     let lane = 0
     while (unit.generations[lane] !== undefined) lane++
+    if (lane === LANES_MAX) return
     unit.up = (unit.up ?? 0) + 1
     this.#wake(unit, lane)
   }

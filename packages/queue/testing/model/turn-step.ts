@@ -11,11 +11,11 @@ import type {
   TurnAnswer,
   UnitStatus,
 } from '../../src/frontier/turn-protocol.ts'
-import { startedName } from '../../src/frontier/turn-protocol.ts'
+import { LANES_MAX, startedName } from '../../src/frontier/turn-protocol.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
 import { QuarantineStep } from './quarantine-step.ts'
-import { type KeptRecord, LANES_MAX, mayGoAt } from './slots-step.ts'
+import { type KeptRecord, mayGoAt } from './slots-step.ts'
 import { tried } from './tried.ts'
 
 const LINE_PER_LANE = 64

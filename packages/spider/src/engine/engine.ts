@@ -262,13 +262,15 @@ export class Engine {
         continue
       }
       const started = this.#pulse.count
+      const waitsUntilMs = performance.now() + this.#leaseWaitMaxMs
       const leases = await scheduler.next(Math.min(room, MAX_LEASES_PER_CALL), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
       const over = (await unlessAborted(this.#stopping.signal, this.#isOver())) ?? false
       if (over !== false) return this.stop(over === true ? 'finished' : over)
-      // No request can be leased now, but start() may bring more, or pages in flight may.
-      if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
+      // Where nothing can come by itself the queue has not waited; but start() may bring more, or pages in flight may.
+      const restMs = waitsUntilMs - performance.now()
+      if (restMs > 0 && this.#pulse.count === started) await this.#pulse.next(restMs)
     }
   }
 

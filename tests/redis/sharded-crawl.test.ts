@@ -17,8 +17,8 @@ import {
   withCrawlFromOutside,
 } from '../../packages/webloom/src/assembly/crawl-from-outside.ts'
 import { openDupefilter } from '../../packages/webloom/src/assembly/open-dupefilter.ts'
+import { paceAsTold } from '../../packages/webloom/src/desk/hosts/paces.ts'
 import { readStatus } from '../../packages/webloom/src/desk/read-status.ts'
-import { paceAsTold } from '../../packages/webloom/src/desk/scale/pace-as-told.ts'
 import { noteTyped } from '../../packages/webloom/src/loading/typed-spider.ts'
 import { withCrawlSource } from '../../packages/webloom/src/transfer/crawl-source.ts'
 import { withRedisTarget } from '../../packages/webloom/src/transfer/crawl-target.ts'

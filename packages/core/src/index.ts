@@ -337,10 +337,10 @@ export type {
 export type { ScaleSeen } from './desk/scale-seen.ts'
 export type { ScheduledOutcome, ScheduledRunsSeen } from './desk/scheduled-runs-seen.ts'
 export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
-export { slotNamed, slotTyped } from './desk/slot-named.ts'
 export { countOf, fieldsOfRuns } from './runs/run-fields.ts'
 export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
 export { unsentOf, unsentWords } from './runs/unsent.ts'
+export { slotNamed, slotTyped, slotWarnings } from './settings/slot-named.ts'
 
 // Stats as metrics
 

@@ -54,6 +54,7 @@ export {
   type SpiderLike,
   type StartHosts,
   type StatsCollector,
+  type UnansweredHost,
 } from '@webloom/core'
 
 // Middlewares, extensions, pipelines

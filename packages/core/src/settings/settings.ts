@@ -21,6 +21,7 @@ import {
   type SettingValue,
   settingRow,
 } from './settings-table.ts'
+import { slotWarnings } from './slot-named.ts'
 
 /** Where a value comes from. Later layers win. */
 export type SettingsLayer = 'default' | 'config' | 'spider' | 'environment' | 'command'
@@ -205,7 +206,8 @@ export class Settings {
 
   /** Returns warnings about settings without effect. */
   warnings(): string[] {
-    return [...this.#entries.values()].flatMap((entries) => unusedWarning(entries.at(-1)!) ?? [])
+    const unused = [...this.#entries.values()].flatMap((entries) => unusedWarning(entries.at(-1)!) ?? [])
+    return [...unused, ...slotWarnings(Object.keys(this.getDict('DOWNLOAD_SLOTS')))]
   }
 
   /** Throws a `SettingsError` with all problems, if there is one. */

@@ -24,7 +24,7 @@ export function sharedOut(turns: Iterable<HeldTurn>, nowMs: number): HeldTurn[] 
   return busy.slice(Math.ceil(busy.length / 2))
 }
 
-/** How many buckets the worker has that it is not leaving. */
+/** Returns how many buckets the worker has that it is not leaving. */
 export function stayingBuckets(turns: Iterable<HeldTurn>): number {
   let count = 0
   for (const turn of turns) if (turn.isBucket && !turn.isLeaving) count++

@@ -4,7 +4,7 @@
  * Each worker writes them when it joins, so they are those of the worker that came last. Whoever writes them has hidden secrets.
  */
 
-import type { SettingTold } from '@webloom/core'
+import type { SettingName, SettingTold } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -19,6 +19,9 @@ export interface SettingsTold {
 const FORM = 1
 /** Longer ones are cut, as they are shown and not used: a list of a thousand proxies. */
 const VALUE_CHARS_MAX = 2000
+/** By these the delays of hosts are told; some twenty thousand hosts. */
+const USED_CHARS_MAX = 2 ** 20
+const USED: ReadonlySet<string> = new Set<SettingName>(['DOWNLOAD_SLOTS'])
 const CUT = '… (too long to be kept)'
 
 export async function keepSettings(
@@ -26,7 +29,7 @@ export async function keepSettings(
   keys: CrawlRedisKeys,
   { seedKey, settings }: SettingsTold,
 ): Promise<void> {
-  const kept = settings.map((setting) => ({ ...setting, value: bounded(setting.value) }))
+  const kept = settings.map((setting) => ({ ...setting, value: bounded(setting) }))
   await redis.set(keys.settings, JSON.stringify({ form: FORM, seedKey, settings: kept }))
 }
 
@@ -38,7 +41,8 @@ export async function readSettings(redis: Redis, keys: CrawlRedisKeys): Promise<
   return form === FORM ? told : undefined
 }
 
-function bounded(value: unknown): unknown {
+function bounded({ name, value }: SettingTold): unknown {
   const text = JSON.stringify(value) ?? 'null'
-  return text.length <= VALUE_CHARS_MAX ? value : `${text.slice(0, VALUE_CHARS_MAX)}${CUT}`
+  if (text.length <= (USED.has(name) ? USED_CHARS_MAX : VALUE_CHARS_MAX)) return value
+  return `${text.slice(0, VALUE_CHARS_MAX)}${CUT}`
 }

@@ -1,6 +1,6 @@
 /** How fast hosts may be asked, as the settings have it. */
 
-import { type HostPace, type Settings, SettingsError, slotNamed } from '@webloom/core'
+import { type HostPace, type Settings, SettingsError } from '@webloom/core'
 
 /** Returns the pace of each slot. */
 export function paceOf(settings: Settings): (slot: string) => HostPace {
@@ -46,12 +46,10 @@ export function leastTimeMs(pace: HostPace, starts: number, learnedMs = 0): numb
 
 const SLOT_KEYS = ['delay', 'concurrency', 'jitter', 'randomize_delay']
 
-/**
- * DOWNLOAD_SLOTS as Scrapy has it: `{host: {delay: seconds, concurrency, jitter, randomize_delay}}`. Slots are named by the host alone, so what is named by
- * its port or its URL holds for that host, too, unless it has an entry of its own.
- */
+/** DOWNLOAD_SLOTS as Scrapy has it: `{slot: {delay: seconds, concurrency, jitter, randomize_delay}}`. */
 export function slotPaces(settings: Settings): Record<string, Partial<HostPace>> {
-  const paces: Record<string, Partial<HostPace>> = {}
+  // Without a prototype: a slot may have the name of what objects inherit.
+  const paces: Record<string, Partial<HostPace>> = Object.create(null)
   const problems: string[] = []
   for (const [slot, given] of Object.entries(settings.getDict('DOWNLOAD_SLOTS'))) {
     const entry = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
@@ -84,6 +82,5 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
     }
   }
   if (problems.length > 0) throw new SettingsError(problems)
-  for (const [name, pace] of Object.entries(paces)) paces[slotNamed(name) ?? name] ??= pace
   return paces
 }

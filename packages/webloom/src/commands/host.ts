@@ -1,15 +1,16 @@
 /** `webloom host`: how one host stands, and what is ordered for it while the crawl runs. */
 
-import { type HostOrder, slotNamed, UsageError } from '@webloom/core'
-import { type HostOrderChange, readHostOrders, readSlots, refuseOtherFormat } from '@webloom/queue'
+import { type HostOrder, type SlotView, slotNamed, slotTyped, UsageError } from '@webloom/core'
+import { type HostOrderChange, readSlot, readSlots, refuseOtherFormat } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
   type OutsideFlags,
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
-import { readSlotPaced } from '../desk/read-one-host.ts'
-import { setHost } from '../desk/set-host.ts'
+import { paced, readPaces } from '../desk/hosts/paces.ts'
+import { delayFrom } from '../desk/hosts/read-one-host.ts'
+import { setHost } from '../desk/hosts/set-host.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { durationInWords, grouped, row } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
@@ -35,11 +36,15 @@ export async function host(
   const change = changeOf(flags)
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
     await refuseOtherFormat(crawl)
-    const name = slotTyped(typed)
+    const name = slotMeant(typed)
     if (Object.keys(change).length > 0) await setHost(crawl, name, change)
-    const order = (await readHostOrders(crawl)).get(name)
-    const slot =
-      crawl.crawler.settings.get('QUEUE_MODE') === 'turns' ? await readSlotPaced(crawl, name) : null
+    const isInTurns = crawl.crawler.settings.get('QUEUE_MODE') === 'turns'
+    const [read, paces] = await Promise.all([
+      isInTurns ? readSlot(crawl.redis, crawl.keys, name) : null,
+      readPaces(crawl),
+    ])
+    const order = paces.orders.get(name)
+    const slot = read && paced(read, paces)
     if (flags.json) {
       console.log(visibleJson(JSON.stringify({ host: name, order: order ?? null, slot })))
       return
@@ -47,12 +52,7 @@ export async function host(
     const lines = [
       ...orderLines(name, order),
       ...(slot
-        ? [
-            row(
-              'queue',
-              `waiting ${grouped(slot.waiting)} · delayed ${grouped(slot.delayed)} · in flight ${slot.leased}`,
-            ),
-          ]
+        ? [row('delay', delayWords(slot.delayMs, delayFrom(slot, paces))), row('queue', queueWords(slot))]
         : []),
       ...(slot && slot.waiting + slot.delayed + slot.leased === 0 ? await strangerLines(crawl) : []),
     ]
@@ -75,13 +75,22 @@ function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrde
 }
 
 /** Slots are named by the host alone. */
-function slotTyped(typed: string): string {
+function slotMeant(typed: string): string {
   const name = slotNamed(typed)
   if (name !== undefined) return name
   throw new UsageError(
     'WL_USAGE',
     `${JSON.stringify(typed)} is not a host; write its name, as quotes.toscrape.com`,
   )
+}
+
+function delayWords(delayMs: number, from: string | null): string {
+  const words = delayMs === 0 ? 'none' : durationInWords(delayMs / 1000)
+  return from === null ? words : `${words} · ${from}`
+}
+
+function queueWords({ waiting, delayed, leased }: SlotView): string {
+  return `waiting ${grouped(waiting)} · delayed ${grouped(delayed)} · in flight ${leased}`
 }
 
 function orderLines(name: string, order: HostOrder | undefined): string[] {
@@ -107,7 +116,7 @@ async function strangerLines({ redis, keys }: CrawlFromOutside): Promise<string[
   const some = slots.filter(({ waiting, delayed, leased }) => waiting + delayed + leased > 0)
   const named = some
     .slice(0, EXAMPLES_MAX)
-    .map(({ slot }) => slot)
+    .map(({ slot }) => slotTyped(slot))
     .join(', ')
   return [
     `  nothing of that host is queued now.${named === '' ? '' : ` Hosts of which something is: ${named}`}`,

@@ -19,6 +19,7 @@ import {
   readHostLists,
   readRun,
   readRuns,
+  readSlot,
   readSlots,
   whileRecordAnswers,
 } from '@webloom/queue'
@@ -28,9 +29,8 @@ import {
   type OutsideFlags,
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
-import { readSlotPaced } from '../desk/read-one-host.ts'
+import { paced, readPaces } from '../desk/hosts/paces.ts'
 import { readStatus } from '../desk/read-status.ts'
-import { paced, readPaces } from '../desk/scale/pace-as-told.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type BudgetSeen, budgetLines, readBudgets } from '../status/status-budgets.ts'
 import { hostLines, hostListLines } from '../status/status-hosts.ts'
@@ -98,8 +98,10 @@ async function lostRunOf({ redis, keys, typed }: CrawlFromOutside): Promise<Stat
 }
 
 async function hostsOf(crawl: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
-  if (host !== null) return [await readSlotPaced(crawl, host)]
-  const [slots, paces] = await Promise.all([readSlots(crawl.redis, crawl.keys, HOSTS_MAX), readPaces(crawl)])
+  const { redis, keys } = crawl
+  const read =
+    host === null ? readSlots(redis, keys, HOSTS_MAX) : readSlot(redis, keys, host).then((slot) => [slot])
+  const [slots, paces] = await Promise.all([read, readPaces(crawl)])
   return slots.map((slot) => paced(slot, paces))
 }
 

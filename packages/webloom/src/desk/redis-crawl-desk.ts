@@ -42,12 +42,12 @@ import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { failuresOf } from '../transfer/crawl-failures.ts'
 import { withRedisTarget } from '../transfer/crawl-target.ts'
 import { DeskFilter } from './desk-filter.ts'
+import { readOneHost } from './hosts/read-one-host.ts'
+import { setHost } from './hosts/set-host.ts'
 import { ledgerFilter, readFailed, readFailures, readResponse } from './read-failures.ts'
 import { readItems } from './read-items.ts'
-import { readOneHost } from './read-one-host.ts'
 import { readStatus } from './read-status.ts'
 import { readScale } from './scale/read-scale.ts'
-import { setHost } from './set-host.ts'
 import { settingsSeen } from './settings-seen.ts'
 
 /** While Redis hangs, a look at the crawl is refused after this time. */
@@ -105,9 +105,7 @@ export class RedisCrawlDesk implements CrawlDesk {
   }
 
   host(name: string): Promise<OneHostSeen> {
-    const setBy = (setting: string) =>
-      this.#told?.settings.find((told) => told.name === setting)?.source ?? 'default'
-    return this.#ask('that host', async () => readOneHost(this.#crawl, name, await this.hosts(), setBy))
+    return this.#ask('that host', async () => readOneHost(this.#crawl, name, await this.hosts()))
   }
 
   scale(): Promise<ScaleSeen> {

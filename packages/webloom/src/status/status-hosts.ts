@@ -7,9 +7,10 @@ import {
   type QueueCounts,
   SLOW_FROM_MS,
   type SlotView,
+  slotTyped,
   UNANSWERED_FROM_MS,
 } from '@webloom/core'
-import { isOfHost, withoutPort } from '../desk/read-one-host.ts'
+import { isOfHost, withoutPort } from '../desk/hosts/read-one-host.ts'
 import { counted, durationInWords, grouped, row } from '../terminal/figures.ts'
 
 export interface HostsSeen {
@@ -81,7 +82,7 @@ export function hostListLines(seen: HostsSeen): string[] {
       mostQueued.filter(
         ({ slot, waiting }) => isAsked({ host: slot }) && !isShown(slot) && waiting > leastShown,
       ),
-      ({ slot, waiting }) => [slot, `waiting ${grouped(waiting)}`],
+      ({ slot, waiting }) => [slotTyped(slot), `waiting ${grouped(waiting)}`],
     ),
   ]
 }
@@ -113,7 +114,7 @@ function stateOf({ state, lanes, holders }: SlotView): string {
 function hostLine(host: SlotView): string {
   const { slot, waiting, delayed, leased, delayMs, nextInMs, pausedMs, pauseReason, failures } = host
   return [
-    `    ${slot}   waiting ${grouped(waiting)}`,
+    `    ${slotTyped(slot)}   waiting ${grouped(waiting)}`,
     ...(delayed > 0 ? [`delayed ${grouped(delayed)}`] : []),
     `in flight ${grouped(leased)}`,
     ...(delayMs > 0 ? [`delay ${seconds(delayMs)}`] : []),

@@ -32,9 +32,10 @@ import type { Crawl } from '../../assembly/crawl.ts'
 import { VERSION } from '../../version.ts'
 import { limitOf } from '../crawl-limit.ts'
 import { filterSeen, knownSeen } from '../desk-filter.ts'
+import { paced, type SetBy } from '../hosts/paces.ts'
+import { answersOf, delayFrom, listsOf } from '../hosts/read-one-host.ts'
 import { ledgerFilter, readFailed, readFailures, readResponse } from '../read-failures.ts'
 import { fieldsOf } from '../read-items.ts'
-import { answersOf, delayFrom, listsOf } from '../read-one-host.ts'
 import { settingsSeen } from '../settings-seen.ts'
 import { timeLeftOf } from '../time-left.ts'
 import { ProcessHostOrders } from './process-host-orders.ts'
@@ -131,13 +132,11 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     const orders = this.#orders.now()
     const order = orders.get(name)
     const now = inside.store.queue.slotNow?.(name) ?? NOTHING_NOW
-    const pace = paceOf(settings)(name)
-    const delayMs = order?.delayMs ?? Math.max(pace.delayMs, now.delayMs)
+    const setBy: SetBy = (setting) => settings.source(setting) ?? 'default'
+    const paces = { settings, orders, pace: paceOf(settings), setBy }
     const [paused] = own.paused
     const slot = {
-      slot: name,
-      ...now,
-      delayMs,
+      ...paced({ slot: name, ...now }, paces),
       pausedMs: Math.max(0, (paused?.untilMs ?? 0) - Date.parse(readAt)),
       ...(paused && { pauseReason: paused.reason }),
       state:
@@ -148,7 +147,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     return {
       host: name,
       slot,
-      delayFrom: delayFrom(settings, slot, orders, (setting) => settings.source(setting) ?? 'default'),
+      delayFrom: delayFrom(slot, paces),
       isBoosted: order?.isBoosted === true,
       lists: own,
       ...answersOf(lists, name),

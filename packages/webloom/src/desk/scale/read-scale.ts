@@ -3,7 +3,7 @@
 import type { CrawlStatus, ScaleSeen, SlotView } from '@webloom/core'
 import { readSamples, SAMPLES_PER_HOUR, sampleSlots } from '@webloom/queue'
 import type { CrawlFromOutside } from '../../assembly/crawl-from-outside.ts'
-import { type Paces, paced, readPaces } from './pace-as-told.ts'
+import { type Paces, paced, readPaces } from '../hosts/paces.ts'
 import { SHOWN_MS, ShownSpeeds } from './shown-speeds.ts'
 import { workersWanted } from './workers-wanted.ts'
 

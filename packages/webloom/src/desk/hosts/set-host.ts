@@ -2,8 +2,8 @@
 
 import { UsageError } from '@webloom/core'
 import { crawlShown, HOST_ORDERS_MAX, type HostOrderChange, orderHost } from '@webloom/queue'
-import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
-import { grouped } from '../terminal/figures.ts'
+import type { CrawlFromOutside } from '../../assembly/crawl-from-outside.ts'
+import { grouped } from '../../terminal/figures.ts'
 
 /** Orders it for all workers of the crawl. Throws WL_USAGE when there is no crawl, or it would be one host too many. */
 export async function setHost(crawl: CrawlFromOutside, name: string, change: HostOrderChange): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { slotNamed, slotTyped } from './slot-named.ts'
+import { slotNamed, slotTyped, slotWarnings } from './slot-named.ts'
 
 test.each([
   ['A.example', 'a.example'],
@@ -32,3 +32,21 @@ test.each(['a.example', 'shop:80', 'Shop', 'https://a.example/x'])(
     expect(slotNamed(slotTyped(slot))).toBe(slot)
   },
 )
+
+test('names that hosts do not have are warned of, with the name to write', () => {
+  const fine = ['a.test', 'shop', 'Shop', 'shops/2', '[::1]', '127.0.0.1']
+  expect(slotWarnings(fine)).toEqual([])
+  const hosts = [
+    ['a.test:8080', 'a.test'],
+    ['https://a.test/x', 'a.test'],
+    ['A.test', 'a.test'],
+    ['127.0.0.1:80', '127.0.0.1'],
+    ['::1', '[::1]'],
+  ]
+  for (const [name, host] of hosts)
+    expect(slotWarnings([name!])).toEqual([expect.stringContaining(`write "${host}"`)])
+})
+
+test('what is far too long for a host is read in time that grows with its length', () => {
+  for (const text of ['.'.repeat(300_000), 'é'.repeat(300_000)]) expect(slotNamed(text)).toBe(text)
+})

@@ -3,6 +3,8 @@ import { hostNameOf } from '@webloom/url'
 
 /** What a host's name in a URL can have and a slot's name cannot: a port, or letters that URLs write in another way. */
 const AS_URLS_HAVE_IT = /:\d+$|\.[^/]*[^\u0000-\u007f]|[^\u0000-\u007f][^/]*\./
+/** Longer than any name of DNS with its port. */
+const HOST_CHARS_MAX = 300
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /**
@@ -16,11 +18,25 @@ export function slotNamed(typed: string): string | undefined {
   if (name.length > 2 && name.startsWith('"') && name.endsWith('"')) return name.slice(1, -1)
   if (name.includes('://')) return hostNameOf(name) || undefined
   if (isIPv6(name)) return hostNameOf(`http://[${name}]/`)
-  const host = name.includes('/') || !AS_URLS_HAVE_IT.test(name) ? '' : hostNameOf(`http://${name}/`)
+  const isOther = name.includes('/') || name.length > HOST_CHARS_MAX
+  const host = isOther || !AS_URLS_HAVE_IT.test(name) ? '' : hostNameOf(`http://${name}/`)
   return host || name.toLowerCase()
 }
 
 /** Returns what somebody types who means this slot: its name, in double quotes where another would be meant. */
 export function slotTyped(slot: string): string {
   return slotNamed(slot) === slot ? slot : `"${slot}"`
+}
+
+/** Returns warnings of names that are no slot of a host, though they look like one with its port, a URL of it, or with capitals. */
+export function slotWarnings(names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const host = slotNamed(name)
+    const looksLikeHost = host !== undefined && (host !== name.toLowerCase() || name.includes('.'))
+    return host === name || !looksLikeHost ? [] : [warningOf(name, host)]
+  })
+}
+
+function warningOf(name: string, host: string): string {
+  return `DOWNLOAD_SLOTS names ${JSON.stringify(name)}, which holds for requests with that meta.download_slot alone: hosts are named in lower case and without a port. For all requests to the host write ${JSON.stringify(host)}`
 }

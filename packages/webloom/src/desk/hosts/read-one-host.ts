@@ -1,37 +1,24 @@
 /** One host of a crawl on Redis, found by its exact name. */
 
-import {
-  type HostLists,
-  type HostOrders,
-  type HostsSeen,
-  mergedAnswers,
-  type OneHostSeen,
-  type Settings,
-  type SlotView,
-} from '@webloom/core'
-import { lineSample, paceOf, readSlot, slotPaces } from '@webloom/queue'
-import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
-import { paced, readPaces } from './scale/pace-as-told.ts'
+import { type HostLists, type HostsSeen, mergedAnswers, type OneHostSeen, type SlotView } from '@webloom/core'
+import { lineSample, readSlot, slotPaces } from '@webloom/queue'
+import type { CrawlFromOutside } from '../../assembly/crawl-from-outside.ts'
+import { type Paces, paced, readPaces } from './paces.ts'
 
 const SAMPLE_MAX = 20
-
-/** Who has set a setting: its workers tell, and whoever looks has their values from them. */
-export type SetBy = (name: 'DOWNLOAD_SLOTS' | 'DOWNLOAD_DELAY') => string
 
 export async function readOneHost(
   crawl: CrawlFromOutside,
   host: string,
   { lists, mode, readAt }: HostsSeen,
-  setBy: SetBy,
 ): Promise<OneHostSeen> {
   const paces = await readPaces(crawl)
-  const { settings, orders } = paces
   const slot = mode === 'turns' ? paced(await readSlot(crawl.redis, crawl.keys, host), paces) : null
   return {
     host,
     slot,
-    delayFrom: slot && delayFrom(settings, slot, orders, setBy),
-    isBoosted: orders.get(host)?.isBoosted === true,
+    delayFrom: slot && delayFrom(slot, paces),
+    isBoosted: paces.orders.get(host)?.isBoosted === true,
     lists: listsOf(lists, host),
     ...answersOf(lists, host),
     sample: slot && (await sampleOf(crawl, host)),
@@ -39,25 +26,16 @@ export async function readOneHost(
   }
 }
 
-/** Reads the slot of a host with the delay that holds. */
-export async function readSlotPaced(crawl: CrawlFromOutside, host: string): Promise<SlotView> {
-  const [slot, paces] = await Promise.all([readSlot(crawl.redis, crawl.keys, host), readPaces(crawl)])
-  return paced(slot, paces)
-}
-
 /** Returns where a slot's delay comes from; null when there is none. */
 export function delayFrom(
-  settings: Settings,
   { slot, delayMs }: Pick<SlotView, 'slot' | 'delayMs'>,
-  orders: HostOrders,
-  setBy: SetBy,
+  { settings, orders, pace, setBy }: Paces,
 ): string | null {
   const order = orders.get(slot)
   if (order?.delayMs !== undefined) return `set by hand, ${new Date(order.at).toISOString()}`
   if (delayMs === 0) return null
-  const own = paceOf(settings)(slot).delayMs
-  if (delayMs > own) return 'learned: its robots.txt, or its answers'
-  const setting = slot in slotPaces(settings) ? 'DOWNLOAD_SLOTS' : 'DOWNLOAD_DELAY'
+  if (delayMs > pace(slot).delayMs) return 'learned: its robots.txt, or its answers'
+  const setting = slotPaces(settings)[slot]?.delayMs === undefined ? 'DOWNLOAD_DELAY' : 'DOWNLOAD_SLOTS'
   return `${setting} (${setBy(setting)})`
 }
 

@@ -85,6 +85,7 @@ test.each([
   { FEEDS: { 's3://bucket': {} } },
   { FEEDS: { 'items.nothing': {} } },
   { DUPEFILTER_CLASS: 'nothing' },
+  { DOWNLOAD_SLOTS: 'nothing' },
   { ITEM_PIPELINES: [['./missing.ts#Mine', 300]] },
 ])('what a crawl refuses at its start is wrong for the doctor, too: %j', async (settings) => {
   await using folder = await projectWith(settings)

@@ -207,7 +207,16 @@ export class Settings {
   /** Returns warnings about settings without effect. */
   warnings(): string[] {
     const unused = [...this.#entries.values()].flatMap((entries) => unusedWarning(entries.at(-1)!) ?? [])
-    return [...unused, ...slotWarnings(Object.keys(this.getDict('DOWNLOAD_SLOTS')))]
+    return [...unused, ...slotWarnings(this.#slotNames())]
+  }
+
+  #slotNames(): string[] {
+    try {
+      return Object.keys(this.getDict('DOWNLOAD_SLOTS'))
+    } catch {
+      // What is wrong with it is a problem, and is told as one.
+      return []
+    }
   }
 
   /** Throws a `SettingsError` with all problems, if there is one. */

@@ -268,8 +268,8 @@ export class BucketQueue implements RequestQueue {
         machine.requests.paused(slot, ms, performance.now())
         this.#carryOut()
       },
-      onHungry: (worker) => {
-        if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS)
+      onHungry: (worker, isBelowShare) => {
+        if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS, isBelowShare)
       },
       onNudged: (worker, nudge) => {
         if (worker === workerId) this.#nudged([nudge])

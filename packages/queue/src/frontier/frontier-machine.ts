@@ -165,6 +165,11 @@ export class FrontierMachine {
     return this.#effects.splice(0)
   }
 
+  /** True when this worker has fewer buckets than its share. */
+  get isBelowShare(): boolean {
+    return stayingBuckets(this.#turns) < this.#others.share
+  }
+
   /** Returns whether this worker wants another turn, with so many on their way. */
   wantsTurn(beginning: number, demand: number): boolean {
     if (this.states.isClosing || demand === 0) return false
@@ -180,7 +185,7 @@ export class FrontierMachine {
       for (const turn of sharedOut(this.#turns, nowMs)) states.leave(turn, nowMs)
     let isCrowded = demand > 0 && others.unitsWait && this.#hasLanesEnough(0)
     // Left for nobody it would be taken again at once, as it waits.
-    let surplus = others.isHungry(nowMs) ? stayingBuckets(this.#turns) - others.share : 0
+    let surplus = others.wantsBuckets(nowMs) ? stayingBuckets(this.#turns) - others.share : 0
     for (const turn of this.#turns) {
       // What came may have to wait, or was taken by a message that told of something else.
       if (turn.readySinceMs !== undefined && !this.#schedule.offers(turn)) turn.readySinceMs = undefined

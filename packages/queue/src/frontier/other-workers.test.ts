@@ -109,7 +109,7 @@ test('a bucket is left for others that have nothing to do when something of it i
     turn.messageSent()
     turn.heard(unitStatus, 2)
     machine.states.renewed([turn], LATER_MS, 2)
-    machine.others.hungry(LATER_MS)
+    machine.others.hungry(LATER_MS, false)
     const { yieldAfterMs } = PROTOCOL_TIMES.turns
     machine.tend(2 * yieldAfterMs, 10)
     const leftAtOnce = turn.isLeaving
@@ -124,15 +124,19 @@ test('a bucket is left for others that have nothing to do when something of it i
   expect(leaves({ ready: 0 })).toEqual([false, false])
 })
 
-test('what a worker has beyond its share stays until another has nothing to do: left for nobody it would be taken again', () => {
+test('what a worker has beyond its share stays until another has nothing to do and less than its own: left for nobody it would be taken again', () => {
   const machine = machineOf(PACE, { buckets: () => 4 })
   for (const unit of ['#1', '#2', '#3'])
     machine.states.begun(firstLane(unit), 'w/1', { head: 0, ready: 1 }, 0)
   machine.others.swept({ workers: 2, waiting: 0, unserved: 0 })
   machine.tend(100, 10)
   expect(leavingOf(machine)).toBe(0)
-  machine.others.hungry(1000)
+  // It has its share, and what the others have beyond theirs: it would give it back.
+  machine.others.hungry(1000, false)
   machine.tend(200, 10)
+  expect(leavingOf(machine)).toBe(0)
+  machine.others.hungry(1000, true)
+  machine.tend(220, 10)
   expect(leavingOf(machine)).toBe(1)
 })
 
@@ -142,7 +146,7 @@ test.each([0, 10])(
     const machine = machineOf(PACE, { buckets: () => 10 })
     for (let n = 0; n < 10; n++) machine.states.begun(firstLane(`#${n}`), 'w/1', { head: 0, ready: 1 }, 0)
     machine.others.swept({ workers: 2, waiting: 0, unserved: 0 })
-    machine.others.hungry(2000)
+    machine.others.hungry(2000, true)
     for (const nowMs of [100, 200]) machine.tend(nowMs, demand)
     expect(leavingOf(machine)).toBe(5)
   },
@@ -168,7 +172,7 @@ test.each([0, 50])(
     machine.requests.end(lease!, { placed: [] }, nowMs)
     const second = machine.message(nowMs, { demand: 0, out: 64, number: 2 })
     machine.answered(second!, [{ status: 'held', unitStatus: { ready: 0 }, taken: [] }], nowMs)
-    machine.others.hungry(Number.POSITIVE_INFINITY)
+    machine.others.hungry(Number.POSITIVE_INFINITY, false)
     for (nowMs = 400 + phase; nowMs < 2000; nowMs += 100) {
       machine.wake(nowMs)
       machine.tend(nowMs, 0)

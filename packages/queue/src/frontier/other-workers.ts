@@ -21,6 +21,8 @@ export class OtherWorkers {
   #unitsWait = false
   /** Until when another worker is known to have nothing to do. */
   #hungryUntilMs = Number.NEGATIVE_INFINITY
+  /** The same of one that has fewer buckets than its share. */
+  #belowShareUntilMs = Number.NEGATIVE_INFINITY
   /** True when nothing was given to it since it said so. */
   #mayShare = false
 
@@ -54,14 +56,20 @@ export class OtherWorkers {
   }
 
   /** One has nothing to do, and is known not to until `untilMs`. */
-  hungry(untilMs: number): void {
+  hungry(untilMs: number, isBelowShare: boolean): void {
     this.#workers = Math.max(2, this.#workers)
     this.#hungryUntilMs = untilMs
+    if (isBelowShare) this.#belowShareUntilMs = untilMs
     this.#mayShare = true
   }
 
   isHungry(nowMs: number): boolean {
     return nowMs < this.#hungryUntilMs
+  }
+
+  /** Returns whether another worker has nothing to do, and fewer buckets than its share: one that has its share already would give them back. */
+  wantsBuckets(nowMs: number): boolean {
+    return nowMs < this.#belowShareUntilMs
   }
 
   /** Returns true once for each time that one has said it has nothing to do. */

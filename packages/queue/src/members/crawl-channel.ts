@@ -27,8 +27,8 @@ export interface CrawlListener {
   /** A host of which several workers have turns is paused: requests that lie ready must wait. `host` as in keys. */
   onPause?(host: string, ms: number): void
   onSwept?(swept: Swept): void
-  /** A worker has nothing to do, and BullMQ has no turn at hand. */
-  onHungry?(worker: string): void
+  /** A worker has nothing to do, and BullMQ has no turn at hand. `isBelowShare`: it has fewer buckets than its share. */
+  onHungry?(worker: string, isBelowShare: boolean): void
   /** A unit that a worker holds has got requests when it had none, or more urgent ones than before. */
   onNudged?(worker: string, nudge: Nudge): void
   /** A shard has turns for whoever waits there, or will have. */
@@ -52,9 +52,11 @@ export interface CrawlChannelOptions {
   /** Listens for channels of several shards. Default: a connection of this channel's own. */
   readonly listening?: ListeningConnection
   /** Tells of a shard's worker that has nothing to do. Default: a message. */
-  readonly tellHungry?: (worker: string) => void
+  readonly tellHungry?: (worker: string, isBelowShare: boolean) => void
 }
 
+/** Behind the name of a worker, or of a shard in which it has fewer buckets than its share. A release that does not know it hears the rest. */
+const BELOW_SHARE = ' below'
 /** What several shards have to say of a worker goes as one message, if it is said within so long. */
 const HUNGRY_GATHER_MS = 20
 
@@ -124,16 +126,17 @@ export class CrawlChannel {
   readonly #turnsName: string
   readonly #listening: ListeningConnection
   readonly #listeners: CrawlListener[] = []
-  readonly #tellHungry: (worker: string) => void
+  readonly #tellHungry: (worker: string, isBelowShare: boolean) => void
   /** Of shards, by their place in the crawl. */
   readonly #shards: CrawlChannel[] = []
-  readonly #hungryShards = new Set<number>()
+  /** Each with whether the worker has fewer buckets there than its share. */
+  readonly #hungryShards = new Map<number, boolean>()
 
   constructor({ redis, keys, listening = new ListeningConnection(redis), tellHungry }: CrawlChannelOptions) {
     const channels = new Map<string, (message: string) => void>([
       [`${keys.frontier}:pauses`, (message) => this.#paused(message)],
       [`${keys.frontier}:sweeps`, (message) => this.#swept(message)],
-      [`${keys.frontier}:hungry`, (worker) => this.#hungry(worker)],
+      [`${keys.frontier}:hungry`, (message) => this.#hungry(message)],
       [`${keys.frontier}:nudges`, (message) => this.#nudged(message)],
       [`${keys.frontier}:turns`, (shard) => this.#turns(shard)],
       [`${keys.frontier}:rests`, (message) => this.#rests(message)],
@@ -141,7 +144,10 @@ export class CrawlChannel {
     ])
     this.#redis = redis
     this.#hungryName = `${keys.frontier}:hungry`
-    this.#tellHungry = tellHungry ?? ((worker) => this.#publish(this.#hungryName, worker))
+    this.#tellHungry =
+      tellHungry ??
+      ((worker, isBelowShare) =>
+        this.#publish(this.#hungryName, isBelowShare ? `${worker}${BELOW_SHARE}` : worker))
     this.#turnsName = `${keys.frontier}:turns`
     this.#listening = listening
     // Whatever was asked before it heard is looked up.
@@ -162,15 +168,16 @@ export class CrawlChannel {
   /** The channel of a shard of the crawl, over the same connection: opened and closed with this one. */
   ofShard(keys: CrawlRedisKeys): CrawlChannel {
     const shard = this.#shards.length
-    const tellHungry = (worker: string) => this.#gatherHungry(worker, shard)
+    const tellHungry = (worker: string, isBelowShare: boolean) =>
+      this.#gatherHungry(worker, shard, isBelowShare)
     const channel = new CrawlChannel({ redis: this.#redis, keys, listening: this.#listening, tellHungry })
     this.#shards.push(channel)
     return channel
   }
 
-  /** Tells the others that this worker has nothing to do. */
-  hungry(worker: string): void {
-    this.#tellHungry(worker)
+  /** Tells the others that this worker has nothing to do, and whether it has fewer buckets than its share. */
+  hungry(worker: string, isBelowShare: boolean): void {
+    this.#tellHungry(worker, isBelowShare)
   }
 
   /** Tells the others that a shard has turns. */
@@ -204,23 +211,29 @@ export class CrawlChannel {
     void this.#redis.publish(channel, message).catch(() => {})
   }
 
-  #gatherHungry(worker: string, shard: number): void {
-    this.#hungryShards.add(shard)
+  #gatherHungry(worker: string, shard: number, isBelowShare: boolean): void {
+    this.#hungryShards.set(shard, isBelowShare)
     if (this.#hungryShards.size > 1) return
     setTimeout(() => {
-      this.#publish(this.#hungryName, [worker, ...this.#hungryShards].join('\n'))
+      const shards = [...this.#hungryShards].flatMap(([number, isBelow]) =>
+        isBelow ? [number, `${number}${BELOW_SHARE}`] : [number],
+      )
+      this.#publish(this.#hungryName, [worker, ...shards].join('\n'))
       this.#hungryShards.clear()
     }, HUNGRY_GATHER_MS)
   }
 
   #hungry(message: string): void {
-    const [worker = '', ...shards] = message.split('\n')
-    const named = this.#shards.filter((_channel, shard) => shards.includes(String(shard)))
-    for (const channel of shards.length > 0 ? named : [this]) channel.#heardHungry(worker)
+    const [first = '', ...shards] = message.split('\n')
+    const isBelow = first.endsWith(BELOW_SHARE)
+    const worker = isBelow ? first.slice(0, -BELOW_SHARE.length) : first
+    if (shards.length === 0) return this.#heardHungry(worker, isBelow)
+    for (const [shard, channel] of this.#shards.entries())
+      if (shards.includes(`${shard}`)) channel.#heardHungry(worker, shards.includes(`${shard}${BELOW_SHARE}`))
   }
 
-  #heardHungry(worker: string): void {
-    for (const listener of this.#listeners) listener.onHungry?.(worker)
+  #heardHungry(worker: string, isBelowShare: boolean): void {
+    for (const listener of this.#listeners) listener.onHungry?.(worker, isBelowShare)
   }
 
   #nudged(message: string): void {

@@ -209,7 +209,8 @@ class FrontierSimulation {
       onStop: (lease) => {
         for (const fetch of this.#fetches) if (fetch.lease === lease) this.#fetches.delete(fetch)
       },
-      onHungry: ({ name }) => this.#publish('hungry', name),
+      onHungry: ({ name, machine }) =>
+        this.#publish('hungry', machine.isBelowShare ? `${name}\nbelow` : name),
     })
     this.#workers.push(worker)
     this.#redis.model.present = this.#workers.length

@@ -238,7 +238,8 @@ class ShardsSimulation {
         }),
       onStart: () => {},
       onStop: () => {},
-      onHungry: () => this.#publish(shard, 'hungry', name),
+      onHungry: ({ machine }) =>
+        this.#publish(shard, 'hungry', machine.isBelowShare ? `${name}\nbelow` : name),
       onSent: (groups, sent) => this.#workerOf(name)?.tending.gather(deliveriesOf(shard, groups, sent)),
     })
   }

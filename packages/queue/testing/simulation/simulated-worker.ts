@@ -147,7 +147,8 @@ export class SimulatedWorker implements SimulatedHub {
       const slot = fourth === undefined ? {} : { slot: fourth }
       this.machine.states.nudged({ unit: third!, priority: Number(second), ...slot }, nowMs)
       this.serve()
-    } else if (channel === 'hungry' && first !== name) this.machine.others.hungry(nowMs + HUNGRY_MS)
+    } else if (channel === 'hungry' && first !== name)
+      this.machine.others.hungry(nowMs + HUNGRY_MS, second === 'below')
     else if (channel === 'sweeps')
       this.#sweeps.heard(
         { workers: Number(second), waiting: Number(third), unserved: Number(fifth) },

@@ -117,3 +117,20 @@ test('in a JOBDIR a process that was killed has spent; one that ends in order be
   expect(await leaving(last.book, 5)).toBe(1)
   await last.job.record.close()
 })
+
+test('in a JOBDIR the last three days are remembered, by the days that are asked about', async () => {
+  await using dir = await tempDir()
+  const job = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf() })
+  await job.record.open()
+  const limits = { day: { pages: 3 } }
+  const spend = (day: string, count: number) =>
+    job.budgetBook(limits).spend(Array.from({ length: count }, () => ({ ...PAGE, day })))
+  const left = async (day: string) => (await spend(day, 3)).filter((spent) => spent === undefined).length
+  for (const day of ['2026-11-27', '2026-11-28']) await spend(day, 2)
+  const book = job.budgetBook(limits)
+  await book.spend([{ ...PAGE, day: '2026-11-30' }])
+  book.ended()
+  expect(await left('2026-11-28')).toBe(1)
+  expect(await left('2026-11-27'), 'forgotten').toBe(3)
+  await job.record.close()
+})

@@ -62,8 +62,8 @@ async function storedValue(redis: Redis, key: string, type: string): Promise<unk
 }
 
 /**
- * As they are after the server was off for an hour: what had no more of its lifetime left is gone, such as locks. So it is whenever this
- * is run; after a week marks of what had started would be gone, too.
+ * What has a lifetime has it as after an hour in which the server was off: locks are gone, and marks of what had started, which go after a
+ * week, are there whenever this is run. Moments that stand in values are those of the day on which they were written.
  */
 export async function restoreKeys(redis: Redis, path: string): Promise<void> {
   const { keys } = JSON.parse(readFileSync(path, 'utf8')) as StoredKeys

@@ -117,7 +117,6 @@ export {
 } from './crawl/host-lists.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export { persistsOf } from './crawl/persists-of.ts'
-export { shownHostOf } from './crawl/shown-host.ts'
 export {
   type SignalHandler,
   type SignalName,
@@ -340,7 +339,7 @@ export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
 export { countOf, fieldsOfRuns } from './runs/run-fields.ts'
 export { type RunFigures, runFigures, summedFigures } from './runs/run-figures.ts'
 export { unsentOf, unsentWords } from './runs/unsent.ts'
-export { slotNamed, slotTyped, slotWarnings } from './settings/slot-named.ts'
+export { slotNamed, slotTyped } from './settings/slot-named.ts'
 
 // Stats as metrics
 

@@ -93,6 +93,7 @@ export type { HostBackOffRules } from './pace/host-back-off.ts'
 export type { HostOf } from './pace/host-of.ts'
 export { type BadSighting, type HostPause, HostWatch } from './pace/host-watch.ts'
 export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-delay.ts'
+export { type SentDownload, unansweredHosts } from './pace/unanswered-hosts.ts'
 
 // Pages that are visited again
 

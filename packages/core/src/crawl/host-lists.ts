@@ -38,7 +38,7 @@ export interface SlowHost {
   readonly seenAtMs: number
 }
 
-/** A host whose answers have been waited for long: it may be silent, very slow, or in the middle of a large body. */
+/** A host whose answers have been waited for for long: silent, very slow, in the middle of a large body, or with a page that takes a browser long to render. */
 export interface UnansweredHost {
   /** Its name, and its port where the URL gives one. */
   readonly host: string

@@ -21,7 +21,7 @@ import {
   type SettingValue,
   settingRow,
 } from './settings-table.ts'
-import { slotWarnings } from './slot-named.ts'
+import { slotWarning } from './slot-named.ts'
 
 /** Where a value comes from. Later layers win. */
 export type SettingsLayer = 'default' | 'config' | 'spider' | 'environment' | 'command'
@@ -207,15 +207,17 @@ export class Settings {
   /** Returns warnings about settings without effect. */
   warnings(): string[] {
     const unused = [...this.#entries.values()].flatMap((entries) => unusedWarning(entries.at(-1)!) ?? [])
-    return [...unused, ...slotWarnings(this.#slotNames())]
+    const slots = slotWarning(this.#slotNames())
+    return slots === undefined ? unused : [...unused, slots]
   }
 
   #slotNames(): string[] {
     try {
       return Object.keys(this.getDict('DOWNLOAD_SLOTS'))
-    } catch {
-      // What is wrong with it is a problem, and is told as one.
-      return []
+    } catch (error) {
+      // A problem is told as one.
+      if (error instanceof SettingsError) return []
+      throw error
     }
   }
 

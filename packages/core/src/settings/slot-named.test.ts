@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { slotNamed, slotTyped, slotWarnings } from './slot-named.ts'
+import { slotNamed, slotTyped, slotWarning } from './slot-named.ts'
 
 test.each([
   ['A.example', 'a.example'],
@@ -34,8 +34,8 @@ test.each(['a.example', 'shop:80', 'Shop', 'https://a.example/x'])(
 )
 
 test('names that hosts do not have are warned of, with the name to write', () => {
-  const fine = ['a.test', 'shop', 'Shop', 'shops/2', '[::1]', '127.0.0.1']
-  expect(slotWarnings(fine)).toEqual([])
+  const fine = ['a.test', 'shop', 'Shop', 'shops/2', 'Shops/v1.2', '[::1]', '127.0.0.1']
+  expect(slotWarning(fine)).toBeUndefined()
   const hosts = [
     ['a.test:8080', 'a.test'],
     ['https://a.test/x', 'a.test'],
@@ -44,7 +44,9 @@ test('names that hosts do not have are warned of, with the name to write', () =>
     ['::1', '[::1]'],
   ]
   for (const [name, host] of hosts)
-    expect(slotWarnings([name!])).toEqual([expect.stringContaining(`write "${host}"`)])
+    expect(slotWarning([name!])).toContain(`${JSON.stringify(name)} (write "${host}"):`)
+  const many = Array.from({ length: 5000 }, (_, n) => `a${n}.test:80`)
+  expect(slotWarning(many)).toMatch(/"a4\.test:80" \(write "a4\.test"\), and 4995 more: /)
 })
 
 test('what is far too long for a host is read in time that grows with its length', () => {

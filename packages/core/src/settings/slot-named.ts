@@ -28,15 +28,18 @@ export function slotTyped(slot: string): string {
   return slotNamed(slot) === slot ? slot : `"${slot}"`
 }
 
-/** Returns warnings of names that are no slot of a host, though they look like one with its port, a URL of it, or with capitals. */
-export function slotWarnings(names: readonly string[]): string[] {
-  return names.flatMap((name) => {
-    const host = slotNamed(name)
-    const looksLikeHost = host !== undefined && (host !== name.toLowerCase() || name.includes('.'))
-    return host === name || !looksLikeHost ? [] : [warningOf(name, host)]
-  })
-}
+const NAMED_MAX = 5
 
-function warningOf(name: string, host: string): string {
-  return `DOWNLOAD_SLOTS names ${JSON.stringify(name)}, which holds for requests with that meta.download_slot alone: hosts are named in lower case and without a port. For all requests to the host write ${JSON.stringify(host)}`
+/** Returns a warning of names that are no slot of a host, though they look like one with its port, a URL of it, or with capitals. */
+export function slotWarning(names: readonly string[]): string | undefined {
+  const meant = names.flatMap((name) => {
+    const host = slotNamed(name)
+    if (host === undefined || host === name || host.includes('/')) return []
+    return host !== name.toLowerCase() || name.includes('.')
+      ? [`${JSON.stringify(name)} (write ${JSON.stringify(host)})`]
+      : []
+  })
+  if (meant.length === 0) return undefined
+  const more = meant.length > NAMED_MAX ? `, and ${meant.length - NAMED_MAX} more` : ''
+  return `DOWNLOAD_SLOTS names ${meant.slice(0, NAMED_MAX).join(', ')}${more}: such an entry holds for requests with that meta.download_slot alone, as hosts are named in lower case and without a port`
 }

@@ -1,6 +1,6 @@
 /** What stands out among the hosts. Nothing here grows with how many a crawl knows. */
 
-import { type HostLists, type HostsSeen, slotTyped } from '@webloom/core'
+import { type HostLists, type HostsSeen, slotTyped, UNANSWERED_FROM_MS } from '@webloom/core'
 import type { Child } from 'hono/jsx'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
@@ -196,8 +196,8 @@ const LISTS: readonly ListOfHosts[] = [
   }),
   listed({
     name: 'unanswered',
-    title: 'Not answered',
-    none: 'No request has waited for ten seconds or longer.',
+    title: 'No answer',
+    none: `No request has waited for ${durationOf(UNANSWERED_FROM_MS)} or longer.`,
     columns: ({ readAt }) => [
       { name: 'Requests', isNumber: true, cell: ({ requests }) => grouped(requests) },
       { name: 'Sent', isNumber: true, cell: ({ sinceMs }) => ago(at(sinceMs), readAt) },

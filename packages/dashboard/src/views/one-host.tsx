@@ -228,7 +228,7 @@ function News({ seen: { lists, readAt } }: { seen: OneHostSeen }) {
     ...lists.givenUp.map((one) => `given up ${at(one.sinceMs)}: ${one.reason}`),
     ...lists.slowest.map((one) => `answers in ${durationOf(one.latencyMs)} (${at(one.seenAtMs)})`),
     ...lists.unanswered.map(
-      (one) => `${counted(one.requests, 'request')} not answered, the first sent ${at(one.sinceMs)}`,
+      (one) => `no answer to ${counted(one.requests, 'request')}, the first sent ${at(one.sinceMs)}`,
     ),
     ...lists.recovered.map((one) => `well again since ${at(one.seenAtMs)}`),
   ]

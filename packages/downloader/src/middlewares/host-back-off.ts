@@ -1,14 +1,13 @@
-import {
-  type Crawler,
-  type DownloaderMiddleware,
-  type HostNews,
-  type HostState,
-  type Logger,
-  type Request,
-  type Response,
-  type Settings,
-  type StatsCollector,
-  shownHostOf,
+import type {
+  Crawler,
+  DownloaderMiddleware,
+  HostNews,
+  HostState,
+  Logger,
+  Request,
+  Response,
+  Settings,
+  StatsCollector,
 } from '@webloom/core'
 import { HostAnswers } from '../pace/host-answers.ts'
 import {
@@ -22,6 +21,7 @@ import {
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { HostWatch } from '../pace/host-watch.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
+import { shownHostOf } from '../pace/shown-host.ts'
 
 export interface HostBackOffOptions {
   readonly rules: HostBackOffRules

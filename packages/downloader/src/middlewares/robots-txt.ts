@@ -10,10 +10,10 @@ import {
   RetryLater,
   redisTargets,
   type StatsCollector,
-  shownHostOf,
 } from '@webloom/core'
 import { BudgetRefusal } from '../budgets/budget-refusal.ts'
 import { HostWatch } from '../pace/host-watch.ts'
+import { shownHostOf } from '../pace/shown-host.ts'
 import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
 import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
 import { RobotsInquiry } from '../robots/robots-inquiry.ts'

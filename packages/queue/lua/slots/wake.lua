@@ -27,7 +27,7 @@ local function open(unit)
   while unit['g' .. lane] do
     lane = lane + 1
   end
-  if lane == LANES_MAX then
+  if lane >= LANES_MAX then
     return
   end
   set(unit, 'up', whole((unit.up or 0) + 1))

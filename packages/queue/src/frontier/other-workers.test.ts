@@ -124,6 +124,19 @@ test('a bucket is left for others that have nothing to do when something of it i
   expect(leaves({ ready: 0 })).toEqual([false, false])
 })
 
+test('a worker is below its share as long as it has fewer buckets, but for those that it is leaving', () => {
+  const machine = machineOf(PACE, { buckets: () => 4 })
+  machine.others.swept({ workers: 2, waiting: 0, unserved: 0 })
+  const begin = (unit: string) => machine.states.begun(firstLane(unit), 'w/1', { head: 0, ready: 1 }, 0)
+  const first = begin('#1')
+  expect(machine.isBelowShare).toBe(true)
+  begin('#2')
+  begin(HOT)
+  expect(machine.isBelowShare).toBe(false)
+  machine.states.leave(first, 1)
+  expect(machine.isBelowShare).toBe(true)
+})
+
 test('what a worker has beyond its share stays until another has nothing to do and less than its own: left for nobody it would be taken again', () => {
   const machine = machineOf(PACE, { buckets: () => 4 })
   for (const unit of ['#1', '#2', '#3'])

@@ -9,6 +9,7 @@ import { reconnectWith, redisError, storeTrouble } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { Nudge } from '../frontier/turn-protocol.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { type HungryWord, hungryIn, hungryText } from './hungry-word.ts'
 
 /** The counts that one worker found when it looked at all turns of the crawl. */
 export interface Swept {
@@ -55,8 +56,6 @@ export interface CrawlChannelOptions {
   readonly tellHungry?: (worker: string, isBelowShare: boolean) => void
 }
 
-/** Behind the name of a worker, or of a shard in which it has fewer buckets than its share. A release that does not know it hears the rest. */
-const BELOW_SHARE = ' below'
 /** What several shards have to say of a worker goes as one message, if it is said within so long. */
 const HUNGRY_GATHER_MS = 20
 
@@ -144,10 +143,7 @@ export class CrawlChannel {
     ])
     this.#redis = redis
     this.#hungryName = `${keys.frontier}:hungry`
-    this.#tellHungry =
-      tellHungry ??
-      ((worker, isBelowShare) =>
-        this.#publish(this.#hungryName, isBelowShare ? `${worker}${BELOW_SHARE}` : worker))
+    this.#tellHungry = tellHungry ?? ((worker, isBelowShare) => this.#sayHungry({ worker, isBelowShare }))
     this.#turnsName = `${keys.frontier}:turns`
     this.#listening = listening
     // Whatever was asked before it heard is looked up.
@@ -215,21 +211,22 @@ export class CrawlChannel {
     this.#hungryShards.set(shard, isBelowShare)
     if (this.#hungryShards.size > 1) return
     setTimeout(() => {
-      const shards = [...this.#hungryShards].flatMap(([number, isBelow]) =>
-        isBelow ? [number, `${number}${BELOW_SHARE}`] : [number],
-      )
-      this.#publish(this.#hungryName, [worker, ...shards].join('\n'))
+      this.#sayHungry({ worker, isBelowShare: false, shards: this.#hungryShards })
       this.#hungryShards.clear()
     }, HUNGRY_GATHER_MS)
   }
 
+  #sayHungry(word: HungryWord): void {
+    this.#publish(this.#hungryName, hungryText(word))
+  }
+
   #hungry(message: string): void {
-    const [first = '', ...shards] = message.split('\n')
-    const isBelow = first.endsWith(BELOW_SHARE)
-    const worker = isBelow ? first.slice(0, -BELOW_SHARE.length) : first
-    if (shards.length === 0) return this.#heardHungry(worker, isBelow)
-    for (const [shard, channel] of this.#shards.entries())
-      if (shards.includes(`${shard}`)) channel.#heardHungry(worker, shards.includes(`${shard}${BELOW_SHARE}`))
+    const { worker, isBelowShare, shards } = hungryIn(message)
+    if (!shards) return this.#heardHungry(worker, isBelowShare)
+    for (const [shard, channel] of this.#shards.entries()) {
+      const isBelow = shards.get(shard)
+      if (isBelow !== undefined) channel.#heardHungry(worker, isBelow)
+    }
   }
 
   #heardHungry(worker: string, isBelowShare: boolean): void {

@@ -89,7 +89,7 @@ export class SlotsStep {
   protected open(unit: Unit): void {
     let lane = 0
     while (unit.generations[lane] !== undefined) lane++
-    if (lane === LANES_MAX) return
+    if (lane >= LANES_MAX) return
     unit.up = (unit.up ?? 0) + 1
     this.#wake(unit, lane)
   }

@@ -14,6 +14,7 @@
 import type { HostPace } from '@webloom/core'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
+import { hungryText } from '../../src/members/hungry-word.ts'
 import { ownDelays } from '../../src/politeness/own-paces.ts'
 import { SeededChance } from '../seeded-chance.ts'
 import { LineOfFirsts } from './checks/line-of-firsts.ts'
@@ -210,7 +211,7 @@ class FrontierSimulation {
         for (const fetch of this.#fetches) if (fetch.lease === lease) this.#fetches.delete(fetch)
       },
       onHungry: ({ name, machine }) =>
-        this.#publish('hungry', machine.isBelowShare ? `${name}\nbelow` : name),
+        this.#publish('hungry', hungryText({ worker: name, isBelowShare: machine.isBelowShare })),
     })
     this.#workers.push(worker)
     this.#redis.model.present = this.#workers.length

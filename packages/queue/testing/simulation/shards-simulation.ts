@@ -12,6 +12,7 @@
 
 import type { HostPace } from '@webloom/core'
 import type { Placed } from '../../src/frontier/turn-protocol.ts'
+import { hungryText } from '../../src/members/hungry-word.ts'
 import { addressIn, deliveriesOf } from '../../src/shards/outbox-entry.ts'
 import type { SentLine } from '../model/outbox-step.ts'
 import { SeededChance } from '../seeded-chance.ts'
@@ -239,7 +240,7 @@ class ShardsSimulation {
       onStart: () => {},
       onStop: () => {},
       onHungry: ({ machine }) =>
-        this.#publish(shard, 'hungry', machine.isBelowShare ? `${name}\nbelow` : name),
+        this.#publish(shard, 'hungry', hungryText({ worker: name, isBelowShare: machine.isBelowShare })),
       onSent: (groups, sent) => this.#workerOf(name)?.tending.gather(deliveriesOf(shard, groups, sent)),
     })
   }

@@ -9,6 +9,7 @@ import type { Effect } from '../../src/frontier/frontier-effects.ts'
 import { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { BucketLease } from '../../src/frontier/held-turn.ts'
 import type { JobChanges, Placed } from '../../src/frontier/turn-protocol.ts'
+import { hungryIn } from '../../src/members/hungry-word.ts'
 import type { Delivery, SentEntries } from '../../src/shards/outbox-entry.ts'
 import { SimulatedPages, type SimulatedPagesOptions } from './simulated-pages.ts'
 import { type SimulatedHub, SimulatedProcess, type SimulatedProcessOptions } from './simulated-process.ts'
@@ -147,9 +148,10 @@ export class SimulatedWorker implements SimulatedHub {
       const slot = fourth === undefined ? {} : { slot: fourth }
       this.machine.states.nudged({ unit: third!, priority: Number(second), ...slot }, nowMs)
       this.serve()
-    } else if (channel === 'hungry' && first !== name)
-      this.machine.others.hungry(nowMs + HUNGRY_MS, second === 'below')
-    else if (channel === 'sweeps')
+    } else if (channel === 'hungry') {
+      const { worker, isBelowShare } = hungryIn(text)
+      if (worker !== name) this.machine.others.hungry(nowMs + HUNGRY_MS, isBelowShare)
+    } else if (channel === 'sweeps')
       this.#sweeps.heard(
         { workers: Number(second), waiting: Number(third), unserved: Number(fifth) },
         first === name,

@@ -1,12 +1,20 @@
-/** A worker with nothing to do waits for what may come, all the time: a host is asked when its delay is over. */
+/** The engine's loop by virtual time: what may come is waited for all the time, so that a host is asked when its delay is over. */
 
-import { type CrawlRecord, MemoryStatsCollector, PROTOCOL_TIMES, Signals, silentLogger } from '@webloom/core'
+import {
+  type CrawlRecord,
+  type Lease,
+  MemoryStatsCollector,
+  PROTOCOL_TIMES,
+  Request,
+  Signals,
+  silentLogger,
+} from '@webloom/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ItemProcessor } from '../scraping/item-processor.ts'
 import { Scraper } from '../scraping/scraper.ts'
 import { Spider } from '../spider.ts'
 import { Engine } from './engine.ts'
-import type { EngineScheduler } from './engine-ports.ts'
+import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -64,19 +72,18 @@ function listened(): { scheduler: EngineScheduler; ms: () => number } {
   return { scheduler, ms }
 }
 
-test('while nothing may go it is waited for without a gap', async () => {
-  const { scheduler, ms } = listened()
+function engineOf(scheduler: EngineScheduler, downloader: EngineDownloader): Engine {
   const told = {
     spider,
     stats: new MemoryStatsCollector(),
     signals: new Signals(() => {}),
     logger: silentLogger,
   }
-  const engine = new Engine({
+  return new Engine({
     ...told,
     scheduler,
     record,
-    downloader: { fetch: () => Promise.reject(new Error('nothing is fetched')), close: async () => {} },
+    downloader,
     scraper: new Scraper({ ...told, middlewares: [], admits: () => true, outputMax: 100 }),
     items: new ItemProcessor({ ...told, pipelines: [], feeds: [], concurrency: 1, dropLogLevel: 'INFO' }),
     bounds: {
@@ -88,6 +95,12 @@ test('while nothing may go it is waited for without a gap', async () => {
       shutdownGraceMs: 100,
     },
   })
+}
+
+test('while nothing may go it is waited for without a gap', async () => {
+  const { scheduler, ms } = listened()
+  const fetch = () => Promise.reject(new Error('nothing is fetched'))
+  const engine = engineOf(scheduler, { fetch, close: async () => {} })
   const ended = engine.run()
   await vi.advanceTimersByTimeAsync(WAIT_MS)
   const before = ms()
@@ -97,4 +110,34 @@ test('while nothing may go it is waited for without a gap', async () => {
   engine.abort('seen')
   await vi.advanceTimersByTimeAsync(WAIT_MS)
   expect(await ended).toBe('seen')
+})
+
+test('what was sent is known with its moment until it is answered', async () => {
+  const { scheduler } = listened()
+  const request = new Request('http://mute.test/')
+  const lease = { id: '1', request, signal: new AbortController().signal, started() {}, documents() {} }
+  const leases = [lease as unknown as Lease]
+  const next: EngineScheduler['next'] = async (max, signal) =>
+    leases.splice(0, 1).concat(await scheduler.next(max, signal))
+  let answer = () => {}
+  const fetch: EngineDownloader['fetch'] = async (_, { onStart }) => {
+    setTimeout(onStart, 500)
+    await new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    throw new Error('answered')
+  }
+  const engine = engineOf({ ...scheduler, next }, { fetch, close: async () => {} })
+  const ended = engine.run()
+  const sent = () => [...engine.placesUnderWay].map((place) => [place.request, place.isHeld, place.sentAtMs])
+  await vi.advanceTimersByTimeAsync(WAIT_MS + 400)
+  expect(sent()).toEqual([[request, true, undefined]])
+  await vi.advanceTimersByTimeAsync(200)
+  expect(sent()).toEqual([[request, true, performance.now() - 100]])
+  answer()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(sent()).toEqual([])
+  engine.abort('seen')
+  await vi.advanceTimersByTimeAsync(WAIT_MS)
+  await ended
 })

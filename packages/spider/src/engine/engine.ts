@@ -24,7 +24,6 @@ import {
   type StartHosts,
   type StatsCollector,
   timerMs,
-  type UnansweredHost,
   unlessAborted,
 } from '@webloom/core'
 import type { FormFetcher } from '../page-forms/form-fetcher.ts'
@@ -35,13 +34,13 @@ import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper } from '../scraping/scraper.ts'
 import type { Spider } from '../spider.ts'
 import { CrawlFailures } from './crawl-failures.ts'
+import type { DownloadPlace } from './download-places.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
 import { Feeder } from './feeder.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
 import { StallWatch } from './stall-watch.ts'
-import { unansweredHosts } from './unanswered-hosts.ts'
 
 /** How much the engine has in hand at a time, and how long it waits for whom. */
 export interface EngineBounds {
@@ -164,9 +163,9 @@ export class Engine {
     }
   }
 
-  /** Hosts whose answers have been waited for for long. */
-  get unanswered(): UnansweredHost[] {
-    return unansweredHosts(this.#pages.downloads, performance.now())
+  /** The places of the downloads that are under way. */
+  get placesUnderWay(): Iterable<DownloadPlace> {
+    return this.#pages.placesUnderWay
   }
 
   /** Why the crawl ends: from when that is known, before what is in flight is done. */

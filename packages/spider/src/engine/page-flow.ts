@@ -102,8 +102,8 @@ export class PageFlow {
     return this.#places.downloads
   }
 
-  /** Those downloads that have not ended, but for those that have not begun. */
-  get downloads(): Iterable<DownloadPlace> {
+  /** Of downloads that have begun and have not ended. */
+  get placesUnderWay(): Iterable<DownloadPlace> {
     return this.#cuts.values()
   }
 

@@ -14,7 +14,7 @@ import {
   type StatsCollector,
   UrlMemory,
 } from '@webloom/core'
-import { HostAddresses } from '@webloom/downloader'
+import { HostAddresses, unansweredHosts } from '@webloom/downloader'
 import { Scheduler, type SchedulerParts } from '@webloom/scheduler'
 import {
   DeclaredStartHosts,
@@ -208,7 +208,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     onClosing: () => servers.hurryComponents(),
     ...times,
   })
-  hostLists.add(() => ({ unanswered: engine.unanswered }))
+  hostLists.add(() => ({ unanswered: unansweredHosts(engine.placesUnderWay, performance.now()) }))
 
   const judging =
     monitors &&

@@ -40,8 +40,8 @@ export async function readSummary(id: string, crawl: CrawlFromOutside): Promise<
 }
 
 async function readable(crawl: CrawlFromOutside): Promise<CrawlView> {
-  await refuseOtherFormat(crawl)
-  return readCrawl(crawl)
+  const [view] = await Promise.all([readCrawl(crawl), refuseOtherFormat(crawl)])
+  return view
 }
 
 /** Returns what stands in the place of the crawls of a server that has not answered yet. */

@@ -31,6 +31,7 @@ import {
   readPresence,
   readRuns,
   readSamples,
+  refuseOtherFormat,
   resumeCrawl,
   retryFailed,
   type SettingsTold,
@@ -94,6 +95,7 @@ export class RedisCrawlDesk implements CrawlDesk {
   hosts(): Promise<HostsSeen> {
     return this.#ask('its hosts', async () => {
       const { redis, keys, crawler } = this.#crawl
+      await refuseOtherFormat(this.#crawl)
       const { present, readAt } = await readPresence(this.#crawl)
       const mode = crawler.settings.get('QUEUE_MODE')
       const [lists, totals] = await Promise.all([

@@ -80,7 +80,7 @@ test('paused and queued hosts that Redis has told of are not printed again, long
 test('hosts whose answers do not come are told with how long that is so', () => {
   const unanswered = [{ host: 'z:81', requests: 2, sinceMs: NOW - 61_000 }]
   expect(hostListLines(seen({ unanswered }))).toEqual([
-    '  silent    1 host whose answers have not come for 10 s or longer',
+    '  no answer 1 host asked 10 s ago or longer',
     '    z:81   2 requests · sent 1 min 1 s ago',
   ])
 })

@@ -65,8 +65,8 @@ export function hostListLines(seen: HostsSeen): string[] {
       ({ host, latencyMs, seenAtMs }) => [host, `${seconds(latencyMs)} · answered ${ago(seenAtMs)}`],
     ),
     ...section(
-      'silent',
-      ` whose answers have not come for ${seconds(UNANSWERED_FROM_MS)} or longer`,
+      'no answer',
+      ` asked ${seconds(UNANSWERED_FROM_MS)} ago or longer`,
       unanswered.filter(isAsked),
       ({ host, requests, sinceMs }) => [host, `${counted(requests, 'request')} · sent ${ago(sinceMs)}`],
     ),

@@ -53,6 +53,14 @@ function isReadable(settings: Settings, name: SettingName): boolean {
 /** Who has set a setting of which a delay comes. */
 export type SetBy = (name: 'DOWNLOAD_SLOTS' | 'DOWNLOAD_DELAY') => string
 
+/** Returns who has set what `paceAsTold` has of a setting: where the workers have told nothing of theirs, or nothing readable, whoever looks. */
+export function setByOf(own: Settings, told: SettingsTold | undefined, name: Parameters<SetBy>[0]): string {
+  const one = told?.settings.find((setting) => setting.name === name)
+  if (told && !one) return 'default'
+  const isTold = one !== undefined && isReadable(own.with('command', { [name]: one.value }), name)
+  return (isTold ? one.source : own.source(name)) ?? 'default'
+}
+
 /** How fast hosts may be asked, and why. */
 export interface Paces {
   /** With the pace of the workers. */
@@ -67,7 +75,7 @@ export interface Paces {
 export async function readPaces(crawl: CrawlFromOutside): Promise<Paces> {
   const [told, orders] = await Promise.all([readSettings(crawl.redis, crawl.keys), readHostOrders(crawl)])
   const settings = paceAsTold(crawl.crawler.settings, told)
-  const setBy = (setting: string) => told?.settings.find(({ name }) => name === setting)?.source ?? 'default'
+  const setBy: SetBy = (name) => setByOf(crawl.crawler.settings, told, name)
   return { settings, orders, pace: paceOf(settings), setBy }
 }
 

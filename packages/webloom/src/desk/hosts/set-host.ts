@@ -1,7 +1,13 @@
 /** What somebody orders for a host of a running crawl, by `webloom host` or a dashboard. */
 
 import { UsageError } from '@webloom/core'
-import { crawlShown, HOST_ORDERS_MAX, type HostOrderChange, orderHost } from '@webloom/queue'
+import {
+  crawlShown,
+  HOST_ORDERS_MAX,
+  type HostOrderChange,
+  orderHost,
+  refuseOtherFormat,
+} from '@webloom/queue'
 import type { CrawlFromOutside } from '../../assembly/crawl-from-outside.ts'
 import { grouped } from '../../terminal/figures.ts'
 
@@ -12,6 +18,7 @@ export async function setHost(crawl: CrawlFromOutside, name: string, change: Hos
       'WL_USAGE',
       'with QUEUE_MODE=job each request has a priority of its own, and no host can be boosted. Give its requests a priority, or use QUEUE_MODE=turns',
     )
+  await refuseOtherFormat(crawl)
   const result = await orderHost(crawl, name, change)
   if (result === 'no crawl')
     throw new UsageError(

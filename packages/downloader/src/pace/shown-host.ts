@@ -1,4 +1,4 @@
-import { originOf } from '@webloom/url'
+import { originOf } from '@webloom/core'
 
 /** Returns name and port, without a user's name and password: the lists are shown. */
 export function shownHostOf(url: string): string {

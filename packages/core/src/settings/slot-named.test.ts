@@ -34,14 +34,13 @@ test.each(['a.example', 'shop:80', 'Shop', 'https://a.example/x'])(
 )
 
 test('names that hosts do not have are warned of, with the name to write', () => {
-  const fine = ['a.test', 'shop', 'Shop', 'shops/2', 'Shops/v1.2', '[::1]', '127.0.0.1']
+  const fine = ['a.test', 'shop', 'Shop', 'shops/2', 'Shops/v1.2', '[::1]', '::1', '127.0.0.1']
   expect(slotWarning(fine)).toBeUndefined()
   const hosts = [
     ['a.test:8080', 'a.test'],
     ['https://a.test/x', 'a.test'],
     ['A.test', 'a.test'],
     ['127.0.0.1:80', '127.0.0.1'],
-    ['::1', '[::1]'],
   ]
   for (const [name, host] of hosts)
     expect(slotWarning([name!])).toContain(`${JSON.stringify(name)} (write "${host}"):`)

@@ -34,12 +34,13 @@ const NAMED_MAX = 5
 export function slotWarning(names: readonly string[]): string | undefined {
   const meant = names.flatMap((name) => {
     const host = slotNamed(name)
-    if (host === undefined || host === name || host.includes('/')) return []
+    // The slot of an address is that of the host in brackets, or with POLITENESS_GROUP_BY=ip the address itself.
+    if (host === undefined || host === name || host.includes('/') || isIPv6(name)) return []
     return host !== name.toLowerCase() || name.includes('.')
       ? [`${JSON.stringify(name)} (write ${JSON.stringify(host)})`]
       : []
   })
   if (meant.length === 0) return undefined
   const more = meant.length > NAMED_MAX ? `, and ${meant.length - NAMED_MAX} more` : ''
-  return `DOWNLOAD_SLOTS names ${meant.slice(0, NAMED_MAX).join(', ')}${more}: such an entry holds for requests with that meta.download_slot alone, as hosts are named in lower case and without a port`
+  return `DOWNLOAD_SLOTS names ${meant.slice(0, NAMED_MAX).join(', ')}${more}: hosts are named in lower case and without a port. Such an entry holds for requests with that meta.download_slot, and for the host where it makes it slower`
 }

@@ -211,7 +211,7 @@ export class CrawlChannel {
     this.#hungryShards.set(shard, isBelowShare)
     if (this.#hungryShards.size > 1) return
     setTimeout(() => {
-      this.#sayHungry({ worker, isBelowShare: false, shards: this.#hungryShards })
+      this.#sayHungry({ worker, isBelowShare, shards: this.#hungryShards })
       this.#hungryShards.clear()
     }, HUNGRY_GATHER_MS)
   }

@@ -1,11 +1,11 @@
 /**
- * How a worker says that it has nothing to do: its name, and whether it has fewer buckets than its share; in a crawl of shards in which of
- * them, and of which that is so. A release that does not know of shares hears the rest.
+ * How a worker says that it has nothing to do: its name, and whether it has its share of buckets already; in a crawl of shards in which of
+ * them, and of which that is so. Releases that do not know of shares say and hear the rest; one that says nothing of its share is given some.
  *
- *     <worker>  ·  <worker> below  ·  <worker>\n<shard>\n<shard>\n<shard> below…
+ *     <worker>  ·  <worker> enough  ·  <worker>\n<shard>\n<shard>\n<shard> enough…
  */
 
-const BELOW = ' below'
+const ENOUGH = ' enough'
 
 export interface HungryWord {
   readonly worker: string
@@ -16,20 +16,17 @@ export interface HungryWord {
 }
 
 export function hungryText({ worker, isBelowShare, shards }: HungryWord): string {
-  if (!shards) return isBelowShare ? worker + BELOW : worker
-  const below = [...shards].filter(([, isBelow]) => isBelow).map(([shard]) => `${shard}${BELOW}`)
-  return [worker, ...shards.keys(), ...below].join('\n')
+  if (!shards) return isBelowShare ? worker : worker + ENOUGH
+  const enough = [...shards].filter(([, isBelow]) => !isBelow).map(([shard]) => `${shard}${ENOUGH}`)
+  return [worker, ...shards.keys(), ...enough].join('\n')
 }
 
 export function hungryIn(text: string): HungryWord {
   const [first = '', ...rest] = text.split('\n')
-  const isBelowShare = first.endsWith(BELOW)
-  const worker = isBelowShare ? first.slice(0, -BELOW.length) : first
-  if (rest.length === 0) return { worker, isBelowShare }
+  const hasEnough = first.endsWith(ENOUGH)
+  const worker = hasEnough ? first.slice(0, -ENOUGH.length) : first
+  if (rest.length === 0) return { worker, isBelowShare: !hasEnough }
   const numbers = rest.filter((shard) => /^\d+$/.test(shard))
-  return {
-    worker,
-    isBelowShare,
-    shards: new Map(numbers.map((shard) => [Number(shard), rest.includes(shard + BELOW)])),
-  }
+  const shards = numbers.map((shard) => [Number(shard), !rest.includes(shard + ENOUGH)] as const)
+  return { worker, isBelowShare: true, shards: new Map(shards) }
 }

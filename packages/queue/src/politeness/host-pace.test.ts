@@ -13,3 +13,25 @@ test.each([
   const pace = paceOf(new Settings({ DOWNLOAD_DELAY: 1, DOWNLOAD_SLOTS: SLOTS }))
   expect(pace(slot).delayMs).toBe(delayMs)
 })
+
+test.each([
+  ['by its port', { 'b.test:8080': { delay: 12 } }, 12_000, 8],
+  ['by a URL of it', { 'https://b.test/x': { delay: 12, concurrency: 2 } }, 12_000, 2],
+  ['with capitals', { 'B.test': { delay: 12 } }, 12_000, 8],
+  [
+    'twice: the slower one',
+    { 'b.test:1': { delay: 3 }, 'b.test:2': { delay: 12 }, 'b.test:3': { delay: 4 } },
+    12_000,
+    8,
+  ],
+  ['faster: it is for a slot of one’s own', { 'b.test:1': { delay: 0, concurrency: 64 } }, 1000, 8],
+  ['beside its own entry', { 'b.test:1': { delay: 12 }, 'b.test': { delay: 0 } }, 0, 8],
+])('a host that is named %s', (_, slots, delayMs, concurrency) => {
+  const settings = { DOWNLOAD_DELAY: 1, CONCURRENT_REQUESTS_PER_DOMAIN: 8, DOWNLOAD_SLOTS: slots }
+  expect(paceOf(new Settings(settings))('b.test')).toMatchObject({ delayMs, concurrency })
+})
+
+test('an entry that is no object is refused, with what it should be', () => {
+  const settings = new Settings({ DOWNLOAD_SLOTS: { 'a.test': 1 } } as never)
+  expect(() => paceOf(settings)).toThrow('DOWNLOAD_SLOTS["a.test"] is 1; expected an object')
+})

@@ -1,6 +1,6 @@
 /** How fast hosts may be asked, as the settings have it. */
 
-import { type HostPace, type Settings, SettingsError } from '@webloom/core'
+import { type HostPace, type Settings, SettingsError, slotNamed } from '@webloom/core'
 
 /** Returns the pace of each slot. */
 export function paceOf(settings: Settings): (slot: string) => HostPace {
@@ -46,13 +46,21 @@ export function leastTimeMs(pace: HostPace, starts: number, learnedMs = 0): numb
 
 const SLOT_KEYS = ['delay', 'concurrency', 'jitter', 'randomize_delay']
 
-/** DOWNLOAD_SLOTS as Scrapy has it: `{slot: {delay: seconds, concurrency, jitter, randomize_delay}}`. */
+/**
+ * DOWNLOAD_SLOTS as Scrapy has it: `{slot: {delay: seconds, concurrency, jitter, randomize_delay}}`. Slots are named by the host alone. What is named by
+ * its port or a URL may be a `meta.download_slot`, or that host, as whoever wrote it believed: of the host it holds where it makes it slower.
+ */
 export function slotPaces(settings: Settings): Record<string, Partial<HostPace>> {
   // Without a prototype: a slot may have the name of what objects inherit.
   const paces: Record<string, Partial<HostPace>> = Object.create(null)
+  const owned = new Set<string>()
   const problems: string[] = []
   for (const [slot, given] of Object.entries(settings.getDict('DOWNLOAD_SLOTS'))) {
     const entry = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
+    if (entry !== given || Array.isArray(given))
+      problems.push(
+        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}] is ${JSON.stringify(given)}; expected an object, such as {"delay": 2, "concurrency": 1}`,
+      )
     const { delay, concurrency, jitter, randomize_delay: randomize } = entry
     const unknown = Object.keys(entry).filter((key) => !SLOT_KEYS.includes(key))
     if (unknown.length > 0)
@@ -74,6 +82,7 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
         `DOWNLOAD_SLOTS[${JSON.stringify(slot)}].jitter is ${JSON.stringify(jitter)}; expected a number from 0 to 1`,
       )
     }
+    owned.add(slot)
     paces[slot] = {
       ...(typeof delay === 'number' && { delayMs: delay * 1000 }),
       ...(typeof concurrency === 'number' && { concurrency }),
@@ -82,5 +91,21 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
     }
   }
   if (problems.length > 0) throw new SettingsError(problems)
+  const usual = paceFrom(settings)
+  for (const [name, pace] of Object.entries(paces)) {
+    const host = slotNamed(name)
+    if (host !== undefined && host !== name && !owned.has(host))
+      paces[host] = slower(paces[host] ?? {}, pace, usual)
+  }
   return paces
+}
+
+/** Returns what of two paces of one host is slower than the usual one: the longer delay, as it varies, and the lesser concurrency. */
+function slower(one: Partial<HostPace>, other: Partial<HostPace>, usual: HostPace): Partial<HostPace> {
+  const { concurrency: _, ...delay } = (other.delayMs ?? 0) > (one.delayMs ?? usual.delayMs) ? other : one
+  const most = [one, other, usual].flatMap(({ concurrency }) => concurrency || [])
+  return {
+    ...(delay.delayMs !== undefined && delay),
+    ...(most.length > 0 && { concurrency: Math.min(...most) }),
+  }
 }

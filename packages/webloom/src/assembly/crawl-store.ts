@@ -63,7 +63,7 @@ export async function crawlStore(
   const inProcess = part.isWorker ? await inProcessFilter(settings, folder) : undefined
   if (inProcess !== undefined)
     throw new SettingsError([
-      `DUPEFILTER_CLASS is ${inProcess}, which workers cannot share: each would fetch every page. Use redis-set or another filter on Redis`,
+      `DUPEFILTER_CLASS is ${inProcess}, which workers cannot share: each would fetch every page. Use another one, such as  -s DUPEFILTER_CLASS=redis-set  or  -s DUPEFILTER_CLASS=redis-bloom`,
     ])
   const warning = schedulerWarning(settings, queueRedis ? 'redis' : jobDir ? 'jobdir' : 'memory')
   if (warning !== undefined) crawler.logger.warn(warning)

@@ -77,7 +77,8 @@ function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrde
 /** Slots are named by the host alone. */
 function slotMeant(typed: string): string {
   const name = slotNamed(typed)
-  if (name !== undefined) return name
+  // No host has such a name, and an order holds for one.
+  if (name !== undefined && !name.includes('*')) return name
   throw new UsageError(
     'WL_USAGE',
     `${JSON.stringify(typed)} is not a host; write its name, as quotes.toscrape.com`,
@@ -85,7 +86,8 @@ function slotMeant(typed: string): string {
 }
 
 function delayWords(delayMs: number, from: string | null): string {
-  const words = delayMs === 0 ? 'none' : durationInWords(delayMs / 1000)
+  const words =
+    delayMs === 0 ? 'none' : delayMs < 1000 ? `${Math.round(delayMs)} ms` : durationInWords(delayMs / 1000)
   return from === null ? words : `${words} · ${from}`
 }
 

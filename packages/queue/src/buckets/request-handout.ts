@@ -1,7 +1,8 @@
-import { type Lease, PassingSet } from '@webloom/core'
+import { type Lease, type Logger, PassingSet } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import { BucketLease } from '../frontier/held-turn.ts'
 import {
+  FETCHED_ALONE,
   type ItemDispatcher,
   LeaseDispatcher,
   type LeaseDispatcherOptions,
@@ -35,6 +36,7 @@ export interface RequestHandoutOptions {
   readonly scripts: BucketScripts
   readonly rejected: RejectedRequests
   readonly workerId: string
+  readonly logger: Logger
   /** How long a caller waits for requests. */
   readonly waitMsMax: number
   /** Called when callers wait for more. */
@@ -53,11 +55,14 @@ export class RequestHandout {
   #endedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: RequestHandoutOptions) {
-    const { scripts, workerId, waitMsMax, machine, dispatching = alone } = options
+    const { scripts, workerId, logger, waitMsMax, machine, dispatching = alone } = options
     this.#options = options
     const dispatched = {
       waitMsMax,
-      beginAlone: ({ id }: BucketLease) => scripts.beginAlone(workerId, id),
+      beginAlone: ({ id, request: { url } }: BucketLease) => {
+        logger.info({ url }, FETCHED_ALONE)
+        return scripts.beginAlone(workerId, id)
+      },
       endAlone: () => scripts.endAlone(workerId),
     }
     this.#dispatcher = dispatching(dispatched, () => machine.hasSources)

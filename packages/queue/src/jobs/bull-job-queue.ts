@@ -59,7 +59,7 @@ import { failureText, newFailure } from '../failures/failed-entry.ts'
 import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
-import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
+import { FETCHED_ALONE, LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import {
   jsonOf,
@@ -365,6 +365,7 @@ export class BullJobQueue implements RequestQueue {
 
   /** Requeues all other requests of this worker first: if it dies now, only the suspect can be to blame. */
   async #beginAlone(suspect: JobLease): Promise<void> {
+    this.#logger.info({ url: suspect.request.url }, FETCHED_ALONE)
     const others = [...this.#leases.byJob.values()].filter((lease) => lease !== suspect && !lease.isEnding)
     await Promise.all(others.map((lease) => this.#requeueHeld(lease)))
     await this.#scripts.beginAlone(suspect.id)

@@ -18,6 +18,10 @@
 
 import { LEASE_WAIT_MS_MAX, PassingSet } from '@webloom/core'
 
+/** For the log: without it a worker that waits for a suspect would look as if it had nothing to do. */
+export const FETCHED_ALONE =
+  'fetched alone, as it was in work when a worker was lost and may have killed it: nothing else is fetched here until it has ended (DOWNLOAD_TIMEOUT)'
+
 export interface DispatchItem {
   readonly id: string
   /** Higher goes first. */

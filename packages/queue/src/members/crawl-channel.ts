@@ -222,11 +222,12 @@ export class CrawlChannel {
 
   #hungry(message: string): void {
     const { worker, isBelowShare, shards } = hungryIn(message)
-    if (!shards) return this.#heardHungry(worker, isBelowShare)
-    for (const [shard, channel] of this.#shards.entries()) {
-      const isBelow = shards.get(shard)
-      if (isBelow !== undefined) channel.#heardHungry(worker, isBelow)
-    }
+    if (!shards) this.#heardHungry(worker, isBelowShare)
+    else
+      for (const [shard, channel] of this.#shards.entries()) {
+        const isBelow = shards.get(shard)
+        if (isBelow !== undefined) channel.#heardHungry(worker, isBelow)
+      }
   }
 
   #heardHungry(worker: string, isBelowShare: boolean): void {

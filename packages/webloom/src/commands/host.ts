@@ -12,7 +12,7 @@ import { paced, readPaces } from '../desk/hosts/paces.ts'
 import { delayFrom } from '../desk/hosts/read-one-host.ts'
 import { setHost } from '../desk/hosts/set-host.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { durationInWords, grouped, row } from '../terminal/figures.ts'
+import { delayInWords, durationInWords, grouped, row } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { spanMs } from '../terminal/time-span.ts'
 
@@ -77,8 +77,7 @@ function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrde
 /** Slots are named by the host alone. */
 function slotMeant(typed: string): string {
   const name = slotNamed(typed)
-  // No host has such a name, and an order holds for one.
-  if (name !== undefined && !name.includes('*')) return name
+  if (name !== undefined) return name
   throw new UsageError(
     'WL_USAGE',
     `${JSON.stringify(typed)} is not a host; write its name, as quotes.toscrape.com`,
@@ -86,8 +85,7 @@ function slotMeant(typed: string): string {
 }
 
 function delayWords(delayMs: number, from: string | null): string {
-  const words =
-    delayMs === 0 ? 'none' : delayMs < 1000 ? `${Math.round(delayMs)} ms` : durationInWords(delayMs / 1000)
+  const words = delayMs === 0 ? 'none' : delayInWords(delayMs)
   return from === null ? words : `${words} · ${from}`
 }
 

@@ -11,7 +11,7 @@ import {
   UNANSWERED_FROM_MS,
 } from '@webloom/core'
 import { isOfHost, withoutPort } from '../desk/hosts/read-one-host.ts'
-import { counted, durationInWords, grouped, row } from '../terminal/figures.ts'
+import { counted, delayInWords, grouped, row } from '../terminal/figures.ts'
 
 export interface HostsSeen {
   /** QUEUE_MODE. */
@@ -46,7 +46,7 @@ export function hostListLines(seen: HostsSeen): string[] {
   const shown = new Set(seen.hosts.map(({ slot }) => slot))
   const isShown = (name: string) => shown.has(name) || shown.has(withoutPort(name))
   const leastShown = seen.hosts.at(-1)?.waiting ?? 0
-  const ago = (ms: number) => `${seconds(now - ms)} ago`
+  const ago = (ms: number) => `${delayInWords(now - ms)} ago`
   return [
     ...section('failing', ', most failures in a row first', failing.filter(isAsked), (entry) => [
       entry.host,
@@ -56,17 +56,17 @@ export function hostListLines(seen: HostsSeen): string[] {
       'given up',
       ', whose requests are dropped (HOST_FAILURES_MAX)',
       givenUp.filter(isAsked),
-      ({ host, sinceMs, reason }) => [host, `since ${seconds(now - sinceMs)} · ${reason}`],
+      ({ host, sinceMs, reason }) => [host, `since ${delayInWords(now - sinceMs)} · ${reason}`],
     ),
     ...section(
       'slowest',
-      ` with answers that take ${seconds(SLOW_FROM_MS)} or longer`,
+      ` with answers that take ${delayInWords(SLOW_FROM_MS)} or longer`,
       slowest.filter(isAsked),
-      ({ host, latencyMs, seenAtMs }) => [host, `${seconds(latencyMs)} · answered ${ago(seenAtMs)}`],
+      ({ host, latencyMs, seenAtMs }) => [host, `${delayInWords(latencyMs)} · answered ${ago(seenAtMs)}`],
     ),
     ...section(
       'no answer',
-      ` asked ${seconds(UNANSWERED_FROM_MS)} ago or longer`,
+      ` asked ${delayInWords(UNANSWERED_FROM_MS)} ago or longer`,
       unanswered.filter(isAsked),
       ({ host, requests, sinceMs }) => [host, `${counted(requests, 'request')} · sent ${ago(sinceMs)}`],
     ),
@@ -74,7 +74,7 @@ export function hostListLines(seen: HostsSeen): string[] {
       'paused',
       ', the longest pause first',
       paused.filter((entry) => isAsked(entry) && !isShown(entry.host) && entry.untilMs > now),
-      ({ host, untilMs, reason }) => [host, `for ${seconds(untilMs - now)} more · ${reason}`],
+      ({ host, untilMs, reason }) => [host, `for ${delayInWords(untilMs - now)} more · ${reason}`],
     ),
     ...section(
       'queued',
@@ -100,11 +100,6 @@ function section<Entry>(
   return [row(name, `${count}${what}${of}`), ...lines.map(([host, seen]) => `    ${host}   ${seen}`)]
 }
 
-function seconds(ms: number): string {
-  // A delay of 150 ms would be shown as 0.2 s.
-  return ms > 0 && ms < 1000 ? `${Math.round(ms)} ms` : durationInWords(Math.max(0, ms) / 1000)
-}
-
 function stateOf({ state, lanes, holders }: SlotView): string {
   const by = holders.length > 0 ? holders.join(', ') : 'no worker'
   if (state === 'hot') return `hot, ${lanes} lanes · with ${by}`
@@ -117,9 +112,11 @@ function hostLine(host: SlotView): string {
     `    ${slotTyped(slot)}   waiting ${grouped(waiting)}`,
     ...(delayed > 0 ? [`delayed ${grouped(delayed)}`] : []),
     `in flight ${grouped(leased)}`,
-    ...(delayMs > 0 ? [`delay ${seconds(delayMs)}`] : []),
-    ...(nextInMs > 0 ? [`next in ${seconds(nextInMs)}`] : []),
-    ...(pausedMs > 0 ? [`paused for ${seconds(pausedMs)}${pauseReason ? ` (${pauseReason})` : ''}`] : []),
+    ...(delayMs > 0 ? [`delay ${delayInWords(delayMs)}`] : []),
+    ...(nextInMs > 0 ? [`next in ${delayInWords(nextInMs)}`] : []),
+    ...(pausedMs > 0
+      ? [`paused for ${delayInWords(pausedMs)}${pauseReason ? ` (${pauseReason})` : ''}`]
+      : []),
     ...(failures > 0 ? [`${counted(failures, 'failure')} in a row`] : []),
   ].join(' · ')
 }

@@ -48,6 +48,11 @@ export function durationInWords(seconds: number): string {
   return parts.flatMap(([value, unit]) => (value > 0 ? `${value} ${unit}` : [])).join(' ')
 }
 
+/** Returns a span in words, to a millisecond below a second: a delay of 150 ms would be shown as 0.2 s. */
+export function delayInWords(ms: number): string {
+  return ms > 0 && ms < 1000 ? `${Math.round(ms)} ms` : durationInWords(Math.max(0, ms) / 1000)
+}
+
 /** A moment in ISO form as `2026-11-27 06:00:05 UTC`. */
 export function secondShown(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`

@@ -168,7 +168,8 @@ test('the delay of a host is counted from when a request leaves, not from when i
   })
   const moments = hosts.visits.map(({ atMs }) => atMs)
   expect(moments.length).toBe(3)
-  for (const n of [1, 2]) expect(moments[n]! - moments[n - 1]!).toBeGreaterThan(225)
+  // Counted from the question it would be 50; the site, which shares a busy event loop, may see the one before late.
+  for (const n of [1, 2]) expect(moments[n]! - moments[n - 1]!).toBeGreaterThan(150)
 })
 
 test('a name that leads inside is refused, whoever asked for it first', async () => {

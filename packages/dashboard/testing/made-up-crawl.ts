@@ -37,6 +37,7 @@ export function madeUpWorker(n: number, more: Partial<WorkerSeen> = {}): WorkerS
     heldHosts: 41 + 3 * n,
     longestMs: 0,
     longestHost: '',
+    suspects: 0,
     pages: 61_240 + 811 * n,
     items: 50_113 + 420 * n,
     errors: n,

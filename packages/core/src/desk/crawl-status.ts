@@ -95,6 +95,8 @@ export interface WorkerSeen {
   /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */
   readonly longestMs: number
   readonly longestHost: string
+  /** Requests that it fetches alone, or is about to: each was in flight as a worker was lost, and may have killed it. Others wait meanwhile. */
+  readonly suspects: number
   /** Since the worker started. */
   readonly pages: number
   readonly items: number
@@ -167,6 +169,7 @@ export const LIMIT_KINDS = [
   'redis memory',
   'workers',
   'memory',
+  'suspects',
   'hosts',
   'nothing left',
   'none',

@@ -121,6 +121,8 @@ export interface QueueHeld {
   readonly longestMs: number
   /** Its name; '' for none. */
   readonly longestHost: string
+  /** How many requests wait here to be fetched alone, or are, as one of them may have killed a worker. */
+  readonly suspects: number
 }
 
 /** The links in doubt that a queue has set aside. */

@@ -193,6 +193,8 @@ export interface ProtocolTimes {
   readonly engine: {
     /** LEASE_WAIT_MS_MAX. */
     readonly leaseWaitMaxMs: number
+    /** How long others wait for a suspect, and it for others, before both go on: most pages end sooner. */
+    readonly suspectPatienceMs: number
     readonly seedsPollMs: number
     readonly roomKeptMs: number
   }
@@ -303,7 +305,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     waitMsMin: 100,
     waitMsMax: 2000,
   },
-  engine: { leaseWaitMaxMs: 1000, seedsPollMs: 300, roomKeptMs: 1000 },
+  engine: { leaseWaitMaxMs: 1000, suspectPatienceMs: 5000, seedsPollMs: 300, roomKeptMs: 1000 },
   redis: { reconnectMsMax: 2000, sparedReconnectMsMax: 500, memoryLookEveryMs: 1000, troubleMsMax: 60_000 },
 })
 

@@ -84,6 +84,7 @@ const WORKER = object<WorkerSeen>({
   heldHosts: count('hosts of which it has requests'),
   longestMs: number('the least time that the slowest of these hosts still takes'),
   longestHost: text(),
+  suspects: count('requests that may have killed a worker, and that it fetches alone'),
   pages: count(),
   items: count(),
   errors: count(),

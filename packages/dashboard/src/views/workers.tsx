@@ -107,13 +107,14 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
     {
       name: 'In work',
       isNumber: true,
-      cell: ({ lost, downloading, scraping }) =>
+      cell: ({ lost, downloading, scraping, suspects }) =>
         lost ? (
           '–'
         ) : (
           <>
             {grouped(downloading)}
             <small>{grouped(scraping)} in callbacks</small>
+            {suspects > 0 && <small>{grouped(suspects)} to fetch alone</small>}
           </>
         ),
     },

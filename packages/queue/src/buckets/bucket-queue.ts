@@ -253,7 +253,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   held(): QueueHeld {
-    return heldHostsOf(this.#parts.machine.turns)
+    return { ...heldHostsOf(this.#parts.machine.turns), suspects: this.#parts.handout.suspects }
   }
 
   isEmpty(): Promise<boolean> {

@@ -120,6 +120,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     ...common,
     rejected,
     waitMsMax: times.engine.leaseWaitMaxMs,
+    patienceMs: times.engine.suspectPatienceMs,
     onDemand: events.serve,
     ...(shard && { dispatching: shard.dispatching }),
   })

@@ -2,7 +2,6 @@ import { type Lease, type Logger, PassingSet } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import { BucketLease } from '../frontier/held-turn.ts'
 import {
-  FETCHED_ALONE,
   type ItemDispatcher,
   LeaseDispatcher,
   type LeaseDispatcherOptions,
@@ -39,6 +38,8 @@ export interface RequestHandoutOptions {
   readonly logger: Logger
   /** How long a caller waits for requests. */
   readonly waitMsMax: number
+  /** How long others wait for a suspect. */
+  readonly patienceMs: number
   /** Called when callers wait for more. */
   readonly onDemand: () => void
   /** Default: a dispatcher for this queue alone. */
@@ -55,15 +56,14 @@ export class RequestHandout {
   #endedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: RequestHandoutOptions) {
-    const { scripts, workerId, logger, waitMsMax, machine, dispatching = alone } = options
+    const { scripts, workerId, logger, waitMsMax, patienceMs, machine, dispatching = alone } = options
     this.#options = options
-    const dispatched = {
+    const dispatched: LeaseDispatcherOptions<BucketLease> = {
       waitMsMax,
-      beginAlone: ({ id, request: { url } }: BucketLease) => {
-        logger.info({ url }, FETCHED_ALONE)
-        return scripts.beginAlone(workerId, id)
-      },
+      patienceMs,
+      beginAlone: ({ id }) => scripts.beginAlone(workerId, id),
       endAlone: () => scripts.endAlone(workerId),
+      onAlone: ({ request: { url } }, words) => logger.info({ url }, words),
     }
     this.#dispatcher = dispatching(dispatched, () => machine.hasSources)
     this.#dispatcher.onDemand(options.onDemand)
@@ -72,6 +72,11 @@ export class RequestHandout {
   /** How many more the engine would take at once. */
   get demand(): number {
     return this.#dispatcher.demand
+  }
+
+  /** How many requests of this worker wait to run alone, or do. */
+  get suspects(): number {
+    return this.#dispatcher.suspects
   }
 
   /** The same without what other queues of the worker are just taking. */

@@ -17,7 +17,7 @@ type StoredWorker = CrawlWorker & {
 /** What a worker is doing, as it says itself with each heartbeat; while a callback blocks it, its lock keeper says so. */
 export type WorkerActivity = Omit<CrawlWorker, 'id' | 'host' | 'pid' | 'startedAt' | 'seenAt' | 'lost'>
 
-export const NOTHING_HELD: QueueHeld = { heldHosts: 0, longestMs: 0, longestHost: '' }
+export const NOTHING_HELD: QueueHeld = { heldHosts: 0, longestMs: 0, longestHost: '', suspects: 0 }
 
 const IDLE: WorkerActivity = {
   downloading: 0,

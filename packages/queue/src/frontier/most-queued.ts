@@ -29,7 +29,7 @@ export function mostQueuedOf(turns: Iterable<HeldTurn>, most: number): QueuedSlo
  * Returns how many slots these turns have something of, and which of them takes longest at its delay. Slots of a bucket that wait in
  * Redis alone are unknown here, and so is what waits behind a hot slot with another priority: it takes no less than this.
  */
-export function heldHostsOf(turns: Iterable<HeldTurn>): QueueHeld {
+export function heldHostsOf(turns: Iterable<HeldTurn>): Omit<QueueHeld, 'suspects'> {
   const hosts = new Set<string>()
   let [longestMs, longestHost] = [0, '']
   for (const turn of turns)

@@ -59,7 +59,7 @@ import { failureText, newFailure } from '../failures/failed-entry.ts'
 import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
-import { FETCHED_ALONE, LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
+import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import {
   jsonOf,
@@ -142,6 +142,8 @@ export class BullJobQueue implements RequestQueue {
     this.#givingUp = givingUp
     this.#dispatcher = new LeaseDispatcher<JobLease>({
       waitMsMax: times.engine.leaseWaitMaxMs,
+      patienceMs: times.engine.suspectPatienceMs,
+      onAlone: ({ request: { url } }, words) => logger.info({ url }, words),
       beginAlone: (lease) => this.#beginAlone(lease),
       // What has ended took the note along; this is for one that was lost.
       endAlone: () => this.#scripts.endAlone(),
@@ -365,9 +367,7 @@ export class BullJobQueue implements RequestQueue {
 
   /** Requeues all other requests of this worker first: if it dies now, only the suspect can be to blame. */
   async #beginAlone(suspect: JobLease): Promise<void> {
-    this.#logger.info({ url: suspect.request.url }, FETCHED_ALONE)
-    const others = [...this.#leases.byJob.values()].filter((lease) => lease !== suspect && !lease.isEnding)
-    await Promise.all(others.map((lease) => this.#requeueHeld(lease)))
+    await Promise.all(this.#leases.besides(suspect).map((lease) => this.#requeueHeld(lease)))
     await this.#scripts.beginAlone(suspect.id)
   }
 

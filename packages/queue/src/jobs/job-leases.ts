@@ -64,6 +64,11 @@ export class JobLeases {
     return this.#byJob
   }
 
+  /** All but this one, without those that a script is ending. */
+  besides(one: JobLease): JobLease[] {
+    return [...this.#byJob.values()].filter((lease) => lease !== one && !lease.isEnding)
+  }
+
   /** How many more requests may be held for their hosts. */
   get places(): number {
     return this.#backlog.places

@@ -17,7 +17,10 @@ class Notes {
   }
 }
 
-const item = (id: string, { priority = 0, suspect = false } = {}): DispatchItem => ({ id, priority, suspect })
+const item = (id: string, { priority = 0, suspect = false } = {}): DispatchItem => ({
+  ...{ id, priority, suspect },
+  attempt: suspect ? 2 : 1,
+})
 const ids = (items: readonly DispatchItem[]) => items.map(({ id }) => id)
 const something = async () => false
 const nothing = async () => true

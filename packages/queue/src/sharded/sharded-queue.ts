@@ -106,7 +106,7 @@ export class ShardedQueue implements RequestQueue {
     this.#options = options
     this.#logger = logger
     this.#shards = new CrawlShards(home, shards)
-    this.#dispatcher = new SharedDispatcher(times.engine.leaseWaitMaxMs)
+    this.#dispatcher = new SharedDispatcher(times.engine)
     const all = [...this.#shards.names, HOME]
     this.#scripts = new Map(
       all.map((shard) => [shard, new ShardScripts({ redis, keys: this.#shards.keysOf(shard), order })]),

@@ -1,13 +1,15 @@
+import { PROTOCOL_TIMES } from '@webloom/core'
 import { expect, test } from 'vitest'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { SharedDispatcher } from './shared-dispatcher.ts'
 
-const lease = (id: string, { suspect = false } = {}) => ({ id, priority: 0, suspect }) as BucketLease
+const lease = (id: string, { suspect = false } = {}) =>
+  ({ id, priority: 0, suspect, attempt: 2 }) as BucketLease
 const something = async () => false
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 function twoShards() {
-  const shared = new SharedDispatcher(1000)
+  const shared = new SharedDispatcher(PROTOCOL_TIMES.engine)
   const said: string[] = []
   const has = { a: true, b: true }
   const shardOf = (name: 'a' | 'b') =>

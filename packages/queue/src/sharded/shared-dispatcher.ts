@@ -6,6 +6,7 @@
  * of a crawl with one queue. A shard reserves what it is just taking, so that others do not take it, too.
  */
 
+import type { ProtocolTimes } from '@webloom/core'
 import type { DispatcherPart, Dispatching } from '../buckets/request-handout.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
 import { LeaseDispatcher, type LeaseDispatcherOptions } from '../leasing/lease-dispatcher.ts'
@@ -28,12 +29,13 @@ export class SharedDispatcher {
   #reserved = 0
   #willServe = false
 
-  /** @param waitMsMax how long a caller waits for requests */
-  constructor(waitMsMax: number) {
+  constructor({ leaseWaitMaxMs, suspectPatienceMs }: ProtocolTimes['engine']) {
     this.#dispatcher = new LeaseDispatcher({
-      waitMsMax,
+      waitMsMax: leaseWaitMaxMs,
+      patienceMs: suspectPatienceMs,
       beginAlone: async (lease) => this.#shardOf.get(lease)?.beginAlone(lease),
       endAlone: async (lease) => this.#shardOf.get(lease)?.endAlone(lease),
+      onAlone: (lease, words) => this.#shardOf.get(lease)?.onAlone?.(lease, words),
     })
     this.#dispatcher.onDemand(() => this.#serveSoon())
   }
@@ -73,6 +75,9 @@ export class SharedDispatcher {
     const view: DispatcherPart = {
       get demand() {
         return shareOf()
+      },
+      get suspects() {
+        return all.suspects
       },
       get wanted() {
         return all.demand

@@ -165,7 +165,7 @@ function workerLines({ workers, pagesPerMinute, itemsPerMinute, state }: Status,
     ...workers.map((worker) =>
       worker.lost
         ? `    ${worker.id}   lost, last seen ${durationInWords((now - Date.parse(worker.seenAt)) / 1000)} ago`
-        : `    ${worker.id}   ${worker.blocked ? 'blocked by a callback · ' : ''}downloading ${worker.downloading} · scraping ${worker.scraping} · ${grouped(worker.pagesPerMinute)} pages/min · for ${duration(now - Date.parse(worker.startedAt))}`,
+        : `    ${worker.id}   ${worker.blocked ? 'blocked by a callback · ' : ''}downloading ${worker.downloading} · scraping ${worker.scraping}${worker.suspects > 0 ? ` · ${grouped(worker.suspects)} to fetch alone` : ''} · ${grouped(worker.pagesPerMinute)} pages/min · for ${duration(now - Date.parse(worker.startedAt))}`,
     ),
   ]
 }

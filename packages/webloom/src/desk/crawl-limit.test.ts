@@ -41,7 +41,14 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
     [workers({ downloading: 16 }), /48 downloads at once in 3 workers/],
   ],
   memory: [[workers({ scrapingFull: true }, 2), /of 2 of 3 workers .* SCRAPER_SLOT_MAX_ACTIVE_SIZE/]],
+  suspects: [
+    [
+      workers({ suspects: 2 }, 2),
+      /^A worker was lost, and 4 requests that it had in flight may have killed it\. 2 of 3 workers fetch each/,
+    ],
+  ],
   hosts: [
+    [workers({ suspects: 2 }, 1), /the hosts’ delays/],
     [well, /184,320 requests wait and 12,044 are held for later/],
     [workers({ scrapingFull: true }, 1), /the hosts’ delays/],
     [workers({ waits: 'until another is over' }, 2), /the hosts’ delays/],

@@ -26,6 +26,7 @@ export function limitOf(seen: StatusFigures, bounds: CrawlBounds): CrawlLimit {
     nothingLeft(seen) ??
     fullRedis(seen) ??
     busyWorkers(seen, bounds) ??
+    suspects(seen) ??
     waitingForHosts(seen) ?? { kind: 'none', words: 'Nothing holds it up that can be seen from here.' }
   )
 }
@@ -115,6 +116,17 @@ function busyWorkers({ workers }: StatusFigures, { concurrency }: CrawlBounds): 
   return {
     kind: 'workers',
     words: `The workers are full: ${grouped(downloading)} downloads at once in ${counted(present.length, 'worker')}. More workers, or a higher CONCURRENT_REQUESTS, help.`,
+  }
+}
+
+function suspects({ workers }: StatusFigures): CrawlLimit | undefined {
+  const present = workers.filter(({ lost }) => !lost)
+  const held = present.filter((worker) => worker.suspects > 0)
+  if (held.length * 2 < present.length) return undefined
+  const count = held.reduce((sum, worker) => sum + worker.suspects, 0)
+  return {
+    kind: 'suspects',
+    words: `A worker was lost, and ${counted(count, 'request')} that it had in flight may have killed it. ${held.length} of ${counted(present.length, 'worker')} ${held.length === 1 ? 'fetches' : 'fetch'} each of them alone, and meanwhile nothing else; after a few seconds with one that is not answered others go on. It passes by itself.`,
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type ItemsSeen,
   type KnownSeen,
   type OneHostSeen,
+  type QueueHeld,
   type ResponseSnapshot,
   type RunSeen,
   type SettingSeen,
@@ -313,7 +314,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   }
 
   /** What is learned of hosts makes their delays longer, so it takes no less than this. */
-  #held(): Pick<WorkerSeen, 'heldHosts' | 'longestMs' | 'longestHost'> {
+  #held(): QueueHeld {
     const { settings, inside } = this.#crawl
     const [slots, paces, orders] = [
       inside.store.queue.mostQueued(HELD_MAX),
@@ -330,6 +331,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       heldHosts: slots.length,
       longestMs: longest?.leastMs ?? 0,
       longestHost: longest?.leastMs ? longest.host : '',
+      suspects: 0,
     }
   }
 

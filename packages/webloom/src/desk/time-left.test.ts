@@ -14,13 +14,17 @@ test('the longest line at its delay is a lower bound, with or without a rate; th
   })
   const seen = {
     ...STATUS,
-    workers: [holding('a.example', 60_000), holding('b.example', 7_200_000), holding('c.example', 9e9, true)],
+    workers: [holding('a.example', 60_000), holding('b.example', 1_800_000), holding('c.example', 9e9, true)],
   }
   expect(timeLeftOf(seen)).toMatchObject({
-    atLeastMs: 7_200_000,
-    words: expect.stringMatching(/at this rate; .* 2 h at least: the delay of b\.example allows no more$/),
+    atLeastMs: 1_800_000,
+    words: expect.stringMatching(/at this rate; .* 30 min at least: the delay of b\.example allows no more$/),
   })
-  expect(timeLeftOf({ ...seen, paused: true })).toMatchObject({ atLeastMs: 7_200_000, atThisRateMs: null })
+  const fast = { ...seen, pagesPerMinute: 1_000_000 }
+  expect(timeLeftOf(fast).words, 'the rate of all hosts is not that of the slowest').toMatch(
+    /^30 min at least: the delay of b\.example allows no more, and new links make it more\. Other hosts: .* at this rate$/,
+  )
+  expect(timeLeftOf({ ...seen, paused: true })).toMatchObject({ atLeastMs: 1_800_000, atThisRateMs: null })
   expect(timeLeftOf({ ...seen, workers: [holding('', 0)] }).atLeastMs).toBeNull()
 })
 

@@ -21,11 +21,18 @@ export function timeLeftOf(seen: StatusFigures): TimeLeft {
       words: bound ?? 'not known: no pages are fetched at the moment',
     }
   const links = seen.start.ended ? 'new links make it more' : 'start() goes on, and new links make it more'
-  const rate = `${durationInWords(atThisRateMs / 1000)} for what is queued, at this rate; ${links}`
+  const atRate = durationInWords(atThisRateMs / 1000)
+  const rate = `${atRate} for what is queued, at this rate; ${links}`
+  // All queued requests by the rate of all hosts say nothing of the slowest one.
+  const isShorter = longest !== undefined && atThisRateMs < longest.leastMs
   return {
     atLeastMs: longest?.leastMs ?? null,
     atThisRateMs,
-    words: bound === undefined ? rate : `${rate}. ${bound}`,
+    words: isShorter
+      ? `${bound}, and ${links}. Other hosts: ${atRate} at this rate`
+      : bound === undefined
+        ? rate
+        : `${rate}. ${bound}`,
   }
 }
 

@@ -7,8 +7,8 @@
 --          why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end",
 --          "again", "head", "quarantine", "doubt", "failed", "visit", or ms), bucket, slot, priority, requests, these, or ">", shard, entries,
 --          these, see outbox/send.lua; told; of each, see
---          buckets/steps/return-slot.lua; returned, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to
---          take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
+--          buckets/steps/return-slot.lua; returned, the same and lanes, mixed; of a hot slot delay (ms), lanes; "leave", "heat", "take" or "";
+--          to heat: most; to take more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency
 -- Output   replies: {status, unitStatus, taken, kept, absent when it is empty} of each turn; status: held, left, over, lost, see buckets/steps/leave.lua. Or why
 --          nothing is done, see buckets/steps/command.lua
 local isGrowing, command, replies, turns, started = arg() == 'grows', readCommand(), {}, {}, {}
@@ -61,7 +61,8 @@ for t = 1, number() do
     turn.delay, turn.lanes = number(), number()
   end
   local goesOn = arg()
-  turn.leaves, turn.asked = goesOn == 'leave', goesOn == 'take' and readAsked() or nil
+  turn.leaves, turn.heats = goesOn == 'leave', goesOn == 'heat' and number() or 0
+  turn.asked = goesOn == 'take' and readAsked() or nil
   turns[t] = turn
 end
 
@@ -85,6 +86,9 @@ for t, turn in ipairs(turns) do
     local taken, kept = {}, {}
     if turn.asked then
       taken, kept = take(turn, turn.asked)
+    end
+    if turn.heats > 0 then
+      heatReady(turn, turn.heats)
     end
     local unitStatus = unitStatusOf(turn)
     local mayEnd = (turn.leaves or turn.unit.bucket) and #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0

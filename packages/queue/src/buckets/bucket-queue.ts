@@ -268,8 +268,8 @@ export class BucketQueue implements RequestQueue {
         machine.requests.paused(slot, ms, performance.now())
         this.#carryOut()
       },
-      onHungry: (worker, isBelowShare) => {
-        if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS, isBelowShare)
+      onHungry: (worker, hunger) => {
+        if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS, hunger)
       },
       onNudged: (worker, nudge) => {
         if (worker === workerId) this.#nudged([nudge])

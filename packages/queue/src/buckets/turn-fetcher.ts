@@ -97,7 +97,7 @@ export class TurnFetcher {
     const gapMs = Math.max(HUNGRY_MS / 2, HUNGRY_GAP_MS * machine.others.workers)
     if (this.#isClosed || !machine.isHungry(demand()) || nowMs - this.#hungrySaidAtMs < gapMs) return
     this.#hungrySaidAtMs = nowMs
-    channel.hungry(workerId, machine.isBelowShare)
+    channel.hungry(workerId, { wants: demand(), isBelowShare: machine.isBelowShare })
   }
 
   /** Leaves that unit's turns to others for so long. */

@@ -1,6 +1,7 @@
 import type { Effect } from './frontier-effects.ts'
-import { type Ending, goesToHead } from './frontier-message.ts'
+import type { Ending } from './frontier-message.ts'
 import type { HeldSlot, HeldTurn } from './held-turn.ts'
+import { goesToHead } from './turn-protocol.ts'
 
 /** Outcomes of requests that Redis is to be told, in the order in which they came. */
 export class Endings {

@@ -7,7 +7,7 @@
  *     HeldRequests        the requests of these; Endings: outcomes that Redis is to be told
  *     HeldDocuments       documents that pages in browsers open, which leave between the requests
  *     FrontierSchedule    what may go now, what may be taken, and when the next may
- *     OtherWorkers        what is known of the others; turn-rules.ts: when a turn is left to them
+ *     OtherWorkers        what is known of the others; turn-rules.ts: when a turn is left to them; HeldUpSlots: what they get of one that stays
  *     FrontierAnswers     what follows from Redis's answers
  *
  * A turn is a bucket of slots, or a lane of a hot slot; both are the same here, the second with one slot. Each slot is paced by
@@ -27,6 +27,7 @@ import { HeldDocuments } from './held-documents.ts'
 import { HeldRequests } from './held-requests.ts'
 import type { HeldSlot, LeaseEvents } from './held-turn.ts'
 import { HeldTurns } from './held-turns.ts'
+import { HeldUpSlots } from './held-up-slots.ts'
 import { OtherWorkers } from './other-workers.ts'
 import type { TurnAnswer } from './turn-protocol.ts'
 import {
@@ -72,6 +73,7 @@ export class FrontierMachine {
   readonly #schedule: FrontierSchedule
   readonly #endings: Endings
   readonly #answers: FrontierAnswers
+  readonly #heldUp: HeldUpSlots
   readonly #effects: Effect[] = []
   readonly #rules: TurnRules
   /** How many requests the message that is under way should bring. */
@@ -91,6 +93,7 @@ export class FrontierMachine {
     this.#others = others
     this.#schedule = schedule
     this.#endings = endings
+    this.#heldUp = new HeldUpSlots(others)
     this.#rules = { times: options.times, others }
     this.requests = new HeldRequests({ ...common, ...options })
     this.documents = new HeldDocuments({ turns, schedule })
@@ -119,7 +122,7 @@ export class FrontierMachine {
 
   /** True when Redis must be told something, whether or not more is wanted. */
   get mustTellRedis(): boolean {
-    if (this.#endings.size > 0) return true
+    if (this.#endings.size > 0 || this.#heldUp.areThere) return true
     for (const turn of this.#turns) {
       if (turn.told.size > 0 || turn.returning.size > 0 || turn.widens) return true
       if (turn.isLeaving && turn.tokens.size === 0) return true
@@ -202,6 +205,7 @@ export class FrontierMachine {
       else if (others.isHungry(nowMs) && mayWiden(turn, nowMs)) turn.widens = true
       else if (demand > 0) for (const slot of turn.slots.values()) this.#lookAgain(slot, nowMs)
     }
+    this.#heldUp.look(this.#turns, nowMs)
   }
 
   /**
@@ -232,6 +236,7 @@ export class FrontierMachine {
       rest: (later) => this.#endings.keep(later),
       isFull: this.#answers.isFull,
       turns: this.#turns,
+      heldUp: this.#heldUp,
       lanesMax: (slot) => this.#others.lanesMax(slot),
       sources: this.#schedule.sources,
       lanesOf: (slot) => this.#others.lanesOf(slot),
@@ -240,6 +245,7 @@ export class FrontierMachine {
       eachMaxOf: this.#options.eachMaxOf ?? (() => Number.POSITIVE_INFINITY),
       lingerMs: this.#options.times.lingerMs,
     })
+    this.#heldUp.told()
     this.#asking = message?.asks ?? 0
     return message
   }

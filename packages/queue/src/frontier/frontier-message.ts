@@ -7,10 +7,13 @@ import type { HostPace, PassingSet } from '@webloom/core'
 import { mostAtOnce } from '../politeness/host-pace.ts'
 import type { PriorityRing } from '../structures/priority-ring.ts'
 import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
+import type { HeldUpSlots } from './held-up-slots.ts'
 import {
   type Asked,
+  addEnded,
   asksAny,
   type Ended,
+  goesToHead,
   type SlotReturned,
   type SlotTold,
   type TurnUpdate,
@@ -27,6 +30,9 @@ export const TAKEN_AHEAD_MS = 100
 const MAX_SLOTS_PER_BUCKET = 16
 /** How many requests may be taken ahead for slots that may not be asked yet, at least; more when more are wanted. */
 const SPARES_MIN = 4
+
+/** Redis takes more than one for a hot slot, and gives it as many lanes as it has requests for. */
+const LANES_OF_HELD_UP = 2
 
 /** The outcome of a request in flight, on its way to Redis. */
 export interface Ending {
@@ -87,6 +93,7 @@ export interface Composing {
   /** Redis is full: outcomes that add no requests go without the others. */
   readonly isFull: boolean
   readonly turns: Iterable<HeldTurn>
+  readonly heldUp: HeldUpSlots
   readonly sources: PriorityRing<HeldTurn | HeldSlot>
   readonly lanesOf: (slot: HeldSlot) => number
   readonly lanesMax: (slot: HeldSlot) => number
@@ -111,10 +118,6 @@ export function composed(composing: Composing): Message | undefined {
   for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
   const isGrowing = endings.some(({ adds }) => adds > 0)
   return { updates: drafts, endings, isGrowing, asks, starts: startsOf(drafts, composing) }
-}
-
-export function goesToHead({ placed }: Ended): boolean {
-  return placed.some(({ place }) => place === 'head')
 }
 
 /** What goes back to the head of one line goes together: of two messages the second would put what comes later before the rest. */
@@ -165,43 +168,24 @@ function draftOf(turn: HeldTurn, drafts: Map<HeldTurn, Draft>): Draft {
     returned: [],
     asked,
     leaves: false,
+    heats: 0,
   }
   drafts.set(turn, draft)
   return draft
 }
 
-/**
- * Adds an outcome. Of requests that go back to the head of a line, the one that was taken first is put back last, so that
- * it goes first again.
- */
-function addEnded(all: Ended[], ended: Ended): void {
-  const at = goesToHead(ended) ? all.findIndex((other) => !goesToHead(other) || isBefore(other, ended)) : -1
-  if (at < 0) all.push(ended)
-  else all.splice(at, 0, ended)
-}
-
-/** Compares by tokens: the number of the take, and the request's own number in it. */
-function isBefore(one: Ended, other: Ended): boolean {
-  const [take, n] = numbersOf(one)
-  const [otherTake, otherN] = numbersOf(other)
-  return take !== otherTake ? take < otherTake : n < otherN
-}
-
-function numbersOf({ token }: Ended): [take: number, n: number] {
-  const [take, n] = token.split('.').map(Number)
-  return [take!, n!]
-}
-
 function tellOf(
   turn: HeldTurn,
   drafts: Map<HeldTurn, Draft>,
-  { nowMs, lanesOf, lanesMax, place }: Composing,
+  { nowMs, heldUp, lanesOf, lanesMax, place }: Composing,
 ): void {
   const isLeft = turn.isLeaving && turn.tokens.size === (drafts.get(turn)?.ended.length ?? 0)
   if (isLeft && turn.isBucket) for (const slot of turn.slots.values()) tellLast(slot, nowMs)
+  const heats = isLeft ? 0 : heldUp.tell(turn, nowMs)
+  if (heats > 0) draftOf(turn, drafts).heats = heats
   for (const slot of turn.returning) {
     turn.told.delete(slot)
-    const lanes = turn.isLeaving ? 0 : lanesOf(slot)
+    const lanes = heats > 0 ? LANES_OF_HELD_UP : turn.isLeaving ? 0 : lanesOf(slot)
     const mixed = lanes > 0 ? staysInFlight(slot, drafts.get(turn)?.ended ?? []) : 0
     draftOf(turn, drafts).returned.push({ ...toldOf(slot, nowMs), lanes, mixed })
     slot.waiting = 0

@@ -24,6 +24,11 @@ test.each(TROUBLE_NAMES)('%s: 2.5 million steps', { timeout: MS_MAX }, (name) =>
   if (TROUBLES[name].kills > 0) expect(reclaimed).toBeGreaterThan(0)
 })
 
+test.each(TROUBLE_NAMES)('%s: 50 crawls with pages that take a minute', { timeout: MS_MAX }, (name) => {
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + 50; seed++)
+    simulate({ seed, pages: 150, longPart: seed % 2 === 0 ? 0.1 : 0.4, trouble: TROUBLES[name] })
+})
+
 // A lane past the last one that scripts look at did not count.
 test('a host that twenty workers ask is asked for no more at once than it may be', {
   timeout: MS_MAX,

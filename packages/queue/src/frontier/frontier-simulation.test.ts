@@ -24,6 +24,13 @@ test.each(TROUBLE_NAMES)(
   },
 )
 
+test.each(TROUBLE_NAMES)(
+  '%s: so it is where a page in ten takes a minute, and workers with nothing to do get hosts that wait behind such pages',
+  (name) => {
+    for (const seed of inFull([9, 21, 30, 40, 46, 49], [9])) run(seed, name, { longPart: 0.1, pages: 400 })
+  },
+)
+
 test.each(inFull([23, 21, 1], [1]))(
   'seed %i: a hot slot of which all lanes are full is not asked again and again',
   (seed) => {
@@ -87,8 +94,17 @@ const BESIDE =
 
 const AGAIN = 'Redis comes back older, again and again'
 
+const CIRCLE =
+  'a worker was to tell Redis of a bucket that it had left, and asked itself about that without end'
+
 /** Seeds that have found something, with what that was. */
-const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?: number][] = [
+const FOUND: readonly [
+  seed: number,
+  trouble: TroubleName,
+  what: string,
+  pages?: number,
+  longPart?: number,
+][] = [
   [79, 'nothing goes wrong', UNTOLD],
   [82, 'Redis comes back older', MIXED],
   [45, 'connections are lost, and clocks jump', RESTING],
@@ -98,6 +114,7 @@ const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?:
   [148, 'nothing goes wrong', OVERTAKEN],
   [38, AGAIN, SAME_STATE, 80],
   [285, AGAIN, BESIDE, 80],
+  [46, AGAIN, CIRCLE, 400, 0.1],
 ]
 /** Others that have found the same. */
 const FOUND_TOO: typeof FOUND = [
@@ -118,8 +135,8 @@ const FOUND_TOO: typeof FOUND = [
 
 test.each(inFull([...FOUND, ...FOUND_TOO], [...FOUND]))(
   'seed %i, %s: %s',
-  (seed, name, _what, pages = 150) => {
-    run(seed, name, { pages })
+  (seed, name, _what, pages = 150, longPart = 0) => {
+    run(seed, name, { pages, longPart })
   },
 )
 

@@ -109,7 +109,7 @@ test('a bucket is left for others that have nothing to do when something of it i
     turn.messageSent()
     turn.heard(unitStatus, 2)
     machine.states.renewed([turn], LATER_MS, 2)
-    machine.others.hungry(LATER_MS, false)
+    machine.others.hungry(LATER_MS, { wants: 64, isBelowShare: false })
     const { yieldAfterMs } = PROTOCOL_TIMES.turns
     machine.tend(2 * yieldAfterMs, 10)
     const leftAtOnce = turn.isLeaving
@@ -145,10 +145,10 @@ test('what a worker has beyond its share stays until another has nothing to do a
   machine.tend(100, 10)
   expect(leavingOf(machine)).toBe(0)
   // It has its share, and what the others have beyond theirs: it would give it back.
-  machine.others.hungry(1000, false)
+  machine.others.hungry(1000, { wants: 64, isBelowShare: false })
   machine.tend(200, 10)
   expect(leavingOf(machine)).toBe(0)
-  machine.others.hungry(1000, true)
+  machine.others.hungry(1000, { wants: 64, isBelowShare: true })
   machine.tend(220, 10)
   expect(leavingOf(machine)).toBe(1)
 })
@@ -159,7 +159,7 @@ test.each([0, 10])(
     const machine = machineOf(PACE, { buckets: () => 10 })
     for (let n = 0; n < 10; n++) machine.states.begun(firstLane(`#${n}`), 'w/1', { head: 0, ready: 1 }, 0)
     machine.others.swept({ workers: 2, waiting: 0, unserved: 0 })
-    machine.others.hungry(2000, true)
+    machine.others.hungry(2000, { wants: 64, isBelowShare: true })
     for (const nowMs of [100, 200]) machine.tend(nowMs, demand)
     expect(leavingOf(machine)).toBe(5)
   },
@@ -185,7 +185,7 @@ test.each([0, 50])(
     machine.requests.end(lease!, { placed: [] }, nowMs)
     const second = machine.message(nowMs, { demand: 0, out: 64, number: 2 })
     machine.answered(second!, [{ status: 'held', unitStatus: { ready: 0 }, taken: [] }], nowMs)
-    machine.others.hungry(Number.POSITIVE_INFINITY, false)
+    machine.others.hungry(Number.POSITIVE_INFINITY, { wants: 64, isBelowShare: false })
     for (nowMs = 400 + phase; nowMs < 2000; nowMs += 100) {
       machine.wake(nowMs)
       machine.tend(nowMs, 0)

@@ -1,8 +1,11 @@
 import type { HeldSlot } from './held-turn.ts'
-import { LANES_MAX } from './turn-protocol.ts'
+import { type Hunger, LANES_MAX } from './turn-protocol.ts'
 
 /** A slot of a bucket with more requests than this gets a unit of its own, with several lanes, when there are other workers. */
 export const HOT_FROM = 64
+
+/** For each request that a worker wants it is given so many slots, if need be: it says that once a second, and most pages take less. */
+const SLOTS_PER_PLACE = 4
 
 /** How many workers there are, how many turns wait, and how many of these of units of which no worker has a turn. */
 export interface SweptTurns {
@@ -25,6 +28,8 @@ export class OtherWorkers {
   #belowShareUntilMs = Number.NEGATIVE_INFINITY
   /** True when nothing was given to it since it said so. */
   #mayShare = false
+  /** How many slots of this worker those with nothing to do may still get. */
+  #wanted = 0
 
   constructor(buckets: () => number) {
     this.#buckets = buckets
@@ -56,8 +61,11 @@ export class OtherWorkers {
   }
 
   /** One has nothing to do, and is known not to until `untilMs`. */
-  hungry(untilMs: number, isBelowShare: boolean): void {
+  hungry(untilMs: number, { wants, isBelowShare }: Hunger): void {
     this.#workers = Math.max(2, this.#workers)
+    // All others give to it.
+    const part = (wants * SLOTS_PER_PLACE) / (this.#workers - 1)
+    this.#wanted = Math.min(Math.max(1, part), this.#wanted + part)
     this.#hungryUntilMs = untilMs
     if (isBelowShare) this.#belowShareUntilMs = untilMs
     this.#mayShare = true
@@ -70,6 +78,15 @@ export class OtherWorkers {
   /** Returns whether another worker has nothing to do, and fewer buckets than its share: one that has its share already would give them back. */
   wantsBuckets(nowMs: number): boolean {
     return nowMs < this.#belowShareUntilMs
+  }
+
+  /** Returns how many slots may be given to those with nothing to do, until they say so again. */
+  wants(nowMs: number): number {
+    return this.isHungry(nowMs) ? Math.floor(this.#wanted) : 0
+  }
+
+  gave(slots: number): void {
+    this.#wanted = Math.max(0, this.#wanted - slots)
   }
 
   /** Returns true once for each time that one has said it has nothing to do. */

@@ -29,6 +29,14 @@ export interface ShardChanges extends JobChanges {
   readonly nudged: readonly Nudge[]
 }
 
+/** What a worker with nothing to do wants. */
+export interface Hunger {
+  /** How many requests it would take now. */
+  readonly wants: number
+  /** It has fewer buckets than its share. */
+  readonly isBelowShare: boolean
+}
+
 /** How many lanes a hot slot has at the most: whatever looks at all of them looks at so many. `lua/slots/keys.lua` has it, too. */
 export const LANES_MAX = 16
 
@@ -87,6 +95,32 @@ export interface Ended {
   readonly placed: readonly Placed[]
 }
 
+export function goesToHead({ placed }: Ended): boolean {
+  return placed.some(({ place }) => place === 'head')
+}
+
+/**
+ * Adds an outcome. Of requests that go back to the head of a line, the one that was taken first is put back last, so that
+ * it goes first again.
+ */
+export function addEnded(all: Ended[], ended: Ended): void {
+  const at = goesToHead(ended) ? all.findIndex((other) => !goesToHead(other) || isBefore(other, ended)) : -1
+  if (at < 0) all.push(ended)
+  else all.splice(at, 0, ended)
+}
+
+/** Compares by tokens: the number of the take, and the request's own number in it. */
+function isBefore(one: Ended, other: Ended): boolean {
+  const [take, n] = numbersOf(one)
+  const [otherTake, otherN] = numbersOf(other)
+  return take !== otherTake ? take < otherTake : n < otherN
+}
+
+function numbersOf({ token }: Ended): [take: number, n: number] {
+  const [take, n] = token.split('.').map(Number)
+  return [take!, n!]
+}
+
 /** News of a slot: in how many milliseconds it may be asked (0: at once), what was learned. */
 export interface SlotTold {
   readonly slot: string
@@ -138,6 +172,8 @@ export interface TurnUpdate extends TurnName {
   readonly returned: readonly SlotReturned[]
   readonly asked: Asked
   readonly leaves: boolean
+  /** So many slots of the bucket that are ready get units of their own, in place of a take: see held-up-slots.ts. */
+  readonly heats: number
 }
 
 /**

@@ -94,18 +94,20 @@ test('a cluster that loses a master while it is first asked to let hear is asked
   expect(await answered).toBeNull()
 })
 
-test('who has nothing to do is heard, with whether it has less than its share, of the shards that it means', async () => {
+test('who has nothing to do is heard, with how many requests it wants and whether it has less than its share, of the shards that it means', async () => {
   await using used = new InUse()
   const { channel } = await openChannel(used)
   const heard: string[] = []
   const shards = [0, 1, 2].map((n) => channel.ofShard(crawlRedisKeys({ spider: `talk-${n}`, crawlId: null })))
   for (const [n, shard] of [channel, ...shards].entries())
-    shard.listen({ onHungry: (worker, isBelow) => heard.push(`${n} ${worker} ${isBelow}`) })
-  channel.hungry('w1', true)
-  channel.hungry('w2', false)
-  shards[0]!.hungry('w3', false)
-  shards[2]!.hungry('w3', true)
+    shard.listen({
+      onHungry: (worker, { wants, isBelowShare }) => heard.push(`${n} ${worker} ${wants} ${isBelowShare}`),
+    })
+  channel.hungry('w1', { wants: 9, isBelowShare: true })
+  channel.hungry('w2', { wants: 1, isBelowShare: false })
+  shards[0]!.hungry('w3', { wants: 6, isBelowShare: false })
+  shards[2]!.hungry('w3', { wants: 8, isBelowShare: true })
   await vi.waitFor(() =>
-    expect(heard.toSorted()).toEqual(['0 w1 true', '0 w2 false', '1 w3 false', '3 w3 true']),
+    expect(heard.toSorted()).toEqual(['0 w1 9 true', '0 w2 1 false', '1 w3 4 false', '3 w3 4 true']),
   )
 })

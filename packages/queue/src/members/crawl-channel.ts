@@ -7,7 +7,7 @@
 
 import { reconnectWith, redisError, storeTrouble } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import type { Nudge } from '../frontier/turn-protocol.ts'
+import type { Hunger, Nudge } from '../frontier/turn-protocol.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { type HungryWord, hungryIn, hungryText } from './hungry-word.ts'
 
@@ -28,8 +28,8 @@ export interface CrawlListener {
   /** A host of which several workers have turns is paused: requests that lie ready must wait. `host` as in keys. */
   onPause?(host: string, ms: number): void
   onSwept?(swept: Swept): void
-  /** A worker has nothing to do, and BullMQ has no turn at hand. `isBelowShare`: it has fewer buckets than its share. */
-  onHungry?(worker: string, isBelowShare: boolean): void
+  /** A worker has nothing to do, and BullMQ has no turn at hand. */
+  onHungry?(worker: string, hunger: Hunger): void
   /** A unit that a worker holds has got requests when it had none, or more urgent ones than before. */
   onNudged?(worker: string, nudge: Nudge): void
   /** A shard has turns for whoever waits there, or will have. */
@@ -53,7 +53,7 @@ export interface CrawlChannelOptions {
   /** Listens for channels of several shards. Default: a connection of this channel's own. */
   readonly listening?: ListeningConnection
   /** Tells of a shard's worker that has nothing to do. Default: a message. */
-  readonly tellHungry?: (worker: string, isBelowShare: boolean) => void
+  readonly tellHungry?: (worker: string, hunger: Hunger) => void
 }
 
 /** What several shards have to say of a worker goes as one message, if it is said within so long. */
@@ -125,11 +125,12 @@ export class CrawlChannel {
   readonly #turnsName: string
   readonly #listening: ListeningConnection
   readonly #listeners: CrawlListener[] = []
-  readonly #tellHungry: (worker: string, isBelowShare: boolean) => void
+  readonly #tellHungry: (worker: string, hunger: Hunger) => void
   /** Of shards, by their place in the crawl. */
   readonly #shards: CrawlChannel[] = []
   /** Each with whether the worker has fewer buckets there than its share. */
   readonly #hungryShards = new Map<number, boolean>()
+  #wanted = 0
 
   constructor({ redis, keys, listening = new ListeningConnection(redis), tellHungry }: CrawlChannelOptions) {
     const channels = new Map<string, (message: string) => void>([
@@ -143,7 +144,7 @@ export class CrawlChannel {
     ])
     this.#redis = redis
     this.#hungryName = `${keys.frontier}:hungry`
-    this.#tellHungry = tellHungry ?? ((worker, isBelowShare) => this.#sayHungry({ worker, isBelowShare }))
+    this.#tellHungry = tellHungry ?? ((worker, hunger) => this.#sayHungry({ worker, ...hunger }))
     this.#turnsName = `${keys.frontier}:turns`
     this.#listening = listening
     // Whatever was asked before it heard is looked up.
@@ -164,16 +165,15 @@ export class CrawlChannel {
   /** The channel of a shard of the crawl, over the same connection: opened and closed with this one. */
   ofShard(keys: CrawlRedisKeys): CrawlChannel {
     const shard = this.#shards.length
-    const tellHungry = (worker: string, isBelowShare: boolean) =>
-      this.#gatherHungry(worker, shard, isBelowShare)
+    const tellHungry = (worker: string, hunger: Hunger) => this.#gatherHungry(worker, shard, hunger)
     const channel = new CrawlChannel({ redis: this.#redis, keys, listening: this.#listening, tellHungry })
     this.#shards.push(channel)
     return channel
   }
 
-  /** Tells the others that this worker has nothing to do, and whether it has fewer buckets than its share. */
-  hungry(worker: string, isBelowShare: boolean): void {
-    this.#tellHungry(worker, isBelowShare)
+  /** Tells the others that this worker has nothing to do. */
+  hungry(worker: string, hunger: Hunger): void {
+    this.#tellHungry(worker, hunger)
   }
 
   /** Tells the others that a shard has turns. */
@@ -207,12 +207,15 @@ export class CrawlChannel {
     void this.#redis.publish(channel, message).catch(() => {})
   }
 
-  #gatherHungry(worker: string, shard: number, isBelowShare: boolean): void {
+  /** Each shard says how many all of them want, or a part of that. */
+  #gatherHungry(worker: string, shard: number, { wants, isBelowShare }: Hunger): void {
     this.#hungryShards.set(shard, isBelowShare)
+    this.#wanted = Math.max(this.#wanted, wants)
     if (this.#hungryShards.size > 1) return
     setTimeout(() => {
-      this.#sayHungry({ worker, isBelowShare, shards: this.#hungryShards })
+      this.#sayHungry({ worker, wants: this.#wanted, isBelowShare, shards: this.#hungryShards })
       this.#hungryShards.clear()
+      this.#wanted = 0
     }, HUNGRY_GATHER_MS)
   }
 
@@ -221,17 +224,18 @@ export class CrawlChannel {
   }
 
   #hungry(message: string): void {
-    const { worker, isBelowShare, shards } = hungryIn(message)
-    if (!shards) this.#heardHungry(worker, isBelowShare)
+    const { worker, wants, isBelowShare, shards } = hungryIn(message)
+    if (!shards) this.#heardHungry(worker, { wants, isBelowShare })
     else
       for (const [shard, channel] of this.#shards.entries()) {
         const isBelow = shards.get(shard)
-        if (isBelow !== undefined) channel.#heardHungry(worker, isBelow)
+        if (isBelow !== undefined)
+          channel.#heardHungry(worker, { wants: wants / shards.size, isBelowShare: isBelow })
       }
   }
 
-  #heardHungry(worker: string, isBelowShare: boolean): void {
-    for (const listener of this.#listeners) listener.onHungry?.(worker, isBelowShare)
+  #heardHungry(worker: string, hunger: Hunger): void {
+    for (const listener of this.#listeners) listener.onHungry?.(worker, hunger)
   }
 
   #nudged(message: string): void {

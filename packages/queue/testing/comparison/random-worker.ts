@@ -183,6 +183,7 @@ export class RandomWorker {
       this.#returned(slot),
     )
     const told = chance.some(turn.slots, 0.1).map((slot) => this.#toldOf(slot))
+    const heats = unit.startsWith('#') && chance.is(0.05) ? 1 + chance.below(4) : 0
     const asked = this.#asked(turn, number)
     return {
       unit,
@@ -194,6 +195,7 @@ export class RandomWorker {
       returned,
       asked,
       leaves,
+      heats,
     }
   }
 

@@ -1,11 +1,12 @@
 import { asksAny, type TurnAnswer, type TurnUpdate } from '../../src/frontier/turn-protocol.ts'
 import { addressOf, type SentEntries } from '../../src/shards/outbox-entry.ts'
 import { send } from './outbox-step.ts'
+import { ReturnStep } from './return-step.ts'
 import { tried } from './tried.ts'
-import { type Turn, TurnStep } from './turn-step.ts'
+import type { Turn } from './turn-step.ts'
 
 /** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
-export class ScriptStep extends TurnStep {
+export class ScriptStep extends ReturnStep {
   /** What went to the outbox. */
   readonly sent: SentEntries[] = []
 
@@ -66,11 +67,12 @@ export class ScriptStep extends TurnStep {
     return turn
   }
 
-  answer(turn: Turn, { asked, leaves }: TurnUpdate): TurnAnswer {
+  answer(turn: Turn, { asked, leaves, heats }: TurnUpdate): TurnAnswer {
     if (!turn.isMine) return this.answeredBefore(turn)
     const { unit } = turn
     const { taken, kept } =
-      asksAny(asked) && !leaves ? this.take(turn, { ...asked }) : { taken: [], kept: [] }
+      asksAny(asked) && !leaves && heats === 0 ? this.take(turn, { ...asked }) : { taken: [], kept: [] }
+    if (!leaves && heats > 0) this.heatReady(turn, heats)
     const unitStatus = this.unitStatusOf(turn)
     const isEmpty = taken.length === 0 && this.flightOf(turn).size === 0
     const status = isEmpty ? this.leave(turn, unitStatus, leaves) : 'held'

@@ -6,7 +6,6 @@ import type {
   LineBehind,
   Placed,
   SlotKnown,
-  SlotReturned,
   Taken,
   TurnAnswer,
   UnitStatus,
@@ -18,7 +17,6 @@ import { QuarantineStep } from './quarantine-step.ts'
 import { type KeptRecord, mayGoAt } from './slots-step.ts'
 import { tried } from './tried.ts'
 
-const LINE_PER_LANE = 64
 const MAX_PASSED_PER_TAKE = 64
 const LOST_KEPT_MS = 3_600_000
 
@@ -169,7 +167,7 @@ export class TurnStep extends QuarantineStep {
     const isHeld = line.state === 'w'
     const hasMore = this.headOf(line) !== undefined
     if (!isHeld && hasMore) inMap(this.state.held, line.bucket, () => new Set()).add(line.slot)
-    else if (isHeld && !hasMore) this.#letGo(line)
+    else if (isHeld && !hasMore) this.letGo(line)
     this.save(line, 'w', this.headOf(line) ?? 0)
   }
 
@@ -184,7 +182,7 @@ export class TurnStep extends QuarantineStep {
     }
   }
 
-  #letGo({ bucket, slot }: Line): void {
+  protected letGo({ bucket, slot }: Line): void {
     const held = this.state.held.get(bucket)
     held?.delete(slot)
     if (held?.size === 0) this.state.held.delete(bucket)
@@ -241,35 +239,6 @@ export class TurnStep extends QuarantineStep {
     if (most <= 0) return
     const line = this.lineOf(unit.bucket!, unit.name)
     this.#took(taken, asked, line, this.takeOff(line, most))
-  }
-
-  // return-slot.lua
-
-  returnSlot(turn: Turn, told: SlotReturned): void {
-    const record = this.tellOf(turn.unit, told)
-    const line = this.lineOf(turn.unit.name, told.slot)
-    if (line.state !== 'w') return
-    this.#letGo(line)
-    if (mayGoAt(record) > this.nowMs) this.wait(line, mayGoAt(record))
-    else if (told.lanes > 1) this.#heat(line, told)
-    else this.stand(line, this.headOf(line)!)
-  }
-
-  #heat(line: Line, { lanes, mixed }: SlotReturned): void {
-    if (line.entries) this.spill(line)
-    this.save(line, 'h', 0)
-    const unit = this.unitOf(line.slot)
-    unit.bucket = line.bucket
-    unit.mixed = mixed > 0 ? mixed : undefined
-    unit.urgency = this.headOf(line) || undefined
-    const most = Math.min(lanes, Math.ceil(this.lengthOf(line) / LINE_PER_LANE))
-    for (let n = 0; n < most; n++) this.open(unit)
-  }
-
-  widen({ unit }: Turn, lanes: number): void {
-    if (unit.bucket === undefined || unit.up! >= lanes || this.nowMs <= (unit.folded ?? 0)) return
-    if (this.recordOf(unit.name).floor > 0) return
-    if (this.lengthOf(this.lineOf(unit.bucket, unit.name)) > unit.up! * LINE_PER_LANE) this.open(unit)
   }
 
   // ended.lua

@@ -6,9 +6,9 @@
  *   counts is what there is.
  * - Of a slot no more are fetched at a moment by workers that have its lock than its concurrency, and with a delay none starts
  *   earlier after another than the delay.
- * - While nothing goes wrong, no request that may go waits for more than two seconds while the worker that has its bucket has room, and those of a
- *   slot that were pushed together go in that order.
- * - The crawl ends.
+ * - While nothing goes wrong, no request that may go waits for more than two seconds while the worker that has its bucket has room, nor for more than
+ *   four while another worker has nothing to do, and those of a slot that were pushed together go in that order.
+ * - The crawl ends, and nothing goes round in a circle.
  */
 
 import type { HostPace } from '@webloom/core'
@@ -27,8 +27,12 @@ const LOCK_MS = 6000
 const BUCKETS = 3
 const USUAL_PACE: HostPace = { delayMs: 0, concurrency: 4, randomize: false, jitter: 0 }
 const CHECKED_EVERY = 100
+/** So many steps at one moment are a circle. */
+const MOVED_WITHIN = 50_000
 /** Well below the five seconds for which an empty bucket is kept: what a holder has overlooked would wait for these. */
 const UNTAKEN_MS_MAX = 2000
+/** A worker with nothing to do says so once a second, another one needs a second more to give something away, and to fetch that takes several messages. */
+const HELD_UP_MS_MAX = 4000
 const SLOWEST_MS = 20_000
 /** A crawl that takes longer than its pages would one after the other, all of the slowest host, and this, does not end. */
 const ENDS_WITHIN_MS = 600_000
@@ -58,6 +62,8 @@ export interface SimulationOptions {
   readonly pace?: HostPace
   /** How many requests lie at a worker at the most. Default: as many as at a real one. */
   readonly lyingMax?: number
+  /** The part of pages that take a minute. Default: none. */
+  readonly longPart?: number
   readonly trouble?: Trouble
 }
 
@@ -92,15 +98,19 @@ class FrontierSimulation {
   readonly #startedAtMs = new Map<string, number>()
   readonly #untaken: UntakenRequests | undefined
   readonly #firsts: LineOfFirsts | undefined
-  readonly #bounds: Pick<SimulationOptions, 'lyingMax'>
+  readonly #bounds: Pick<SimulationOptions, 'lyingMax' | 'longPart'>
   #workers: SimulatedWorker[] = []
   #hired = 0
   #starts = 0
+  #looked = { steps: 0, nowMs: -1 }
   #troubledUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor({ seed, pages = 150, pace, lyingMax, trouble, ...given }: SimulationOptions) {
+  constructor({ seed, pages = 150, pace, lyingMax, longPart, trouble, ...given }: SimulationOptions) {
     this.#seed = seed
-    this.#bounds = lyingMax === undefined ? {} : { lyingMax }
+    this.#bounds = {
+      ...(lyingMax !== undefined && { lyingMax }),
+      ...(longPart !== undefined && { longPart }),
+    }
     this.#chance = new SeededChance(seed)
     const { workers = 2 + this.#chance.below(3) } = given
     this.#world = new VirtualWorld(this.#chance)
@@ -121,6 +131,7 @@ class FrontierSimulation {
         if (!world.step()) throw new Error('nothing is planned any more')
         if (this.#redis.wrong !== undefined) throw new Error(this.#redis.wrong)
         if (world.steps % CHECKED_EVERY === 0) this.#check()
+        if (world.steps >= this.#looked.steps + MOVED_WITHIN) this.#mustMove()
         if (world.nowMs > this.#plan.pages * SLOWEST_MS + ENDS_WITHIN_MS)
           throw new Error(`the crawl does not end: ${this.#rest()}`)
       }
@@ -148,10 +159,16 @@ class FrontierSimulation {
     if (wrong !== undefined) throw new Error(wrong)
     const { nowMs } = this.#world
     const untaken = this.#untaken?.longest(this.#redis.model.state, this.#workers, nowMs)
-    if (untaken && nowMs - untaken.sinceMs > UNTAKEN_MS_MAX)
+    if (untaken && nowMs - untaken.sinceMs > (untaken.isElsewhere ? HELD_UP_MS_MAX : UNTAKEN_MS_MAX))
       throw new Error(
-        `${idOf(untaken.text)} of ${untaken.bucket} could go for ${Math.round(nowMs - untaken.sinceMs)} ms, and its worker has room`,
+        `${idOf(untaken.text)} of ${untaken.bucket} could go for ${Math.round(nowMs - untaken.sinceMs)} ms, and ${untaken.isElsewhere ? 'another' : 'its'} worker has room`,
       )
+  }
+
+  #mustMove(): void {
+    const { steps, nowMs } = this.#world
+    if (nowMs === this.#looked.nowMs) throw new Error(`${MOVED_WITHIN} steps were done at this moment`)
+    this.#looked = { steps, nowMs }
   }
 
   #rest(): string {
@@ -210,8 +227,8 @@ class FrontierSimulation {
       onStop: (lease) => {
         for (const fetch of this.#fetches) if (fetch.lease === lease) this.#fetches.delete(fetch)
       },
-      onHungry: ({ name, machine }) =>
-        this.#publish('hungry', hungryText({ worker: name, isBelowShare: machine.isBelowShare })),
+      onHungry: ({ name, machine: { isBelowShare }, demand: wants }) =>
+        this.#publish('hungry', hungryText({ worker: name, wants, isBelowShare })),
     })
     this.#workers.push(worker)
     this.#redis.model.present = this.#workers.length

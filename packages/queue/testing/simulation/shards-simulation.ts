@@ -239,8 +239,8 @@ class ShardsSimulation {
         }),
       onStart: () => {},
       onStop: () => {},
-      onHungry: ({ machine }) =>
-        this.#publish(shard, 'hungry', hungryText({ worker: name, isBelowShare: machine.isBelowShare })),
+      onHungry: ({ machine: { isBelowShare }, demand: wants }) =>
+        this.#publish(shard, 'hungry', hungryText({ worker: name, wants, isBelowShare })),
       onSent: (groups, sent) => this.#workerOf(name)?.tending.gather(deliveriesOf(shard, groups, sent)),
     })
   }

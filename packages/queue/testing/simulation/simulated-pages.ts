@@ -8,9 +8,12 @@ import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 const TIMES = PROTOCOL_TIMES.turns
 const CONCURRENCY = 8
+const LONG_MS = 60_000
 
 export interface SimulatedPagesOptions {
   readonly linksOf: (id: string) => Placed[]
+  /** The part of pages that take a minute. Default: none. */
+  readonly longPart?: number
   readonly onHandOut?: (lease: BucketLease) => void
   /** Called when a page is fetched from now on. */
   readonly onStart: (lease: BucketLease) => void
@@ -72,7 +75,8 @@ export class SimulatedPages {
     this.#hub.serve()
     const { chance } = this.#process.world
     const ms = chance.is(0.02) ? chance.next() * 8000 : 5 + chance.next() * 300
-    this.#process.in(ms, () => this.#fetched(lease))
+    const { longPart = 0 } = this.#options
+    this.#process.in(longPart > 0 && chance.is(longPart) ? LONG_MS : ms, () => this.#fetched(lease))
   }
 
   /** This worker has it no longer. */

@@ -149,8 +149,8 @@ export class SimulatedWorker implements SimulatedHub {
       this.machine.states.nudged({ unit: third!, priority: Number(second), ...slot }, nowMs)
       this.serve()
     } else if (channel === 'hungry') {
-      const { worker, isBelowShare } = hungryIn(text)
-      if (worker !== name) this.machine.others.hungry(nowMs + HUNGRY_MS, isBelowShare)
+      const { worker, ...hunger } = hungryIn(text)
+      if (worker !== name) this.machine.others.hungry(nowMs + HUNGRY_MS, hunger)
     } else if (channel === 'sweeps')
       this.#sweeps.heard(
         { workers: Number(second), waiting: Number(third), unserved: Number(fifth) },

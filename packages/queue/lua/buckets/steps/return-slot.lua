@@ -1,11 +1,14 @@
--- The holder of a bucket returns a slot of it.
+-- The holder of a bucket returns a slot of it, or has slots of it become hot.
 --
 -- Input    readTold(): of ARGV: slot, ms until it may be asked or "", "1" for news and these
 --          tellOf(turn, told): keeps that
 --          returnSlot(turn, told, lanes, mixed): lanes: so many as a hot slot, 0 for one that stays in its bucket; mixed: how many of it
 --          the holder has in flight then, else none
+--          heatReady(turn, most): up to so many of the slots that are ready become hot, with a lane each, and none of which the turn has
+--          something in flight: it tells of those itself
 -- Output   nothing
 local LINE_PER_LANE = 64
+local MAX_PASSED_PER_HEAT = 64
 
 local function readTold()
   local told = { slot = arg(), wait = tonumber(arg()) }
@@ -48,7 +51,8 @@ end
 local function returnSlot(turn, told, lanes, mixed)
   local record = tellOf(turn, told)
   local line = lineOf(turn.unit.name, told.slot)
-  if line.state ~= 'w' then
+  -- Of one that becomes hot, and of which nothing was left behind, more may have come since.
+  if line.state ~= 'w' and (line.state ~= 'r' or lanes <= 1) then
     return
   end
   redis.call('SREM', key('with', line.bucket), line.slot)
@@ -58,5 +62,34 @@ local function returnSlot(turn, told, lanes, mixed)
     heat(line, lanes, mixed)
   else
     stand(line, headOf(line))
+  end
+end
+
+local function heatReady(turn, most)
+  local unit, passed, stays, inFlight = turn.unit, 0, {}, {}
+  for _, held in ipairs(redis.call('HVALS', flightOf(turn))) do
+    inFlight[string.match(held, '^([^\n]*)')] = true
+  end
+  joinLate(unit)
+  joinLater(unit, 0)
+  while most > 0 and passed < MAX_PASSED_PER_HEAT do
+    local lines, mayBeMore = nextReady(unit, most)
+    if not mayBeMore then
+      break
+    end
+    for _, line in ipairs(lines) do
+      local goesAt = mayGoAt(recordOf(line.slot))
+      if goesAt > now or inFlight[line.slot] then
+        passed = passed + 1
+        stays[#stays + 1] = { line, goesAt }
+      else
+        most = most - 1
+        heat(line, 1, 0)
+      end
+    end
+    passed = passed + (#lines == 0 and 1 or 0)
+  end
+  for _, stay in ipairs(stays) do
+    begins(stay[1], stay[1].head, stay[2])
   end
 end

@@ -32,7 +32,7 @@ test.each([
   await bench.redis.hset(`${keys.frontier}:lines:#0`, SLOT, 'h0\n@0')
   const texts = Array.from({ length: 64 * 20 }, (_, n) => `${n}\n{}`)
   await bench.redis.rpush(`${keys.frontier}:line:0:${SLOT}`, ...texts)
-  const turn = { ...TURN, leaves: false, asked: { ...ASKED, lanes: 20 } }
+  const turn = { ...TURN, leaves: false, heats: 0, asked: { ...ASKED, lanes: 20 } }
   const { answers } = await scripts.exchange([turn], false, new CommandNumbers('w').next())
   expect(answers[0]).toMatchObject({ status: 'held', taken: [{ slot: SLOT }] })
   const fields = await bench.redis.hgetall(unit)

@@ -41,7 +41,7 @@ test.each([
     later,
   })
   const asked = { more: [], slots, each: 1, batch: 1, aheadMs: 0, bytes: 1e6, concurrency: 0 }
-  const turn = { ...UNIT, ...NOTHING, leaves: false, asked: { ...asked, delayMs: 0, lanes: 0 } }
+  const turn = { ...UNIT, ...NOTHING, leaves: false, heats: 0, asked: { ...asked, delayMs: 0, lanes: 0 } }
   const { answers } = await scripts.exchange([turn], false, new CommandNumbers('w').next())
   const left = Math.max(0, count - slots)
   expect(answers[0]).toMatchObject({ status: 'held', unitStatus: { ready: left } })

@@ -46,6 +46,7 @@ export function addTurn(args: Argument[], turn: TurnUpdate): void {
   }
   if (!unit.startsWith('#')) args.push(asked.delayMs, asked.lanes)
   if (turn.leaves) args.push('leave')
+  else if (turn.heats > 0) args.push('heat', turn.heats)
   else if (asksAny(asked)) addAsked(args, asked)
   else args.push('')
 }

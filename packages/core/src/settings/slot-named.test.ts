@@ -51,3 +51,14 @@ test('names that hosts do not have are warned of, with the name to write', () =>
 test('what is far too long for a host is read in time that grows with its length', () => {
   for (const text of ['.'.repeat(300_000), 'é'.repeat(300_000)]) expect(slotNamed(text)).toBe(text)
 })
+
+test('a name that looks like a pattern of hosts is told, as DOWNLOAD_SLOTS takes none', () => {
+  const told = slotWarning(['*.example.com', 'a.test'])
+  expect(told).toMatch(
+    /^DOWNLOAD_SLOTS names "\*\.example\.com": it takes no patterns\. Name each host; .*POLITENESS_GROUP_BY=domain$/,
+  )
+  expect(slotWarning(['*.example.com', 'a.test:80'])).toMatch(
+    /no patterns.*\. DOWNLOAD_SLOTS names "a\.test:80" \(write/,
+  )
+  expect(slotWarning(['a*b'])).toBeUndefined()
+})

@@ -30,8 +30,24 @@ export function slotTyped(slot: string): string {
 
 const NAMED_MAX = 5
 
-/** Returns a warning of names that are no slot of a host, though they look like one with its port, a URL of it, or with capitals. */
+/** Returns a warning of names that are no slot of a host, though they look like one with its port, a URL of it, or with capitals, or like a pattern of hosts. */
 export function slotWarning(names: readonly string[]): string | undefined {
+  const warnings = [patternWarning(names), otherNamesWarning(names)].filter((one) => one !== undefined)
+  return warnings.length > 0 ? warnings.join('. ') : undefined
+}
+
+function patternWarning(names: readonly string[]): string | undefined {
+  const patterns = names.filter((name) => name.includes('*') && name.includes('.'))
+  if (patterns.length === 0) return undefined
+  const shown = patterns.slice(0, NAMED_MAX).map((name) => JSON.stringify(name))
+  return `DOWNLOAD_SLOTS names ${shown.join(', ')}${moreOf(patterns)}: it takes no patterns. Name each host; one pace for all hosts of a site is an entry for the site with POLITENESS_GROUP_BY=domain`
+}
+
+function moreOf(names: readonly string[]): string {
+  return names.length > NAMED_MAX ? `, and ${names.length - NAMED_MAX} more` : ''
+}
+
+function otherNamesWarning(names: readonly string[]): string | undefined {
   const meant = names.flatMap((name) => {
     const host = slotNamed(name)
     // The slot of an address is that of the host in brackets, or with POLITENESS_GROUP_BY=ip the address itself.
@@ -41,6 +57,5 @@ export function slotWarning(names: readonly string[]): string | undefined {
       : []
   })
   if (meant.length === 0) return undefined
-  const more = meant.length > NAMED_MAX ? `, and ${meant.length - NAMED_MAX} more` : ''
-  return `DOWNLOAD_SLOTS names ${meant.slice(0, NAMED_MAX).join(', ')}${more}: hosts are named in lower case and without a port. Such an entry holds for requests with that meta.download_slot, and for the host where it makes it slower`
+  return `DOWNLOAD_SLOTS names ${meant.slice(0, NAMED_MAX).join(', ')}${moreOf(meant)}: hosts are named in lower case and without a port. Such an entry holds for requests with that meta.download_slot, and for the host where it makes it slower`
 }

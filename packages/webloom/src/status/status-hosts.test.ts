@@ -1,7 +1,7 @@
 import type { SlotView } from '@webloom/core'
 import { readableHostLists } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { type HostsSeen, hostListLines } from './status-hosts.ts'
+import { type HostsSeen, hostLines, hostListLines } from './status-hosts.ts'
 
 const NOW = 1_000_000
 
@@ -98,4 +98,13 @@ test('--host prints what stands out of that one, with any port', () => {
     '    x   since 5 s · DownloadTimeoutError',
   ])
   expect(hostListLines(seen({ givenUp }, { host: 'z', hosts: [slot('z', 1)] }))).toEqual([])
+})
+
+test('of a host of which something is held for later it is not said that nothing waits', () => {
+  const asked = (more: Partial<SlotView>) =>
+    hostLines(seen({}, { host: 'a', hosts: [{ ...slot('a', 0), state: 'none', ...more }] }))[0]
+  expect(asked({})).toBe('  host      nothing waits · its bucket is with no worker')
+  expect(asked({ delayed: 1 })).toBe(
+    '  host      nothing waits but what is held for later · its bucket is with no worker',
+  )
 })

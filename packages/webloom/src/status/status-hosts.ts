@@ -100,10 +100,11 @@ function section<Entry>(
   return [row(name, `${count}${what}${of}`), ...lines.map(([host, seen]) => `    ${host}   ${seen}`)]
 }
 
-function stateOf({ state, lanes, holders }: SlotView): string {
+function stateOf({ state, delayed, lanes, holders }: SlotView): string {
   const by = holders.length > 0 ? holders.join(', ') : 'no worker'
-  if (state === 'hot') return `hot, ${lanes} lanes · with ${by}`
-  return `${state === 'none' ? 'nothing waits' : state} · its bucket is with ${by}`
+  if (state === 'hot') return `hot, ${counted(lanes, 'lane')} · with ${by}`
+  const waits = delayed > 0 ? 'nothing waits but what is held for later' : 'nothing waits'
+  return `${state === 'none' ? waits : state} · its bucket is with ${by}`
 }
 
 function hostLine(host: SlotView): string {

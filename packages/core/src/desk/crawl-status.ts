@@ -95,7 +95,7 @@ export interface WorkerSeen {
   /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */
   readonly longestMs: number
   readonly longestHost: string
-  /** Requests that it fetches alone, or is about to: each was in flight as a worker was lost, and may have killed it. Others wait meanwhile. */
+  /** Requests that it fetches alone, or is about to: each was in flight as a worker was lost, and may have killed it. 0 where the queue does not say (QUEUE_MODE=job). */
   readonly suspects: number
   /** Since the worker started. */
   readonly pages: number

@@ -193,7 +193,7 @@ export interface ProtocolTimes {
   readonly engine: {
     /** LEASE_WAIT_MS_MAX. */
     readonly leaseWaitMaxMs: number
-    /** How long others wait for a suspect, and it for others, before both go on: most pages end sooner. */
+    /** How long others wait for a suspect, and it for others, before both go on: most pages end sooner. Four times as long with each further lost worker. */
     readonly suspectPatienceMs: number
     readonly seedsPollMs: number
     readonly roomKeptMs: number

@@ -122,3 +122,28 @@ test('what is noted and does not leave, as nobody wants it any more, is no suspe
   await leased(queue, 3)
   await vi.waitFor(async () => expect(await noted()).toBe(3))
 })
+
+test('of suspects only the one that runs is noted as started: those that lie there would count as tried when this worker is lost', async () => {
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const keys = bench.nextKeys()
+  const killed = await bench.queue({ keys, times, url: proxy.url })
+  await killed.push(pages('a', 3), 'o')
+  for (const lease of await leased(killed, 3)) lease.started()
+  await vi.waitFor(async () => expect(await bench.redis.keys(`${keys.frontier}:started:*`)).toHaveLength(1))
+  proxy.hang()
+  await killed.close()
+  const [before] = await bench.redis.keys(`${keys.frontier}:started:*`)
+  const queue = await bench.queue({ keys, times })
+  for (let n = 0; n < 3; n++) {
+    // All three places are free, and one suspect at a time comes.
+    let [suspect] = await queue.lease(3)
+    while (!suspect) [suspect] = await queue.lease(3)
+    suspect.started()
+    expect(suspect.attempt).toBe(2)
+    await vi.waitFor(async () => {
+      const [own] = (await bench.redis.keys(`${keys.frontier}:started:*`)).filter((key) => key !== before)
+      expect(await bench.redis.scard(own!)).toBe(1)
+    })
+    await queue.commit(suspect)
+  }
+})

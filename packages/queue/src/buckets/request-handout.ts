@@ -38,7 +38,7 @@ export interface RequestHandoutOptions {
   readonly logger: Logger
   /** How long a caller waits for requests. */
   readonly waitMsMax: number
-  /** How long others wait for a suspect. */
+  /** How long others wait for a suspect, and it for others. */
   readonly patienceMs: number
   /** Called when callers wait for more. */
   readonly onDemand: () => void
@@ -63,7 +63,10 @@ export class RequestHandout {
       patienceMs,
       beginAlone: ({ id }) => scripts.beginAlone(workerId, id),
       endAlone: () => scripts.endAlone(workerId),
-      onAlone: ({ request: { url } }, words) => logger.info({ url }, words),
+      onAlone: (lease, words) => {
+        logger.info({ url: lease.request.url }, words)
+        void scripts.started(workerId, [lease.startedName]).catch(() => {})
+      },
     }
     this.#dispatcher = dispatching(dispatched, () => machine.hasSources)
     this.#dispatcher.onDemand(options.onDemand)
@@ -114,11 +117,14 @@ export class RequestHandout {
     const leases = machine.requests.handOut(this.#dispatcher.wanted, nowMs)
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
     for (const lease of going) this.#out.add(lease)
-    const names = going.filter(({ isNoted }) => !isNoted).map(({ startedName }) => startedName)
+    const fresh = going.filter(({ isNoted, suspect }) => !isNoted && !suspect)
+    const names = fresh.map(({ startedName }) => startedName)
     // On its way to Redis before the first of them leaves; nobody waits for the answer.
     if (names.length > 0)
       void scripts.started(workerId, [...names, ...machine.requests.noteAhead(nowMs)]).catch(() => {})
-    const inVain = machine.requests.notesInVain(nowMs)
+    // Suspects lie ready, and are noted when they begin.
+    const lying = going.filter(({ isNoted, suspect }) => isNoted && suspect)
+    const inVain = [...machine.requests.notesInVain(nowMs), ...lying.map(({ startedName }) => startedName)]
     if (inVain.length > 0) void scripts.notStarted(workerId, inVain).catch(() => {})
     for (const lease of going) this.#dispatcher.put(lease)
   }

@@ -122,7 +122,7 @@ export class FrontierMachine {
 
   /** True when Redis must be told something, whether or not more is wanted. */
   get mustTellRedis(): boolean {
-    if (this.#endings.size > 0 || this.#heldUp.areThere) return true
+    if (this.#endings.size > 0 || this.#heldUp.mustTell) return true
     for (const turn of this.#turns) {
       if (turn.told.size > 0 || turn.returning.size > 0 || turn.widens) return true
       if (turn.isLeaving && turn.tokens.size === 0) return true
@@ -205,7 +205,7 @@ export class FrontierMachine {
       else if (others.isHungry(nowMs) && mayWiden(turn, nowMs)) turn.widens = true
       else if (demand > 0) for (const slot of turn.slots.values()) this.#lookAgain(slot, nowMs)
     }
-    this.#heldUp.look(this.#turns, nowMs)
+    this.#heldUp.choose(this.#turns, nowMs)
   }
 
   /**

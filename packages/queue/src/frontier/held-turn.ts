@@ -171,7 +171,7 @@ export class HeldSlot extends SlotPace {
   documents = 0
   /** News for Redis. */
   news: HostNews | undefined
-  /** True when the slot has got a unit of its own since it was taken; only its requests in flight are still here. */
+  /** True when the slot was to get a unit of its own since it was taken; only its requests in flight are still here. Where nothing waited, it got none. */
   isHot = false
   /** True while a take of more is under way. */
   isAsked = false

@@ -53,7 +53,7 @@ test('when another worker has nothing to do, hosts that wait behind a page that 
   expect(toldAt(machine, START_MS + 1300)?.heats).toBeGreaterThan(0)
 })
 
-test('a page that ends soon is waited for', () => {
+test('for some time the page is waited for, so that the bucket can be left', () => {
   const { machine } = leavingMachine({ delayMs: 0, concurrency: 4 })
   machine.others.hungry(START_MS + 10_000, { wants: 64, isBelowShare: false })
   expect(toldAt(machine, START_MS + 400)).toBeUndefined()

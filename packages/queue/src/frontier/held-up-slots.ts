@@ -8,9 +8,9 @@
 import type { HeldSlot, HeldTurn } from './held-turn.ts'
 import type { OtherWorkers } from './other-workers.ts'
 
-/** For so long what is in flight is waited for, and so often a turn is looked at. */
+/** How long a bucket waits to be left before its slots get units of their own, and the least time between two times that it has some. */
 const HELD_UP_AFTER_MS = 500
-/** The most slots of a turn that get units of their own at a look. */
+/** The most slots of a turn that get them at a time. */
 const SLOTS_PER_TURN = 16
 
 export class HeldUpSlots {
@@ -25,12 +25,12 @@ export class HeldUpSlots {
   }
 
   /** True when Redis must be told of some. */
-  get areThere(): boolean {
+  get mustTell(): boolean {
     return this.#turns.size > 0
   }
 
   /** Called about ten times a second. */
-  look(turns: Iterable<HeldTurn>, nowMs: number): void {
+  choose(turns: Iterable<HeldTurn>, nowMs: number): void {
     this.#turns.clear()
     let left = this.#others.wants(nowMs)
     if (left === 0) return
@@ -40,24 +40,24 @@ export class HeldUpSlots {
     )
     holdingUp.sort((a, b) => (b.head ?? 0) - (a.head ?? 0) || lastMs(a) - lastMs(b))
     for (const turn of holdingUp) {
-      const slots = Math.min(left, SLOTS_PER_TURN, Math.max(1, turn.ready))
+      const slots = Math.min(left, SLOTS_PER_TURN)
       if (slots > 0) this.#turns.set(turn, slots)
       left -= slots
     }
   }
 
-  /** Returns how many slots of the turn get units of their own with the message that goes now, and returns those of which something is in flight. */
+  /** Returns how many ready slots of the turn get units of their own with the message that goes now; those with something in flight are put to what the turn returns. */
   tell(turn: HeldTurn, nowMs: number): number {
     const slots = this.#turns.get(turn)
     if (slots === undefined) return 0
     this.#turns.delete(turn)
     this.#toldAtMs.set(turn, nowMs)
-    this.#others.gave(slots)
+    this.#others.spend(slots)
     for (const slot of turn.slots.values()) if (mayGoElsewhere(slot, nowMs)) turn.returning.add(slot)
     return slots
   }
 
-  /** The message is made: of a turn that had nothing to tell it is asked again at the next look. */
+  /** Forgets turns that the message did not tell of, as they are being left: else there would be something to tell without end. */
   told(): void {
     this.#turns.clear()
   }

@@ -193,3 +193,24 @@ test.each([0, 50])(
     expect(turn.isLeaving).toBe(true)
   },
 )
+
+test('a worker with nothing to do is given four slots for each request that it wants, by all others together', () => {
+  const { others } = machineOf(PACE)
+  others.swept({ workers: 5, waiting: 0, unserved: 0 })
+  others.hungry(1000, { wants: 64, isBelowShare: true })
+  expect(others.wants(0)).toBe(64)
+  others.hungry(2000, { wants: 1, isBelowShare: true })
+  expect(others.wants(0), 'a smaller one takes nothing from it').toBe(64)
+  others.spend(60)
+  expect(others.wants(0)).toBe(4)
+  expect(others.wants(2000), 'it has not said so again').toBe(0)
+  others.spend(60)
+  others.swept({ workers: 17, waiting: 0, unserved: 0 })
+  const given = Array.from({ length: 8 }, () => {
+    others.hungry(3000, { wants: 1, isBelowShare: true })
+    const now = others.wants(2500)
+    others.spend(now)
+    return now
+  })
+  expect(given, 'a quarter of a slot each time').toEqual([0, 0, 0, 1, 0, 0, 0, 1])
+})

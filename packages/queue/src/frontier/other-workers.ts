@@ -63,9 +63,9 @@ export class OtherWorkers {
   /** One has nothing to do, and is known not to until `untilMs`. */
   hungry(untilMs: number, { wants, isBelowShare }: Hunger): void {
     this.#workers = Math.max(2, this.#workers)
-    // All others give to it.
+    // Any of the others may give it all that it wants.
     const part = (wants * SLOTS_PER_PLACE) / (this.#workers - 1)
-    this.#wanted = Math.min(Math.max(1, part), this.#wanted + part)
+    this.#wanted = Math.max(this.#wanted, Math.min(Math.max(1, part), this.#wanted + part))
     this.#hungryUntilMs = untilMs
     if (isBelowShare) this.#belowShareUntilMs = untilMs
     this.#mayShare = true
@@ -85,7 +85,7 @@ export class OtherWorkers {
     return this.isHungry(nowMs) ? Math.floor(this.#wanted) : 0
   }
 
-  gave(slots: number): void {
+  spend(slots: number): void {
     this.#wanted = Math.max(0, this.#wanted - slots)
   }
 

@@ -31,7 +31,7 @@ export interface ShardChanges extends JobChanges {
 
 /** What a worker with nothing to do wants. */
 export interface Hunger {
-  /** How many requests it would take now. */
+  /** How many requests it would take now; in a crawl of shards this shard's part, which may be no whole number. */
   readonly wants: number
   /** It has fewer buckets than its share. */
   readonly isBelowShare: boolean
@@ -95,6 +95,7 @@ export interface Ended {
   readonly placed: readonly Placed[]
 }
 
+/** Returns whether a request of the outcome goes before all that waits. */
 export function goesToHead({ placed }: Ended): boolean {
   return placed.some(({ place }) => place === 'head')
 }

@@ -21,8 +21,8 @@
  *     Redis away              the living renew locks that have expired before anything is reclaimed
  *     reply of a take lost    nobody here knows of the job: as if its worker had died, it runs again, alone, 6 s later
  *
- * Before a suspect runs alone, all else that this worker has goes back to the queue, for others. When it dies, only what it
- * ran alone is to blame; a job that it had just taken is innocent, as `alone` says.
+ * Before a suspect runs alone, all else that this worker has goes back to the queue, for others, unless something is out that does
+ * not end. When it dies, only what it ran alone is to blame; a job that it had just taken is innocent, as `alone` says.
  *
  * Limits: hosts do not take turns, as BullMQ's order knows no hosts; a host that must wait costs each of its requests one
  * take more (see host-backlog.ts), and what is parked counts as delayed; with Redis at its maxmemory nothing more is taken.

@@ -167,10 +167,51 @@ test('a suspect that ends while its note is deleted, and one that is lost as it 
   expect(worker.begun).toEqual(['silent', 'a', 's', 'b'])
 })
 
+test('many suspects that end just in time make way for others, too', async () => {
+  const worker = newWorker()
+  worker.onBegin = ({ id, suspect }) => {
+    setTimeout(() => void worker.end(id), suspect ? 4900 : 10)
+  }
+  await worker.put(...Array.from({ length: 20 }, (_, n) => suspect(`s${n}`)))
+  const begunAtMs = performance.now()
+  let longestMs = 0
+  for (let n = 0, lastMs = begunAtMs; n < 1000; n++) {
+    if (worker.dispatcher.demand > 0) {
+      longestMs = Math.max(longestMs, performance.now() - lastMs)
+      lastMs = performance.now()
+      worker.dispatcher.put(item(`${n}`))
+    }
+    await pass(100)
+  }
+  expect(longestMs).toBeLessThan(16_000)
+})
+
+test('a suspect that is lost while it waits for others takes its longer patience with it', async () => {
+  const worker = newWorker()
+  const lost = suspect('lost', 4)
+  await worker.put(item('silent'))
+  await worker.put(lost, suspect('s'))
+  await pass(1000)
+  worker.dispatcher.remove(lost)
+  await pass(5010)
+  expect(worker.begun).toEqual(['silent', 's'])
+})
+
+test('a dispatcher that is closed leaves no timer', async () => {
+  const worker = newWorker()
+  await worker.put(item('silent'))
+  await worker.put(suspect('s'))
+  worker.close()
+  await worker.end('silent')
+  await worker.put(suspect('t'))
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 /** Workers one after the other, each with what was in flight when the one before was lost, until three were lost to one that ran alone. */
 async function quarantined(
   killer: string,
   hanging: readonly string[],
+  killsAfterMs = 0,
 ): Promise<{ lost: number; blamed: string[] }> {
   const blamed: string[] = []
   let suspects = [...hanging, killer].map((id) => suspect(id))
@@ -178,7 +219,7 @@ async function quarantined(
     const worker = newWorker()
     const died = Promise.withResolvers<void>()
     worker.onBegin = (one) => {
-      if (one.id === killer) died.resolve()
+      if (one.id === killer) setTimeout(died.resolve, killsAfterMs)
       else setTimeout(() => worker.out.has(one.id) && void worker.end(one.id), 180_000)
     }
     await worker.put(...suspects)
@@ -194,8 +235,14 @@ async function quarantined(
   }
 }
 
-test('a request that kills, among four that hang, is blamed in the end, and no other is', async () => {
-  const { lost, blamed } = await quarantined('killer', ['a', 'b', 'c', 'd'])
-  expect(blamed).toEqual(['killer', 'killer', 'killer'])
-  expect(lost).toBeLessThanOrEqual(6)
-})
+test.each([
+  ['at once', 0],
+  ['after half a minute', 30_000],
+])(
+  'a request that kills %s, among four that hang, is blamed in the end, and no other is',
+  async (_when, ms) => {
+    const { lost, blamed } = await quarantined('killer', ['a', 'b', 'c', 'd'], ms)
+    expect(blamed).toEqual(['killer', 'killer', 'killer'])
+    expect(lost).toBeLessThanOrEqual(6)
+  },
+)

@@ -15,17 +15,18 @@
  *
  *     closing   what has not ended by then is waited for no longer: the suspect goes beside it, and without a note, as each of
  *               them may be what kills the worker
- *     alone     the note is deleted, and others go beside the suspect for as long as they had waited, before the next suspect
+ *     alone     the note is deleted, and others go beside the suspect for as long as they had waited, before the next suspect:
+ *               for a break of twice the patience at the most. Many suspects that do end make way for a break, too
  *
- * The patience is four times as long with each worker that was lost with the request in flight. So one that kills late, or
- * among others that hang, is alone in the end.
+ * The patience is four times as long with each further worker that was lost with the request in flight. So one that kills late,
+ * or among others that hang, is alone in the end.
  */
 
 import { PROTOCOL_TIMES } from '@webloom/core'
 
 export interface SuspectItem {
   readonly id: string
-  /** From 1. Each try before this one has lost its worker. */
+  /** From 1. Each try before this one has lost its worker, or was cut short as that stopped. */
   readonly attempt: number
 }
 
@@ -34,7 +35,7 @@ export interface SuspectOptions<Item> {
   beginAlone(item: Item): Promise<void>
   /** The item is not alone any more: deletes the note. Must do nothing when the note is gone already. */
   endAlone(item: Item): Promise<void>
-  /** Called with a line for the log when others begin to wait for this item. */
+  /** Called with a line for the log as this item is about to run, also where nothing is noted. */
   onAlone?(item: Item, words: string): void
   /** The patience with a suspect that one worker was lost with, milliseconds. Default: as in PROTOCOL_TIMES. */
   readonly patienceMs?: number | undefined
@@ -53,8 +54,11 @@ interface Alone<Item> {
   state: 'noting' | 'ready' | 'out' | 'ending'
 }
 
-const PATIENCE_MS_MAX = 3_600_000
+/** The patience is that many times as long with each further try, and so often at the most: 320 s, longer than pages take. */
 const PATIENCE_GROWS = 4
+const GROWTHS_MAX = 3
+/** A note that Redis has refused to delete is tried again after that. */
+const RETRY_MS = 1000
 
 export class Suspects<Item extends SuspectItem> {
   readonly #options: SuspectOptions<Item>
@@ -70,6 +74,7 @@ export class Suspects<Item extends SuspectItem> {
   #isBreak = false
   /** The end of what goes on: the closing, the time alone, or the break. */
   #alarm: NodeJS.Timeout | undefined
+  #isClosed = false
 
   constructor(options: SuspectOptions<Item>, events: SuspectEvents) {
     this.#options = options
@@ -99,6 +104,8 @@ export class Suspects<Item extends SuspectItem> {
     const at = this.#lying.indexOf(item)
     if (at < 0) return false
     this.#lying.splice(at, 1)
+    // The next one may have another patience.
+    if (at === 0 && !this.#alone && !this.#isBreak) this.#quiet()
     if (this.#alone?.item === item && this.#alone.state === 'ready') this.#finish(this.#alone)
     else this.#openIfDone()
     return true
@@ -112,7 +119,7 @@ export class Suspects<Item extends SuspectItem> {
    */
   next(out: Iterable<Item>, isWanted: boolean): void {
     const [item] = this.#lying
-    if (!item || this.#alone || this.#isBreak) return
+    if (!item || this.#alone || this.#isBreak || this.#isClosed) return
     this.#closedAtMs ??= performance.now()
     const patienceMs = this.#patienceWith(item)
     const besides = [...out]
@@ -140,6 +147,7 @@ export class Suspects<Item extends SuspectItem> {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#quiet()
   }
 
@@ -163,12 +171,12 @@ export class Suspects<Item extends SuspectItem> {
     )
   }
 
-  #waitFor(alone: Alone<Item>): void {
-    const patienceMs = this.#patienceWith(alone.item)
+  #waitFor(alone: Alone<Item>, forMs = this.#patienceWith(alone.item)): void {
+    if (this.#isClosed) return
     this.#alarm = setTimeout(() => {
-      this.#lasting.set(alone.item, patienceMs)
+      this.#lasting.set(alone.item, this.#patienceWith(alone.item))
       this.#finish(alone)
-    }, patienceMs)
+    }, forMs)
   }
 
   #finish(alone: Alone<Item>): void {
@@ -181,7 +189,7 @@ export class Suspects<Item extends SuspectItem> {
         // With its note it would be blamed for what others do.
         if (this.#lasting.delete(alone.item)) {
           alone.state = 'out'
-          this.#waitFor(alone)
+          this.#waitFor(alone, RETRY_MS)
         } else {
           this.#alone = undefined
           this.#openIfDone()
@@ -193,20 +201,23 @@ export class Suspects<Item extends SuspectItem> {
 
   #opened({ item }: Alone<Item>): void {
     this.#alone = undefined
-    if (this.#lasting.has(item)) this.#beginBreak()
+    const closedMs = performance.now() - (this.#closedAtMs ?? performance.now())
+    const longestMs = 2 * this.#patienceWith(item)
+    const isLong = this.#lying.length > 0 && closedMs >= longestMs
+    if (this.#lasting.has(item) || isLong) this.#beginBreak(Math.min(closedMs, longestMs))
     this.#openIfDone()
     this.#events.onChange()
   }
 
-  #beginBreak(): void {
-    const closedMs = performance.now() - (this.#closedAtMs ?? performance.now())
+  #beginBreak(ms: number): void {
+    if (this.#isClosed) return
     this.#closedAtMs = undefined
     this.#isBreak = true
     this.#alarm = setTimeout(() => {
       this.#quiet()
       this.#isBreak = false
       this.#events.onChange()
-    }, closedMs)
+    }, ms)
   }
 
   #stopWaiting(out: Iterable<Item>, waitedMs: number): void {
@@ -228,7 +239,7 @@ export class Suspects<Item extends SuspectItem> {
 
   #patienceWith({ attempt }: Item): number {
     const { patienceMs = PROTOCOL_TIMES.engine.suspectPatienceMs } = this.#options
-    return Math.min(PATIENCE_MS_MAX, patienceMs * PATIENCE_GROWS ** Math.max(0, attempt - 2))
+    return patienceMs * PATIENCE_GROWS ** Math.min(GROWTHS_MAX, Math.max(0, attempt - 2))
   }
 }
 

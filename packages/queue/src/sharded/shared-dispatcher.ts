@@ -76,6 +76,7 @@ export class SharedDispatcher {
       get demand() {
         return shareOf()
       },
+      // Of all shards together: they run alone among the requests of all.
       get suspects() {
         return all.suspects
       },

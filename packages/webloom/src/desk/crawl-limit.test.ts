@@ -44,7 +44,7 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
   suspects: [
     [
       workers({ suspects: 2 }, 2),
-      /^A worker was lost, and 4 requests that it had in flight may have killed it\. 2 of 3 workers fetch each/,
+      /^4 requests were in flight as a worker was lost, and may have killed it\. 2 of 3 workers fetch each of them alone/,
     ],
   ],
   hosts: [

@@ -126,7 +126,7 @@ function suspects({ workers }: StatusFigures): CrawlLimit | undefined {
   const count = held.reduce((sum, worker) => sum + worker.suspects, 0)
   return {
     kind: 'suspects',
-    words: `A worker was lost, and ${counted(count, 'request')} that it had in flight may have killed it. ${held.length} of ${counted(present.length, 'worker')} ${held.length === 1 ? 'fetches' : 'fetch'} each of them alone, and meanwhile nothing else; after a few seconds with one that is not answered others go on. It passes by itself.`,
+    words: `${counted(count, 'request')} ${count === 1 ? 'was' : 'were'} in flight as a worker was lost, and may have killed it. ${held.length} of ${counted(present.length, 'worker')} ${held.length === 1 ? 'fetches' : 'fetch'} each of them alone, and hardly anything else meanwhile. It passes by itself.`,
   }
 }
 

@@ -22,18 +22,12 @@ export function timeLeftOf(seen: StatusFigures): TimeLeft {
     }
   const links = seen.start.ended ? 'new links make it more' : 'start() goes on, and new links make it more'
   const atRate = durationInWords(atThisRateMs / 1000)
+  const known = { atLeastMs: longest?.leastMs ?? null, atThisRateMs }
+  // All that is queued by the rate of all hosts says nothing of the slowest one.
+  if (longest && atThisRateMs < longest.leastMs)
+    return { ...known, words: `${bound}; by the rate of all hosts together ${atRate}. In both, ${links}` }
   const rate = `${atRate} for what is queued, at this rate; ${links}`
-  // All queued requests by the rate of all hosts say nothing of the slowest one.
-  const isShorter = longest !== undefined && atThisRateMs < longest.leastMs
-  return {
-    atLeastMs: longest?.leastMs ?? null,
-    atThisRateMs,
-    words: isShorter
-      ? `${bound}, and ${links}. Other hosts: ${atRate} at this rate`
-      : bound === undefined
-        ? rate
-        : `${rate}. ${bound}`,
-  }
+  return { ...known, words: bound === undefined ? rate : `${rate}. ${bound}` }
 }
 
 function atThisRate({ counts, pagesPerMinute }: StatusFigures): number | null {

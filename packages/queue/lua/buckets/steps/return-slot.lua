@@ -4,8 +4,8 @@
 --          tellOf(turn, told): keeps that
 --          returnSlot(turn, told, lanes, mixed): lanes: so many as a hot slot, 0 for one that stays in its bucket; mixed: how many of it
 --          the holder has in flight then, else none
---          heatReady(turn, most): up to so many of the slots that are ready become hot, with a lane each, and none of which the turn has
---          something in flight: it tells of those itself
+--          heatReady(turn, most): up to so many of the slots that are ready become hot, with a lane each. Those that wait for their delay,
+--          and those with something in flight on the turn, which tells of these itself, are passed over: to the end of their list
 -- Output   nothing
 local LINE_PER_LANE = 64
 local MAX_PASSED_PER_HEAT = 64

@@ -385,7 +385,7 @@ export class BucketQueue implements RequestQueue {
     for (const lease of this.#parts.handout.out) {
       if (lease.state !== 'out') continue
       // It may have been fetched.
-      const text = withTries(lease.text, { attempt: lease.attempt + 1 })
+      const text = withTries(lease.text, { attempt: Math.max(2, lease.attempt) })
       const placed = [requests.asItWas(lease.heldSlot, { priority: lease.priority, text })]
       requests.end(lease, { placed, keepsHistory: true }, performance.now())
       lease.lose('the queue was closed')

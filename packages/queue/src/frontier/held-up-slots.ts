@@ -51,6 +51,8 @@ export class HeldUpSlots {
     const slots = this.#turns.get(turn)
     if (slots === undefined) return 0
     this.#turns.delete(turn)
+    // It may be kept since, or have begun anew.
+    if (!holdsUp(turn, nowMs)) return 0
     this.#toldAtMs.set(turn, nowMs)
     this.#others.spend(slots)
     for (const slot of turn.slots.values()) if (mayGoElsewhere(slot, nowMs)) turn.returning.add(slot)

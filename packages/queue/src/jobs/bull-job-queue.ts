@@ -375,7 +375,7 @@ export class BullJobQueue implements RequestQueue {
   async #requeueHeld(lease: JobLease, delayMs?: number): Promise<void> {
     const { hold } = lease
     // Closed while it was handed out, it may have been fetched.
-    const wasTried = lease.isOut && { text: withTries(lease.text, { attempt: lease.attempt + 1 }) }
+    const wasTried = lease.isOut && { text: withTries(lease.text, { attempt: Math.max(2, lease.attempt) }) }
     lease.isEnding = true
     this.#leases.forget(lease)
     await this.#scripts.requeue({ ...hold, ...wasTried, when: delayMs ?? 'first' })

@@ -139,17 +139,21 @@ test('with twenty suspects that hang a worker goes on for half of the time', asy
   expect(worker.out.size).toBe(20)
 })
 
-test('the note of a suspect that hangs is gone before others go, also when Redis refuses that at first', async () => {
-  const worker = newWorker()
-  await worker.put(suspect('s'), item('a'))
-  worker.refusal = new Error('away')
-  await pass(9000)
-  expect(worker.begun).toEqual(['s'])
-  worker.refusal = undefined
-  await pass(2000)
-  expect(worker.begun).toEqual(['s', 'a'])
-  expect(worker.noted).toBeUndefined()
-})
+test.each(['hangs', 'ends'])(
+  'the note of a suspect that %s is gone before others go, also when Redis refuses that at first',
+  async (what) => {
+    const worker = newWorker()
+    await worker.put(suspect('s'), item('a'))
+    worker.refusal = new Error('away')
+    if (what === 'ends') await worker.end('s')
+    await pass(9000)
+    expect(worker.begun).toEqual(['s'])
+    worker.refusal = undefined
+    await pass(2000)
+    expect(worker.begun).toEqual(['s', 'a'])
+    expect(worker.noted).toBeUndefined()
+  },
+)
 
 test('a suspect that ends while its note is deleted, and one that is lost as it waits for others, leave nobody waiting', async () => {
   const worker = newWorker()

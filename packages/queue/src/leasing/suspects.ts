@@ -26,7 +26,7 @@ import { PROTOCOL_TIMES } from '@webloom/core'
 
 export interface SuspectItem {
   readonly id: string
-  /** From 1. Each try before this one has lost its worker, or was cut short as that stopped. */
+  /** From 1. Each further one has followed a lost worker; one of them, at the most, a worker that stopped. */
   readonly attempt: number
 }
 
@@ -171,12 +171,12 @@ export class Suspects<Item extends SuspectItem> {
     )
   }
 
-  #waitFor(alone: Alone<Item>, forMs = this.#patienceWith(alone.item)): void {
-    if (this.#isClosed) return
+  #waitFor(alone: Alone<Item>): void {
+    const patienceMs = this.#patienceWith(alone.item)
     this.#alarm = setTimeout(() => {
-      this.#lasting.set(alone.item, this.#patienceWith(alone.item))
+      this.#lasting.set(alone.item, patienceMs)
       this.#finish(alone)
-    }, forMs)
+    }, patienceMs)
   }
 
   #finish(alone: Alone<Item>): void {
@@ -186,14 +186,8 @@ export class Suspects<Item extends SuspectItem> {
     ending.then(
       () => this.#opened(alone),
       (error: unknown) => {
-        // With its note it would be blamed for what others do.
-        if (this.#lasting.delete(alone.item)) {
-          alone.state = 'out'
-          this.#waitFor(alone, RETRY_MS)
-        } else {
-          this.#alone = undefined
-          this.#openIfDone()
-        }
+        // With its note there others would not be blamed for what they do, or it would be.
+        if (!this.#isClosed) this.#alarm = setTimeout(() => this.#finish(alone), RETRY_MS)
         this.#events.onRefused(error)
       },
     )

@@ -18,7 +18,7 @@ const GAP_MS_MAX = 12_000
 test('after a kill the worker that is left goes on, though four hosts are silent', async () => {
   await using redis = await startRedis()
   await using web = await startFakeWebProcess({ hosts: 20, pagesPerHost: 500 })
-  await using mute = createServer(() => {}).listen(0)
+  await using mute = createServer((socket) => void socket.resume()).listen(0)
   await once(mute, 'listening')
   const { port } = mute.address() as { port: number }
   const silent = Array.from({ length: 4 * SILENT_HOSTS }, (_, n) => {

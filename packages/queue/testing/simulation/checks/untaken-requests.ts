@@ -1,6 +1,6 @@
 /** How long requests wait that may go, while the worker that has their bucket has room for them, or another one nothing to do. */
 
-import type { HeldTurn } from '../../../src/frontier/held-turn.ts'
+import type { HeldSlot, HeldTurn } from '../../../src/frontier/held-turn.ts'
 import type { FrontierState, Line } from '../../model/frontier-state.ts'
 import type { SimulatedWorker } from '../simulated-worker.ts'
 
@@ -26,9 +26,9 @@ export class UntakenRequests {
     for (const { machine, demand } of workers)
       for (const turn of machine.turns) {
         const isElsewhere = demand === 0 || turn.isLeaving
-        for (const text of turn.isBucket && (!isElsewhere || areIdle)
-          ? nextOf(state, turn, isElsewhere ? nowMs : Number.POSITIVE_INFINITY)
-          : []) {
+        if (!turn.isBucket || (isElsewhere && !areIdle)) continue
+        const stays = isElsewhere ? (slot: HeldSlot) => staysHere(slot, nowMs) : waitsHere
+        for (const text of nextOf(state, turn, stays)) {
           const since = this.#last.get(text)
           const sinceMs = since?.isElsewhere === isElsewhere ? since.sinceMs : nowMs
           found.set(text, { bucket: turn.job.unit, text, sinceMs, isElsewhere })
@@ -39,21 +39,26 @@ export class UntakenRequests {
   }
 }
 
-/** Of each slot of the bucket that is ready, and of which nothing lies at its worker that has to wait for its turn there. */
+/** What lies here of the slot has to wait for its turn. */
+function waitsHere(slot: HeldSlot): boolean {
+  return slot.goesAtMs() === Number.POSITIVE_INFINITY
+}
+
+/** Nobody else may ask the slot: it has all that it may in flight here, or a delay, of which only this worker knows when it is over. */
+function staysHere(slot: HeldSlot, nowMs: number): boolean {
+  return slot.isPaced || slot.goesAtMs() > nowMs
+}
+
+/** Of each slot of the bucket that is ready. @param stays of one of which its worker has something: it is not looked at */
 function* nextOf(
   { ready, lines }: FrontierState,
   { job: { unit }, slots: held }: HeldTurn,
-  goesByMs: number,
+  stays: (slot: HeldSlot) => boolean,
 ): Generator<string> {
   for (const [priority, slots] of ready.get(unit) ?? [])
     for (const slot of slots) {
-      const line = lines.get(unit)?.get(slot)
-      if (
-        line?.state !== 'r' ||
-        line.priority !== priority ||
-        (held.get(slot)?.goesAtMs() ?? 0) > Math.min(goesByMs, Number.MAX_VALUE)
-      )
-        continue
+      const [line, here] = [lines.get(unit)?.get(slot), held.get(slot)]
+      if (line?.state !== 'r' || line.priority !== priority || (here && stays(here))) continue
       yield firstOf(line, priority)
     }
 }

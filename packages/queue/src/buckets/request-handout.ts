@@ -117,14 +117,14 @@ export class RequestHandout {
     const leases = machine.requests.handOut(this.#dispatcher.wanted, nowMs)
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
     for (const lease of going) this.#out.add(lease)
-    const fresh = going.filter(({ isNoted, suspect }) => !isNoted && !suspect)
-    const names = fresh.map(({ startedName }) => startedName)
+    const [names, inVain]: [string[], string[]] = [[], []]
+    // Suspects lie ready for a while, and are noted as they begin.
+    for (const lease of going)
+      if (lease.isNoted === lease.suspect) (lease.suspect ? inVain : names).push(lease.startedName)
     // On its way to Redis before the first of them leaves; nobody waits for the answer.
     if (names.length > 0)
       void scripts.started(workerId, [...names, ...machine.requests.noteAhead(nowMs)]).catch(() => {})
-    // Suspects lie ready, and are noted when they begin.
-    const lying = going.filter(({ isNoted, suspect }) => isNoted && suspect)
-    const inVain = [...machine.requests.notesInVain(nowMs), ...lying.map(({ startedName }) => startedName)]
+    inVain.push(...machine.requests.notesInVain(nowMs))
     if (inVain.length > 0) void scripts.notStarted(workerId, inVain).catch(() => {})
     for (const lease of going) this.#dispatcher.put(lease)
   }

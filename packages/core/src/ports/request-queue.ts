@@ -35,7 +35,7 @@ export const START_BATCH_MAX = 256
 export interface Lease extends QueuedRequest {
   /** The line that the request came from, in which its host's pace is kept. */
   readonly slot: string
-  /** 1 at the first hand-out. A lost lease raises it; `retry` and `requeue` do not. */
+  /** 1 at the first hand-out. A lost lease raises it; `retry` and `requeue` do not. Where its worker stopped, it is 2 at least. */
   readonly attempt: number
   /** True when an earlier lease of it was lost, so that it may have been fetched before. */
   readonly redelivered: boolean

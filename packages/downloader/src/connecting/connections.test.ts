@@ -267,6 +267,18 @@ describe('connections', () => {
     expect(ports.size).toBeLessThanOrEqual(2)
   })
 
+  test('are used again where the server says that it keeps them for two seconds', async () => {
+    const site = await localSite()
+    const ports = new Set<number | undefined>()
+    site.script = (req, res) => {
+      ports.add(req.socket.remotePort)
+      res.setHeader('connection', 'keep-alive').setHeader('keep-alive', 'timeout=2').end('ok')
+    }
+    const get = fetching()
+    for (let times = 0; times < 10; times++) await get(site.origin)
+    expect(ports.size).toBeLessThanOrEqual(2)
+  })
+
   test('that hang cost other hosts nothing, and end at the deadline', async () => {
     const site = await localSite()
     const silent = await listening(createTcpServer(() => {}))

@@ -40,7 +40,16 @@ const [SET, BLOOM] = [{ filter: 'redis-set' }, { filter: 'redis-bloom' }] as con
 
 export const ROWS: readonly Row[] = [
   { key: 'one-page', title: 'one page a host, one process', ...ONE_PAGE },
-  { key: 'one-page-set', title: 'one page a host, Redis set', ...ONE_PAGE, ...SET },
+  { key: 'one-page-set', title: 'one page a host, Redis set', ...ONE_PAGE, ...SET, beside: 'one-page' },
+  { key: 'one-page-cli', title: 'one page a host, one process, by CLI', ...ONE_PAGE, by: 'cli' },
+  {
+    key: 'one-page-set-cli',
+    title: 'one page a host, Redis set, by CLI',
+    ...ONE_PAGE,
+    ...SET,
+    by: 'cli',
+    beside: 'one-page-cli',
+  },
   { key: 'one-page-bloom', title: 'one page a host, Redis Bloom', ...ONE_PAGE, ...BLOOM },
   { key: 'ten-pages', title: 'ten pages a host, one process', ...TEN_PAGES },
   { key: 'ten-pages-set', title: 'ten pages a host, Redis set', ...TEN_PAGES, ...SET },

@@ -52,7 +52,14 @@ export default class Pages extends RedisSpider {
 
 test('outside a project a name is answered with what takes its place: the file', async () => {
   await using folder = await tempDir()
-  const { code, stderr } = await line.run(['status', 'quotes'], { cwd: folder.path })
-  expect(code).toBe(2)
-  expect(stderr).toContain('takes its file as well: quotes.ts in place of quotes')
+  writeFileSync(folder.join('quotes.ts'), '')
+  const answerTo = async (named: string) => {
+    const { code, stderr } = await line.run(['status', named], { cwd: folder.path })
+    expect(code).toBe(2)
+    return stderr
+  }
+  expect(await answerTo('quotes')).toContain('takes its file as well: quotes.ts in place of quotes')
+  expect(await answerTo('qoutes')).toContain(
+    'takes its file as well; there is no file qoutes.ts. Did you mean quotes.ts?',
+  )
 })

@@ -8,7 +8,13 @@ import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
-import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
+import {
+  fileInPlaceOf,
+  findSpider,
+  isSpiderFile,
+  loadProjectSpiders,
+  loadSpiderFile,
+} from '../loading/spider-loader.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import { Workbench } from './workbench.ts'
 
@@ -51,11 +57,12 @@ async function spiderClass(
   flags: PageFlags,
   config: LoadedConfig | undefined,
 ): Promise<SpiderClass> {
-  if (flags.spider !== undefined && isSpiderFile(flags.spider)) return loadSpiderFile(flags.spider)
-  if (flags.spider !== undefined) {
+  const named = flags.spider
+  if (named !== undefined && isSpiderFile(named)) return loadSpiderFile(named)
+  if (named !== undefined) {
     const command = givenSettings(flags)
-    const project = config ?? (await projectConfig(process.cwd(), flags.spider, command))
-    return (await findSpider(project, flags.spider, spiderArguments(flags), command)).Class
+    const project = config ?? (await projectConfig(process.cwd(), () => fileInPlaceOf(named), command))
+    return (await findSpider(project, named, spiderArguments(flags), command)).Class
   }
   const host = url === undefined ? undefined : URL.parse(url)?.hostname
   if (!config || host === undefined) return Visitor

@@ -8,6 +8,7 @@ import { EXIT } from '../exit-codes.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
 import { givenSettings } from '../loading/crawl-flags.ts'
 import {
+  fileInPlaceOf,
   findSpider,
   isSpiderFile,
   loadProjectSpiders,
@@ -58,7 +59,8 @@ async function spidersNamed(
 ): Promise<readonly Pick<ProjectSpider, 'name' | 'Class'>[]> {
   if (name !== undefined && isSpiderFile(name)) return [await spiderOfFile(name)]
   const given = givenSettings(flags)
-  const project = config ?? (await projectConfig(process.cwd(), name, given))
+  const otherwise = name === undefined ? undefined : () => fileInPlaceOf(name)
+  const project = config ?? (await projectConfig(process.cwd(), otherwise, given))
   return name === undefined
     ? (await loadProjectSpiders(project, {}, given)).spiders
     : [await findSpider(project, name, {}, given)]

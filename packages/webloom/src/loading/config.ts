@@ -63,12 +63,12 @@ export function findConfig(cwd: string): string | undefined {
 /**
  * The config that a command for projects needs. Where a spider loader of one's own is set, there need be no file.
  *
- * @param named the spider that the command was given by name
+ * @param otherwise tells who has none how the command does without
  * @param command settings of the command line
  */
 export async function projectConfig(
   cwd: string,
-  named?: string,
+  otherwise?: () => string,
   command: WrittenSettings = {},
 ): Promise<LoadedConfig> {
   const path = findConfig(cwd)
@@ -81,13 +81,7 @@ export async function projectConfig(
   import { defineConfig } from 'webloom'
   export default defineConfig({ spiders: 'spiders' })
 
-or run a single file:  webloom runspider <file>${
-      named === undefined
-        ? ''
-        : `
-
-A command that takes a spider's name takes its file as well: ${named}.ts in place of ${named}`
-    }`,
+or run a single file:  webloom runspider <file>${otherwise === undefined ? '' : `\n\n${otherwise()}`}`,
   )
 }
 

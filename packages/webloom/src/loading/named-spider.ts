@@ -3,7 +3,7 @@
 import type { SpiderClass } from '@webloom/spider'
 import { configHere, type LoadedConfig, noConfig, projectConfig } from './config.ts'
 import { givenSettings, spiderArguments } from './crawl-flags.ts'
-import { findSpider, isSpiderFile, loadSpiderFile } from './spider-loader.ts'
+import { fileInPlaceOf, findSpider, isSpiderFile, loadSpiderFile } from './spider-loader.ts'
 
 export interface NamedSpider {
   readonly Class: SpiderClass
@@ -24,7 +24,7 @@ export async function namedSpider(named: string, flags: SpiderFlags): Promise<Na
   if (isSpiderFile(named))
     return { Class: await loadSpiderFile(named), config: (await configHere()) ?? noConfig(process.cwd()) }
   const command = givenSettings(flags)
-  const config = await projectConfig(process.cwd(), named, command)
+  const config = await projectConfig(process.cwd(), () => fileInPlaceOf(named), command)
   const { Class } = await findSpider(config, named, spiderArguments(flags), command)
   return { Class, config }
 }

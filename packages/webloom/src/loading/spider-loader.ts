@@ -33,6 +33,15 @@ export function isSpiderFile(text: string): boolean {
   return /\.[cm]?[jt]s$/.test(text)
 }
 
+/** Returns how a command that was given a spider's name does without a project: by the spider's file, if this folder has it. */
+export function fileInPlaceOf(named: string): string {
+  const file = `${named}.ts`
+  const known = existsSync(file)
+    ? `: ${shownPath(file)} in place of ${visible(named)}`
+    : `; ${noFile(resolve(file))}`
+  return `A command that takes a spider's name takes its file as well${known}`
+}
+
 const SCRIPT = /\.m?[jt]s$/
 
 function checkFile(file: string): void {

@@ -15,6 +15,10 @@ export function hostAddress(host: number): string {
   return `127.${1 + (host >>> 16)}.${(host >>> 8) & 255}.${host & 255}`
 }
 
+export function hostName(host: number): string {
+  return `h${host}.broad.test`
+}
+
 /** The other way, of a name or an address: -1 for one that is no host of the web. */
 export function hostOf(hostname: string): number {
   const named = NAME.exec(hostname)
@@ -25,7 +29,7 @@ export function hostOf(hostname: string): number {
 
 /** Addresses the page `page` of a host, which counts from 0. */
 export function pageUrl({ port, isTls, isNamed }: WebAddress, host: number, page: number): string {
-  const hostname = isNamed ? `h${host}.broad.test` : hostAddress(host)
+  const hostname = isNamed ? hostName(host) : hostAddress(host)
   return `${isTls ? 'https' : 'http'}://${hostname}:${port}/p/${page}`
 }
 

@@ -32,7 +32,7 @@ const ONE_PAGE = { hosts: 60_000, pagesPerHost: 1, workers: 1 }
 const TEN_PAGES = { hosts: 6_000, pagesPerHost: 10, workers: 1 }
 const ONE_HOST = { hosts: 1, pagesPerHost: 10_000, workers: 1 }
 const PACED = { hosts: 5_000, pagesPerHost: 10, workers: 4, delaySeconds: 10 }
-/** As many as it takes for what each process compiles not to count: of 40 000 pages, which take nine seconds, it is half of what four processes take more. */
+/** As many as it takes for what each process compiles not to count: of 40 000 pages, which take seven seconds, it is half of what four processes take more. */
 const PINNED = { hosts: 10, pagesPerHost: 32_000, pinned: true }
 const LOOKED_UP = { hosts: 20_000, pagesPerHost: 1, workers: 1, fromStart: true }
 const MILLION = { hosts: 1_000_000, pagesPerHost: 1, workers: 1 }

@@ -62,9 +62,10 @@ const BY_THE_CLOCK: ReadonlySet<string> = new Set([
   'HLEN',
 ])
 
-const DAY_MS = 86_400_000
-/** In which one of these must come once. */
+/** A command by the clock must come in one of so many crawls. */
 const CRAWLS_MAX = 5
+
+const DAY_MS = 86_400_000
 
 /** A small crawl, one half from start() and one half from seeds, whose first worker talks to Redis through proxies. */
 export class FaultCrawl implements AsyncDisposable {
@@ -199,28 +200,29 @@ export class FaultCrawl implements AsyncDisposable {
 
 /**
  * A worker is killed with -9 just before or just after one of its commands, and a second one is started: nothing may be
- * lost, and no more is fetched again than what the first had in flight, or had just handed on. Resolves to how much that was.
- * A crawl in which a command by the clock never comes must be whole, too; then there is another one.
+ * lost. A crawl in which a command by the clock does not come must be whole, too, and nothing done twice; then there is another one.
  */
 export async function killedAt(
   command: CommandAt,
   when: 'before' | 'after',
   options: FaultCrawlOptions & NextWorker,
-): Promise<number> {
+): Promise<void> {
   const crawls = BY_THE_CLOCK.has(command.name) ? CRAWLS_MAX : 1
+  let log = ''
   for (let crawl = 0; crawl < crawls; crawl++) {
-    const fetchedAgain = await killedOnce(command, when, options)
-    if (fetchedAgain !== undefined) return fetchedAgain
+    const once = await killedOnce(command, when, options)
+    if (once.struck) return
+    log = once.log
   }
-  throw new Error(`the worker ended before it was killed, in ${crawls} crawls`)
+  throw new Error(`${command.name} did not come in ${crawls} crawl(s); the last:\n${log}`)
 }
 
-/** Undefined: the worker did not send the command, and all is crawled. */
+/** Not struck: the worker did not send the command, and all is crawled. */
 async function killedOnce(
   command: CommandAt,
   when: 'before' | 'after',
   { aDayLater = false, ...options }: FaultCrawlOptions & NextWorker,
-): Promise<number | undefined> {
+): Promise<{ readonly struck: boolean; readonly log: string }> {
   await using crawl = await FaultCrawl.of(options)
   const { promise: struck, resolve } = Promise.withResolvers<true>()
   const victim = crawl.startVictim()
@@ -234,8 +236,8 @@ async function killedOnce(
   const ended = await Promise.race([struck, victim.exited])
   if (ended !== true && ended.code !== null) {
     expect(ended.code, ended.stderr).toBe(0)
-    await crawl.expectComplete({ log: ended.stderr })
-    return undefined
+    expect(await crawl.expectComplete({ log: ended.stderr }), 'pages fetched again').toBe(0)
+    return { struck: false, log: ended.stderr }
   }
   // Redis does one thing after the other: when it answers this, it has done what it was sent before.
   await Promise.all([options.queue.command('PING'), options.filter.command('PING')])
@@ -244,7 +246,9 @@ async function killedOnce(
   if (aDayLater) await crawl.letADayPass()
   const { code, stderr } = await crawl.startRescuer().exited
   expect(code, stderr).toBe(0)
-  return await crawl.expectComplete({ log: `${victim.stderr}\n${stderr}` })
+  const log = `${victim.stderr}\n${stderr}`
+  await crawl.expectComplete({ log })
+  return { struck: true, log }
 }
 
 /** Each of these commands loses a reply, those by the clock if they are sent: nothing may be lost, and nothing done twice. */

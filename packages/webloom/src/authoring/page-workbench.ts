@@ -6,15 +6,10 @@ import { pathToFileURL } from 'node:url'
 import { DownloadError, Request, UsageError } from '@webloom/core'
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
-import { type LoadedConfig, projectConfig } from '../loading/config.ts'
+import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
-import {
-  fileInPlaceOf,
-  findSpider,
-  isSpiderFile,
-  loadProjectSpiders,
-  loadSpiderFile,
-} from '../loading/spider-loader.ts'
+import { projectOfSpider } from '../loading/named-spider.ts'
+import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import { Workbench } from './workbench.ts'
 
@@ -61,7 +56,7 @@ async function spiderClass(
   if (named !== undefined && isSpiderFile(named)) return loadSpiderFile(named)
   if (named !== undefined) {
     const command = givenSettings(flags)
-    const project = config ?? (await projectConfig(process.cwd(), () => fileInPlaceOf(named), command))
+    const project = config ?? (await projectOfSpider(named, command))
     return (await findSpider(project, named, spiderArguments(flags), command)).Class
   }
   const host = url === undefined ? undefined : URL.parse(url)?.hostname

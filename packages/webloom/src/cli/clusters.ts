@@ -95,7 +95,7 @@ export const runs = command<RunsFlags, [name: string | undefined]>(
         `${flags.compare ? '--compare' : '--forget'} is about one spider: webloom runs <spider> ${flags.compare ? '--compare' : '--forget'}`,
       )
     const command = givenSettings(flags)
-    const config = await projectConfig(process.cwd(), undefined, command)
+    const config = await projectConfig(process.cwd(), command)
     const { spiders, problems } = await loadProjectSpiders(config, spiderArguments(flags), command)
     await act.latestRuns(spiders, flags, config)
     if (problems.length > 0) throw new UsageError('WL_SPIDER_LOAD', problems.join('\n\n'))

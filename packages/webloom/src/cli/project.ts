@@ -15,7 +15,7 @@ export const list = command<ListFlags, []>(
   async (flags) => {
     const { list: run } = await import('../commands/list.ts')
     const given = givenSettings(flags)
-    await run(await projectConfig(process.cwd(), undefined, given), flags, given)
+    await run(await projectConfig(process.cwd(), given), flags, given)
   },
   [
     ['webloom list', 'one name a line'],

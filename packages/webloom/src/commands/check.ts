@@ -7,8 +7,8 @@ import type { Workbench } from '../authoring/workbench.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
 import { givenSettings } from '../loading/crawl-flags.ts'
+import { projectOfSpider } from '../loading/named-spider.ts'
 import {
-  fileInPlaceOf,
   findSpider,
   isSpiderFile,
   loadProjectSpiders,
@@ -59,11 +59,10 @@ async function spidersNamed(
 ): Promise<readonly Pick<ProjectSpider, 'name' | 'Class'>[]> {
   if (name !== undefined && isSpiderFile(name)) return [await spiderOfFile(name)]
   const given = givenSettings(flags)
-  const otherwise = name === undefined ? undefined : () => fileInPlaceOf(name)
-  const project = config ?? (await projectConfig(process.cwd(), otherwise, given))
-  return name === undefined
-    ? (await loadProjectSpiders(project, {}, given)).spiders
-    : [await findSpider(project, name, {}, given)]
+  if (name !== undefined)
+    return [await findSpider(config ?? (await projectOfSpider(name, given)), name, {}, given)]
+  const project = config ?? (await projectConfig(process.cwd(), given))
+  return (await loadProjectSpiders(project, {}, given)).spiders
 }
 
 async function spiderOfFile(path: string): Promise<Pick<ProjectSpider, 'name' | 'Class'>> {

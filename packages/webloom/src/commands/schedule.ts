@@ -113,7 +113,7 @@ async function withSchedules(
   flags: SchedulesFlags,
   act: (each: readonly Schedules[], problems: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const config = await projectConfig(process.cwd(), undefined, givenSettings(flags))
+  const config = await projectConfig(process.cwd(), givenSettings(flags))
   const { places, problems } = await schedulePlaces(flags, config, silentLogger)
   try {
     await Promise.all(places.map(({ servers }) => servers.open()))

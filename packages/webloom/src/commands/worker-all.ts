@@ -28,7 +28,7 @@ export function workerAll(flags: WorkerFlags): Promise<number> {
 
 async function serveAll(flags: WorkerFlags): Promise<number> {
   refuseOfOneCrawl(flags)
-  const config = await projectConfig(process.cwd(), undefined, givenSettings(flags))
+  const config = await projectConfig(process.cwd(), givenSettings(flags))
   const written = settingsLayers(flags, config)
   const settings = Settings.fromLayers(written.layers, written.places)
   settings.validate()

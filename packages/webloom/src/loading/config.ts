@@ -63,13 +63,13 @@ export function findConfig(cwd: string): string | undefined {
 /**
  * The config that a command for projects needs. Where a spider loader of one's own is set, there need be no file.
  *
- * @param otherwise tells who has none how the command does without
  * @param command settings of the command line
+ * @param hint returns one more line for who has no config
  */
 export async function projectConfig(
   cwd: string,
-  otherwise?: () => string,
   command: WrittenSettings = {},
+  hint?: () => string,
 ): Promise<LoadedConfig> {
   const path = findConfig(cwd)
   if (path !== undefined) return loadConfig(path)
@@ -81,7 +81,7 @@ export async function projectConfig(
   import { defineConfig } from 'webloom'
   export default defineConfig({ spiders: 'spiders' })
 
-or run a single file:  webloom runspider <file>${otherwise === undefined ? '' : `\n\n${otherwise()}`}`,
+or run a single file:  webloom runspider <file>${hint === undefined ? '' : `\n\n${hint()}`}`,
   )
 }
 

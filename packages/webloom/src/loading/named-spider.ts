@@ -1,5 +1,6 @@
 /** The spider that a command names: by its name in the project, or by its file where there is none. */
 
+import type { WrittenSettings } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { configHere, type LoadedConfig, noConfig, projectConfig } from './config.ts'
 import { givenSettings, spiderArguments } from './crawl-flags.ts'
@@ -24,7 +25,16 @@ export async function namedSpider(named: string, flags: SpiderFlags): Promise<Na
   if (isSpiderFile(named))
     return { Class: await loadSpiderFile(named), config: (await configHere()) ?? noConfig(process.cwd()) }
   const command = givenSettings(flags)
-  const config = await projectConfig(process.cwd(), () => fileInPlaceOf(named), command)
+  const config = await projectOfSpider(named, command)
   const { Class } = await findSpider(config, named, spiderArguments(flags), command)
   return { Class, config }
+}
+
+/**
+ * The config of the project that has a spider of this name. Who is in no project is told of the spider's file.
+ *
+ * @param command settings of the command line
+ */
+export function projectOfSpider(named: string, command: WrittenSettings): Promise<LoadedConfig> {
+  return projectConfig(process.cwd(), command, () => fileInPlaceOf(named))
 }

@@ -12,8 +12,8 @@ import { ClusterFolder, seededSpider, settingsOf } from '../cluster/cluster-craw
 
 const SILENT_HOSTS = 4
 const WATCHED_MS = 60_000
-/** The wait for what hangs, and that for a suspect, are five seconds each. */
-const GAP_MS_MAX = 12_000
+/** The wait for what hangs and those for suspects take eight seconds at the most, before others have a break. */
+const GAP_MS_MAX = 10_000
 
 test('after a kill the worker that is left goes on, though four hosts are silent', async () => {
   await using redis = await startRedis()

@@ -305,7 +305,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     waitMsMin: 100,
     waitMsMax: 2000,
   },
-  engine: { leaseWaitMaxMs: 1000, suspectPatienceMs: 5000, seedsPollMs: 300, roomKeptMs: 1000 },
+  engine: { leaseWaitMaxMs: 1000, suspectPatienceMs: 2000, seedsPollMs: 300, roomKeptMs: 1000 },
   redis: { reconnectMsMax: 2000, sparedReconnectMsMax: 500, memoryLookEveryMs: 1000, troubleMsMax: 60_000 },
 })
 

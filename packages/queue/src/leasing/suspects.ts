@@ -15,8 +15,10 @@
  *
  *     closing   what has not ended by then is waited for no longer: the suspect goes beside it, and without a note, as each of
  *               them may be what kills the worker
- *     alone     the note is deleted, and others go beside the suspect for as long as they had waited, before the next suspect:
- *               for a break of twice the patience at the most. Many suspects that do end make way for a break, too
+ *     alone     the note is deleted, and the suspect goes on beside others
+ *
+ * One suspect goes after the other until others have waited for three times the patience. Then these have a break for as long as they
+ * had waited. So they wait for half of the time at the most.
  *
  * The patience is four times as long with each further worker that was lost with the request in flight. So one that kills late,
  * or among others that hang, is alone in the end.
@@ -54,15 +56,18 @@ interface Alone<Item> {
   state: 'noting' | 'ready' | 'out' | 'ending'
 }
 
-/** The patience is that many times as long with each further try, and so often at the most: 320 s, longer than pages take. */
+/** The patience is that many times as long with each further try, and so often at the most: 512 s, longer than pages take. */
 const PATIENCE_GROWS = 4
-const GROWTHS_MAX = 3
+const GROWTHS_MAX = 4
+/** Others wait for so many times the patience with a first try, or for one that takes longer. */
+const CLOSED_FOR = 3
 /** A note that Redis has refused to delete is tried again after that. */
 const RETRY_MS = 1000
 
 export class Suspects<Item extends SuspectItem> {
   readonly #options: SuspectOptions<Item>
   readonly #events: SuspectEvents
+  readonly #patienceMs: number
   readonly #lying: Item[] = []
   /** The suspect that others wait for, from before its note is written until after that is deleted. */
   #alone: Alone<Item> | undefined
@@ -79,6 +84,7 @@ export class Suspects<Item extends SuspectItem> {
   constructor(options: SuspectOptions<Item>, events: SuspectEvents) {
     this.#options = options
     this.#events = events
+    this.#patienceMs = options.patienceMs ?? PROTOCOL_TIMES.engine.suspectPatienceMs
   }
 
   /** How many lie here, with the one that others wait for. */
@@ -196,9 +202,11 @@ export class Suspects<Item extends SuspectItem> {
   #opened({ item }: Alone<Item>): void {
     this.#alone = undefined
     const closedMs = performance.now() - (this.#closedAtMs ?? performance.now())
-    const longestMs = 2 * this.#patienceWith(item)
-    const isLong = this.#lying.length > 0 && closedMs >= longestMs
-    if (this.#lasting.has(item) || isLong) this.#beginBreak(Math.min(closedMs, longestMs))
+    const patienceMs = this.#patienceWith(item)
+    const longMs = Math.max(CLOSED_FOR * this.#patienceMs, patienceMs)
+    // More may come as soon as none is left.
+    const isLast = this.#lying.length === 0 && this.#lasting.has(item)
+    if (closedMs >= longMs || isLast) this.#beginBreak(Math.min(closedMs, longMs + patienceMs))
     this.#openIfDone()
     this.#events.onChange()
   }
@@ -232,8 +240,7 @@ export class Suspects<Item extends SuspectItem> {
   }
 
   #patienceWith({ attempt }: Item): number {
-    const { patienceMs = PROTOCOL_TIMES.engine.suspectPatienceMs } = this.#options
-    return patienceMs * PATIENCE_GROWS ** Math.min(GROWTHS_MAX, Math.max(0, attempt - 2))
+    return this.#patienceMs * PATIENCE_GROWS ** Math.min(GROWTHS_MAX, Math.max(0, attempt - 2))
   }
 }
 

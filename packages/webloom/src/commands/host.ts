@@ -76,6 +76,11 @@ function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrde
 
 /** Slots are named by the host alone. */
 function slotMeant(typed: string): string {
+  if (/^[^"]*\*/.test(typed) && typed.includes('.'))
+    throw new UsageError(
+      'WL_USAGE',
+      `${JSON.stringify(typed)} looks like a pattern, and an order is for one host; write its name, as shop.example.com, or for a meta.download_slot of that name  '"${typed}"'`,
+    )
   const name = slotNamed(typed)
   if (name !== undefined) return name
   throw new UsageError(

@@ -44,8 +44,10 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
   suspects: [
     [
       workers({ suspects: 2 }, 2),
-      /^4 requests were in flight as a worker was lost, and may have killed it\. 2 of 3 workers fetch each of them alone/,
+      /^4 requests are to be fetched alone: what was in flight as a worker was lost may have killed it\. 2 of 3 workers do little else/,
     ],
+    // Their places are full of requests that hang.
+    [workers({ suspects: 2, downloading: 16 }), /^6 requests are to be fetched alone/],
   ],
   hosts: [
     [workers({ suspects: 2 }, 1), /the hosts’ delays/],

@@ -8,6 +8,7 @@ import { commandName } from '../terminal/resume-line.ts'
 export interface CrawlBounds {
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency: number
+  /** The crawl as it is typed behind a command. */
   readonly spider: string
 }
 
@@ -23,10 +24,10 @@ export function limitOf(seen: StatusFigures, bounds: CrawlBounds): CrawlLimit {
     ended(seen) ??
     standing(seen, bounds) ??
     joining(seen) ??
+    suspects(seen) ??
     nothingLeft(seen) ??
     fullRedis(seen) ??
     busyWorkers(seen, bounds) ??
-    suspects(seen) ??
     waitingForHosts(seen) ?? { kind: 'none', words: 'Nothing holds it up that can be seen from here.' }
   )
 }
@@ -126,7 +127,7 @@ function suspects({ workers }: StatusFigures): CrawlLimit | undefined {
   const count = held.reduce((sum, worker) => sum + worker.suspects, 0)
   return {
     kind: 'suspects',
-    words: `${counted(count, 'request')} ${count === 1 ? 'was' : 'were'} in flight as a worker was lost, and may have killed it. ${held.length} of ${counted(present.length, 'worker')} ${held.length === 1 ? 'fetches' : 'fetch'} each of them alone, and hardly anything else meanwhile. It passes by itself.`,
+    words: `${counted(count, 'request')} ${count === 1 ? 'is' : 'are'} to be fetched alone: what was in flight as a worker was lost may have killed it. ${held.length} of ${counted(present.length, 'worker')} ${held.length === 1 ? 'does' : 'do'} little else meanwhile, some seconds for each whose host does not answer. It passes by itself.`,
   }
 }
 

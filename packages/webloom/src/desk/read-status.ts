@@ -54,7 +54,7 @@ export async function readStatus(crawl: CrawlFromOutside): Promise<CrawlStatus> 
     done: mode === 'job' ? null : view.done,
     limit: limitOf(figures, {
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
-      spider: crawl.name.spider,
+      spider: crawl.typed,
     }),
     timeLeft: timeLeftOf(figures),
   }

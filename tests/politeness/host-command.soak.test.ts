@@ -36,4 +36,6 @@ test('a host whose name nobody knows, a wrong time and a crawl that is not there
   const unknown = await folder.run('host', 'pages', 'QUOTES.test', '--delay', '2')
   expect(unknown.stdout).toContain('quotes.test   ordered: delay 2 s')
   expect(unknown.stdout).toContain('nothing of that host is queued now')
+  const pattern = await folder.run('host', 'pages', '*.quotes.test', '--delay', '2')
+  expect(pattern).toMatchObject({ code: 2, stderr: expect.stringContaining('looks like a pattern') })
 })

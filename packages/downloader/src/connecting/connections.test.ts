@@ -258,9 +258,9 @@ describe('connections', () => {
     // The first is not quite free yet when the second request is made.
     { hint: undefined, most: 2 },
     { hint: 'timeout=5', most: 2 },
-    { hint: 'timeout=2', most: 2 },
+    { hint: 'timeout=3', most: 2 },
     // The server may close it before the next request arrives.
-    { hint: 'timeout=1', most: 10 },
+    { hint: 'timeout=2', most: 10 },
     { hint: 'timeout=0', most: 10 },
   ])('are used again where the server says $hint: at most $most for ten requests', async ({ hint, most }) => {
     const site = await localSite()

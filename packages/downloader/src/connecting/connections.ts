@@ -36,12 +36,12 @@ export interface ConnectionsOptions {
   readonly proxyAgentsMax?: number
 }
 
-// Node and many proxies close idle connections after 5 s, so ours are kept a little less. Where a server says how long it keeps them, it is a
-// second less than that: the server counts from when its answer leaves, we from when it has come, and our next request must arrive before
-// its time is up. A minute at the most.
+// Node and many proxies close idle connections after 5 s, so ours are kept a little less. Where a server says how long it keeps them, it is two
+// seconds less than that: the server counts from when its answer leaves, we from when it has come, and our next request must arrive before
+// its time is up. With one second, pages of servers that were more than a second away were lost. A minute at the most.
 const KEEP_ALIVE_MS = 4000
 const KEEP_ALIVE_MS_MAX = 60_000
-const KEEP_ALIVE_MARGIN_MS = 1000
+const KEEP_ALIVE_MARGIN_MS = 2000
 // Some more than there is room for with TLS: a crawl of hosts with a page each by `crawl()` takes 8 % less memory and 5 % less processor
 // time than with 1 000 (`benchmarks/broad-bench.ts --rows one-page-set`), and one of ten pages a host as much time as before.
 const SITES_MAX_AT_LEAST = 256

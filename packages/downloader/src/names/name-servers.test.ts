@@ -85,3 +85,22 @@ describe.runIf(process.platform === 'linux')('the name servers of the machine', 
     expect(nameServersOfMachine(dir.path) !== undefined).toBe(isAsked)
   })
 })
+
+test('an answer that cannot be read fails its own name alone, however many are asked for beside it', async () => {
+  await using dns = await startDnsServer({
+    answer: (name) => (name.startsWith('bad') ? 'unreadable' : { addresses: ['192.0.2.7'] }),
+    delayMs: 20,
+  })
+  const servers = asking(dns.address)
+  const askFor = async (names: readonly string[]) => {
+    const answers = await Promise.allSettled(names.map((name) => servers.lookup(name)))
+    return names.filter((_, n) => answers[n]!.status === 'rejected')
+  }
+  const others = Array.from({ length: 50 }, (_, n) => `other-${n}.test`)
+  expect(await askFor(['bad-1.test', ...others, 'bad-2.test'])).toEqual(['bad-1.test', 'bad-2.test'])
+  dns.asked.length = 0
+  expect(await askFor(['bad-1.test', ...others])).toEqual(['bad-1.test'])
+  const again = dns.asked.filter((question) => !question.includes('bad'))
+  expect(again.length, 'it is known for it').toBe(others.length)
+  servers.close()
+})

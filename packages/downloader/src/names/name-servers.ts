@@ -15,6 +15,7 @@ import type { RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
+import { ENTRY_BYTES, RecentBytes } from '@webloom/core'
 import { ADDRESSES_MAX, type FoundAddresses, systemLookup } from './system-lookup.ts'
 
 export interface NameServersOptions {
@@ -33,6 +34,9 @@ export interface NameServersOptions {
 // server. Four tries would be over after two, and a server may take longer to find a name.
 const FIRST_TRY_MS = 1000
 const TRIES = 6
+// Of a name whose answer cannot be read: such an answer is tried again, too.
+const TRIES_ALONE = 3
+const UNREADABLE_BYTES = 256 * 1024
 
 // Sources of nsswitch.conf whose answers are those of files, of name servers, or of names that the system is asked about.
 const KNOWN_SOURCES = new Set([
@@ -49,13 +53,18 @@ const KNOWN_SOURCES = new Set([
 const LOCAL_IPV6 = /^f(?:e[89ab]|[cd])/i
 
 export class NameServers {
-  readonly #resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
+  readonly #resolver: Resolver
+  /** Those that ask for one name each. */
+  readonly #alone = new Set<Resolver>()
+  /** Names of which the answer could not be read. */
+  readonly #unreadable = new RecentBytes<string, true>(UNREADABLE_BYTES)
   readonly #options: NameServersOptions
+  #isClosed = false
 
   /** Throws when one of the servers is not an address. */
   constructor(options: NameServersOptions) {
     this.#options = options
-    if (options.servers) this.#resolver.setServers(options.servers)
+    this.#resolver = newResolver(options.servers, TRIES)
   }
 
   /** Rejects with the error of `node:dns` when the name has no address, or no server answers. */
@@ -71,7 +80,8 @@ export class NameServers {
 
   /** Ends the questions that are under way, each with the error ECANCELLED. Until then they keep a process from ending, up to a minute. */
   close(): void {
-    this.#resolver.cancel()
+    this.#isClosed = true
+    for (const resolver of [this.#resolver, ...this.#alone]) resolver.cancel()
   }
 
   #isOfTheSystem(hostname: string): boolean {
@@ -97,11 +107,35 @@ export class NameServers {
   }
 
   #askFor4(hostname: string): Promise<RecordWithTtl[]> {
-    return this.#resolver.resolve4(hostname, { ttl: true })
+    return this.#answerTo(hostname, (resolver) => resolver.resolve4(hostname, { ttl: true }))
   }
 
   #askFor6(hostname: string): Promise<RecordWithTtl[]> {
-    return this.#resolver.resolve6(hostname, { ttl: true })
+    return this.#answerTo(hostname, (resolver) => resolver.resolve6(hostname, { ttl: true }))
+  }
+
+  /** An answer that cannot be read fails all questions that the resolver has under way: each of them is asked again by one of its own. */
+  async #answerTo<T>(hostname: string, ask: (resolver: Resolver) => Promise<T>): Promise<T> {
+    if (this.#unreadable.get(hostname)) return this.#askedAlone(ask)
+    try {
+      return await ask(this.#resolver)
+    } catch (error) {
+      if (!isUnreadable(error) || this.#isClosed) throw error
+      return await this.#askedAlone(ask).catch((again) => {
+        if (isUnreadable(again)) this.#unreadable.set(hostname, true, ENTRY_BYTES + hostname.length)
+        throw again
+      })
+    }
+  }
+
+  async #askedAlone<T>(ask: (resolver: Resolver) => Promise<T>): Promise<T> {
+    const resolver = newResolver(this.#options.servers, TRIES_ALONE)
+    this.#alone.add(resolver)
+    try {
+      return await ask(resolver)
+    } finally {
+      this.#alone.delete(resolver)
+    }
   }
 }
 
@@ -156,6 +190,17 @@ function linesOf(path: string): string[] {
 export function isUnknownName(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ENOTFOUND' || code === 'ENODATA'
+}
+
+/** Returns whether an answer came that is none, of this name or of another one that was asked for beside it. */
+function isUnreadable(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EBADRESP'
+}
+
+function newResolver(servers: readonly string[] | undefined, tries: number): Resolver {
+  const resolver = new Resolver({ timeout: FIRST_TRY_MS, tries })
+  if (servers) resolver.setServers(servers)
+  return resolver
 }
 
 /** Returns whether the server did not look: it is asked for too much at once, or never answers for such names. */

@@ -13,9 +13,10 @@ export interface DnsRecords {
 export interface DnsServerOptions {
   /**
    * What is known of a name, asked for each question, so that answers may change; undefined: the name does not exist;
-   * 'silent': no answer is ever sent; 'refused': it is, at once, and says that the server does not look.
+   * 'silent': no answer is ever sent; 'refused': it is, at once, and says that the server does not look; 'unreadable': one that points to
+   * a name behind its own end.
    */
-  readonly answer: (name: string) => DnsRecords | undefined | 'silent' | 'refused'
+  readonly answer: (name: string) => DnsRecords | undefined | 'silent' | 'refused' | 'unreadable'
   /** Milliseconds until an answer is sent. Default 0. */
   readonly delayMs?: number
   /** Answers over UDP say that they are cut, so that the client asks again over TCP. */
@@ -93,7 +94,8 @@ export class DnsServer implements AsyncDisposable {
     const known = this.#options.answer(name)
     if (known === 'silent') return
     const isRefused = known === 'refused'
-    const reply = replyTo(query, end, isRefused ? known : isCut ? 'cut' : recordsOf(known, type))
+    const records = known === 'unreadable' ? [UNREADABLE_RECORD] : isRefused ? known : recordsOf(known, type)
+    const reply = replyTo(query, end, isCut && !isRefused ? 'cut' : records)
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer)
@@ -114,6 +116,9 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
   }
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
 }
+
+/** Of type A, in class IN, for a minute; its name is said to be at byte 16383. */
+const UNREADABLE_RECORD = Buffer.from([0xff, 0xff, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1])
 
 function recordsOf(known: DnsRecords | undefined, type: number): Buffer[] | undefined {
   if (!known) return undefined

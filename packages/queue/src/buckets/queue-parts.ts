@@ -76,7 +76,11 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     addressOf: shard?.addressOf ?? ((slot) => bucketOf(slot, BUCKETS)),
   })
   const channel = options.channel ?? new CrawlChannel({ redis, keys })
-  const onWoken = () => onPoint('woken')
+  const onWoken = () => {
+    machine.others.woke()
+    events.serve()
+    onPoint('woken')
+  }
   const jobs = new TurnJobs({
     ...{ redis, keys, workerId, times, logger, onWoken },
     ...(shard && { wakes: shard.wakes }),

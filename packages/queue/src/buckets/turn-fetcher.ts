@@ -121,11 +121,11 @@ export class TurnFetcher {
   /** True when this worker has room for one more turn. */
   get #wants(): boolean {
     const { machine, demand } = this.#options
-    return machine.wantsTurn(this.#beginning.size, demand())
+    return machine.wantsTurn(this.#beginning.size, demand(), performance.now())
   }
 
   async #run(): Promise<void> {
-    const { jobs } = this.#options
+    const { jobs, demand } = this.#options
     while (!this.#isClosed) {
       if (!this.#wants || this.#beginning.size >= CONCURRENT_BEGINNINGS_MAX) {
         await this.#rest()
@@ -133,7 +133,7 @@ export class TurnFetcher {
       }
       try {
         if (!this.#isDrained) this.#lookingSinceMs ??= performance.now()
-        const job = await jobs.fetch({ block: this.#isDrained })
+        const job = await jobs.fetch({ block: this.#isDrained && demand() > 0 })
         this.#isDrained = !job
         if (!job) await this.#drained()
         else if (!(await this.#isLeft(job)) && !(await this.#isSecondLane(job)))
@@ -146,6 +146,7 @@ export class TurnFetcher {
   }
 
   async #drained(): Promise<void> {
+    if (this.#options.demand() === 0) this.#options.machine.others.noneWait()
     await Promise.all(this.#beginning.keys())
     this.#lookingSinceMs = undefined
     this.sayHungry()

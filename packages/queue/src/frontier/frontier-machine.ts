@@ -173,9 +173,12 @@ export class FrontierMachine {
     return stayingBuckets(this.#turns) < this.#others.share
   }
 
-  /** Returns whether this worker wants another turn, with so many on their way. */
-  wantsTurn(beginning: number, demand: number): boolean {
-    if (this.states.isClosing || demand === 0) return false
+  /**
+   * Returns whether this worker wants another turn, with so many on their way. A full one takes those that else nobody would: what is
+   * urgent there goes before what lies here.
+   */
+  wantsTurn(beginning: number, demand: number, nowMs: number): boolean {
+    if (this.states.isClosing || (demand === 0 && !this.#others.leaveUnits(nowMs))) return false
     if (this.#hasLanesEnough(beginning)) return false
     return this.#turns.size + beginning < this.#others.share || this.#others.turnsWait
   }

@@ -72,14 +72,14 @@ function workerWithLanes(count: number, delayMs = 0): FrontierMachine {
 const leavingOf = (machine: FrontierMachine) => [...machine.turns].filter(({ isLeaving }) => isLeaving).length
 
 test('with 64 lanes that can give something a worker takes no more turns, and makes way for one after a second', () => {
-  expect(workerWithLanes(63).wantsTurn(0, 10)).toBe(true)
+  expect(workerWithLanes(63).wantsTurn(0, 10, 0)).toBe(true)
   const machine = workerWithLanes(64)
-  expect(machine.wantsTurn(0, 10)).toBe(false)
+  expect(machine.wantsTurn(0, 10, 0)).toBe(false)
   machine.tend(999, 10)
   expect(leavingOf(machine)).toBe(0)
   machine.tend(1000, 10)
   expect(leavingOf(machine)).toBe(1)
-  expect(machine.wantsTurn(0, 10)).toBe(true)
+  expect(machine.wantsTurn(0, 10, 0)).toBe(true)
   machine.tend(1100, 10)
   expect(leavingOf(machine)).toBe(1)
 })
@@ -96,7 +96,7 @@ test('lanes whose slots must wait for their time keep a worker from no other tur
   const leases = machine.requests.handOut(100, 0)
   for (const lease of leases) lease.started()
   expect(leases).toHaveLength(100)
-  expect(machine.wantsTurn(0, 10)).toBe(true)
+  expect(machine.wantsTurn(0, 10, 0)).toBe(true)
   machine.tend(LATER_MS, 10)
   expect(leavingOf(machine)).toBe(0)
 })

@@ -60,6 +60,23 @@ export class OtherWorkers {
     this.#unitsWait = unserved > 0
   }
 
+  /** Jobs of units that nobody has have just come to BullMQ. */
+  woke(): void {
+    this.#turnsWait = true
+    this.#unitsWait = true
+  }
+
+  /** BullMQ has no job at hand. */
+  noneWait(): void {
+    this.#turnsWait = false
+    this.#unitsWait = false
+  }
+
+  /** Returns whether units wait that no worker has, and none is known that has nothing to do, and would take them. */
+  leaveUnits(nowMs: number): boolean {
+    return this.#unitsWait && !this.isHungry(nowMs)
+  }
+
   /** One has nothing to do, and is known not to until `untilMs`. */
   hungry(untilMs: number, { wants, isBelowShare }: Hunger): void {
     this.#workers = Math.max(2, this.#workers)

@@ -48,7 +48,10 @@ export class SimulatedTurns {
   wake(): void {
     const { isDead, nowMs } = this.#process
     if (this.#isFetching || isDead) return
-    if (this.#beginning >= BEGINNING_MAX || !this.#hub.machine.wantsTurn(this.#beginning, this.#hub.demand)) {
+    if (
+      this.#beginning >= BEGINNING_MAX ||
+      !this.#hub.machine.wantsTurn(this.#beginning, this.#hub.demand, nowMs)
+    ) {
       this.#lookingSinceMs = undefined
       this.#isDrained = false
       return
@@ -106,6 +109,7 @@ export class SimulatedTurns {
   }
 
   #drained(): void {
+    if (this.#hub.demand === 0) this.#hub.machine.others.noneWait()
     if (this.#beginning === 0) this.#lookingSinceMs = undefined
     this.#sayHungry()
     if (this.#beginning === 0) this.#hub.handOut()

@@ -191,7 +191,11 @@ export class SimulatedWorker implements SimulatedHub {
 
   changeJobs({ woken, raised }: JobChanges): void {
     const { jobs } = this.#process.redis.model
-    if (woken.length > 0) this.#process.send(() => jobs.add(woken))
+    const onWoken = () => {
+      this.machine.others.woke()
+      this.#turns.wake()
+    }
+    if (woken.length > 0) this.#process.send(() => jobs.add(woken), onWoken)
     if (raised.length > 0) this.#process.send(() => jobs.raise(raised))
   }
 

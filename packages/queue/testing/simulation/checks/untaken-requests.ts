@@ -21,7 +21,7 @@ export class UntakenRequests {
   longest(state: FrontierState, workers: readonly SimulatedWorker[], nowMs: number): Untaken | undefined {
     const found = new Map<string, Untaken>()
     const areIdle = workers.some(
-      ({ machine, demand }) => machine.isHungry(demand) && machine.wantsTurn(0, demand),
+      ({ machine, demand }) => machine.isHungry(demand) && machine.wantsTurn(0, demand, nowMs),
     )
     for (const { machine, demand } of workers)
       for (const turn of machine.turns) {

@@ -251,7 +251,10 @@ export class TurnMaintenance {
     try {
       if (!this.#isQuiet) {
         const { backForMs, given } = await this.#options.scripts.takeStalled(stalledGapMs, backMs)
-        if (given > 0) this.#options.jobs.tellWaiting()
+        if (given > 0) {
+          this.#options.machine.others.woke()
+          this.#options.jobs.tellWaiting()
+        }
         if (backForMs >= 0 && backForMs < backMs + lockMs) nextMs = stalledSoonMs
       }
     } catch (error) {

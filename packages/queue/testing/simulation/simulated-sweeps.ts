@@ -49,8 +49,9 @@ export class SimulatedSweeps {
     const { model } = this.#process.redis
     this.#process.send(
       () => model.takeStalled(TIMES.stalledGapMs, TIMES.sparedBackMs),
-      () => {
+      ({ given }) => {
         this.#isChecking = false
+        if (given > 0) this.#hub.machine.others.woke()
       },
     )
   }

@@ -19,6 +19,7 @@ import { ownDelays } from '../../src/politeness/own-paces.ts'
 import { SeededChance } from '../seeded-chance.ts'
 import { LineOfFirsts } from './checks/line-of-firsts.ts'
 import { UntakenRequests } from './checks/untaken-requests.ts'
+import { LONG_MS } from './simulated-pages.ts'
 import { type CrawlPlan, idOf, type Seen, SimulatedRedis } from './simulated-redis.ts'
 import { SimulatedWorker } from './simulated-worker.ts'
 import { VirtualWorld } from './virtual-world.ts'
@@ -132,8 +133,7 @@ class FrontierSimulation {
         if (this.#redis.wrong !== undefined) throw new Error(this.#redis.wrong)
         if (world.steps % CHECKED_EVERY === 0) this.#check()
         if (world.steps >= this.#looked.steps + MOVED_WITHIN) this.#mustMove()
-        if (world.nowMs > this.#plan.pages * SLOWEST_MS + ENDS_WITHIN_MS)
-          throw new Error(`the crawl does not end: ${this.#rest()}`)
+        if (world.nowMs > this.#endsWithinMs) throw new Error(`the crawl does not end: ${this.#rest()}`)
       }
       this.#check()
     } catch (error) {
@@ -147,6 +147,11 @@ class FrontierSimulation {
       messages: this.#redis.messages,
       seen: this.#redis.seen,
     }
+  }
+
+  get #endsWithinMs(): number {
+    const { longPart = 0 } = this.#bounds
+    return this.#plan.pages * (SLOWEST_MS + longPart * LONG_MS) + ENDS_WITHIN_MS
   }
 
   get #isOver(): boolean {

@@ -8,7 +8,7 @@ import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
 
 const TIMES = PROTOCOL_TIMES.turns
 const CONCURRENCY = 8
-const LONG_MS = 60_000
+export const LONG_MS = 60_000
 
 export interface SimulatedPagesOptions {
   readonly linksOf: (id: string) => Placed[]

@@ -1,3 +1,4 @@
+import { PROTOCOL_TIMES } from '@webloom/core'
 import { MachineLag, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, ids, page, pages } from '../../testing/job-bench.ts'
@@ -36,7 +37,10 @@ describe.concurrent('workers that die', () => {
 
   test('suspects run alone, one after the other; others go on with the rest', async () => {
     const keys = bench.nextKeys()
-    const [queue, other] = [await bench.open({ keys }), await bench.open({ keys })]
+    // No suspect goes on beside others before this test is over.
+    const engine = { ...PROTOCOL_TIMES.engine, suspectPatienceMs: 60_000 }
+    const times = { ...PROTOCOL_TIMES, engine }
+    const [queue, other] = [await bench.open({ keys, times }), await bench.open({ keys, times })]
     await queue.push(pages(2), 'o')
     const dying = bench.worker(keys, 'dying')
     await dying.waitForOutput(/leased 1 1/)

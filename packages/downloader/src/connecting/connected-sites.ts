@@ -1,10 +1,15 @@
 import { RecentBytes } from '@webloom/core'
 import type { Dispatcher, Pool } from 'undici'
+import { Recent } from './recent.ts'
 import { SiteConnections } from './site-connections.ts'
 import type { ConnectingOptions } from './site-connector.ts'
 
 // 24 MiB: 220 sites with a connection over TLS each.
 const BYTES_MAX = 25_165_824
+
+/** How long idle connections are kept to a site that has closed one when it was used again. */
+const KEEP_ALIVE_MS_OF_CLOSED = 500
+const CLOSED_SITES_MAX = 1000
 
 export interface ConnectedSitesOptions {
   readonly connecting: ConnectingOptions
@@ -28,6 +33,8 @@ export class ConnectedSites {
   readonly #sites: RecentBytes<string, SiteConnections>
   readonly #connecting: ConnectingOptions
   readonly #pool: Pool.Options
+  /** Sites that have closed a connection just when it was used again. */
+  readonly #closedWhenUsed = new Recent<true>(CLOSED_SITES_MAX)
 
   constructor({ connecting, pool, sitesMax, bytesMax = BYTES_MAX }: ConnectedSitesOptions) {
     this.#connecting = connecting
@@ -56,11 +63,30 @@ export class ConnectedSites {
       origin,
       localAddress,
       connecting: this.#connecting,
-      pool: this.#pool,
+      pool: this.#closedWhenUsed.get(key) ? keptShortly(this.#pool) : this.#pool,
       onChange: () => this.#weigh(key, site),
     })
     this.#sites.set(key, site, site.bytes)
     return site
+  }
+
+  /**
+   * Told of a connection that the site has closed when it was used again: from now on the site's idle connections are kept for
+   * KEEP_ALIVE_MS_OF_CLOSED only.
+   *
+   * @param closed the dispatcher of that connection, which `to` returns no more; what else it has under way ends there
+   */
+  closedWhenUsedAgain(
+    origin: string,
+    localAddress: string | undefined,
+    closed: Pick<Dispatcher, 'dispatch'>,
+  ): void {
+    const key = keyOf(origin, localAddress)
+    this.#closedWhenUsed.set(key, true)
+    const known = this.#sites.peek(key)
+    if (!known || known !== closed) return
+    this.#sites.delete(key)
+    void known.close().catch(() => {})
   }
 
   async close(): Promise<void> {
@@ -80,4 +106,12 @@ export class ConnectedSites {
 
 function keyOf(origin: string, localAddress: string | undefined): string {
   return localAddress === undefined ? origin : `${origin} ${localAddress}`
+}
+
+function keptShortly(pool: Pool.Options): Pool.Options {
+  return {
+    ...pool,
+    keepAliveTimeout: KEEP_ALIVE_MS_OF_CLOSED,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS_OF_CLOSED,
+  }
 }

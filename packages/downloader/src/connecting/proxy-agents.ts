@@ -2,7 +2,8 @@ import type { Dispatcher } from 'undici'
 import type { ProxyAddress } from '../proxies/proxy-address.ts'
 import { Recent } from './recent.ts'
 import { type ConnectingOptions, lookupBy } from './site-connector.ts'
-import { Pool, type PoolOptions, ProxyAgent } from './undici-parts.ts'
+import { type Connector, Pool, type PoolOptions, ProxyAgent } from './undici-parts.ts'
+import { watchingUse } from './used-connections.ts'
 
 export interface ProxyAgentsOptions {
   /** How many proxies have their connections kept at once. */
@@ -61,7 +62,10 @@ export class ProxyAgents {
       proxyTls: { ...tls, allowH2: false, lookup: lookupBy((hostname) => addresses.of(hostname)) },
       // undici passes none of these options to the connections to the proxy, nor to connections without a tunnel.
       clientFactory: (origin, options) => new Pool(origin, { ...pool, ...options }),
-      factory: (origin, options) => new Pool(origin, { ...pool, ...(options as object) }),
+      factory: (origin, options) => {
+        const given = options as { readonly connect: Connector }
+        return new Pool(origin, { ...pool, ...given, connect: watchingUse(given.connect) })
+      },
     })
   }
 }

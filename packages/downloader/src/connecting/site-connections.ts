@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { type ConnectingOptions, siteConnector } from './site-connector.ts'
 import { Client, Pool, type PoolOptions } from './undici-parts.ts'
+import { watchingUse } from './used-connections.ts'
 
 export interface SiteConnectionsOptions {
   /** `https://example.com` */
@@ -48,7 +49,7 @@ export class SiteConnections {
 
   /** Throws `InvalidUrl` for an origin that is not a URL by the standard. */
   constructor({ origin, localAddress, connecting, pool, onChange }: SiteConnectionsOptions) {
-    const connect = siteConnector(origin, localAddress, connecting)
+    const connect = watchingUse(siteConnector(origin, localAddress, connecting))
     this.#origin = origin
     this.#onChange = onChange
     this.#protocol = connecting.http2 && this.#isOverTls ? undefined : 'h1'
@@ -97,6 +98,8 @@ export class SiteConnections {
   /** Requests under way end first. */
   async close(): Promise<void> {
     this.#leaveAllToClient()
+    // undici may just be failing a request, with its client half way between two states.
+    await Promise.resolve()
     const isIdle = this.#client.stats.size === 0
     await Promise.all([isIdle ? this.#client.destroy(NOT_NEEDED) : this.#client.close(), this.#pool?.close()])
   }

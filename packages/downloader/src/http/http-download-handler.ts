@@ -37,7 +37,7 @@ import { proxyOf } from '../proxies/proxy-address.ts'
 import { BodyRoom } from './body-room.ts'
 import { tooLate } from './exchange-errors.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
-import { type Answer, HttpExchange } from './http-exchange.ts'
+import { type AnotherConnection, type Answer, HttpExchange } from './http-exchange.ts'
 import { RateClock } from './rate-watch.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
@@ -47,6 +47,8 @@ export interface HttpConnections {
   addressesAhead?(request: Request, origin: string): Promise<unknown> | undefined
   /** Of the site, or of the proxy that `meta.proxy` names. Throws or rejects for a request that may not be made. */
   dispatcherFor(request: Request, origin: string): Awaitable<Pick<Dispatcher, 'dispatch'>>
+  /** Told of a connection that was closed when it was used again. `dispatcherFor` returns another one than `closed` from now on. */
+  closedWhenUsedAgain?(request: Request, origin: string, closed: Pick<Dispatcher, 'dispatch'>): void
   /** Ends all connections. */
   close(): Promise<void>
 }
@@ -73,6 +75,9 @@ export interface HttpDownloadHandlerOptions {
   /** Makes the answers. The spider package gives its own function, whose responses have selectors. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
+
+// RFC 9110, 9.2.2: to do it twice is to do it once.
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
 /** The built-in handler of `http` and `https`. A class that extends it may answer some requests itself, and leave it the others. */
 export class HttpDownloadHandler implements DownloadHandler {
@@ -122,6 +127,14 @@ export class HttpDownloadHandler implements DownloadHandler {
     const lookupMs = lookup ? await lookup : 0
     const found = this.#connections.dispatcherFor(request, target.origin)
     const dispatcher = isPromise(found) ? await found : found
+    const sent = {
+      origin: target.origin,
+      path: target.path,
+      method: request.method as Dispatcher.HttpMethod,
+      // ProxyAgent would keep only the last of several values in a flat list.
+      headers: proxyOf(request) ? byName(wireHeaders(request)) : wireHeaders(request),
+      body: request.body.length > 0 ? request.body : null,
+    }
     const answer = await new Promise<Answer>((resolve, reject) => {
       const exchange = new HttpExchange(
         {
@@ -134,6 +147,7 @@ export class HttpDownloadHandler implements DownloadHandler {
           signal,
           onStart,
           bodyTo: bodyTo && ((status, headers) => bodyTo(status, Headers.fromWire(headers))),
+          another: () => this.#another(request, options, dispatcher, sent),
         },
         resolve,
         (error) => {
@@ -141,17 +155,7 @@ export class HttpDownloadHandler implements DownloadHandler {
           reject(error)
         },
       )
-      dispatcher.dispatch(
-        {
-          origin: target.origin,
-          path: target.path,
-          method: request.method as Dispatcher.HttpMethod,
-          // ProxyAgent would keep only the last of several values in a flat list.
-          headers: proxyOf(request) ? byName(wireHeaders(request)) : wireHeaders(request),
-          body: request.body.length > 0 ? request.body : null,
-        },
-        exchange,
-      )
+      dispatcher.dispatch(sent, exchange)
     })
     return this.#response(request, answer)
   }
@@ -181,6 +185,36 @@ export class HttpDownloadHandler implements DownloadHandler {
     }
     const lookedUp = lookup.then(() => performance.now() - askedAtMs)
     return stepAside(withDeadline(timeoutMs, lookedUp, late, signal))
+  }
+
+  /**
+   * Returns how a request goes out again whose connection was closed when it was used again: on a new one, at its host's pace. Undefined for
+   * one that may do something twice, such as POST (RFC 9110, 9.2.2).
+   */
+  #another(
+    request: Request,
+    { documents, isPaced, signal, stepAside }: DownloadOptions,
+    closed: Pick<Dispatcher, 'dispatch'>,
+    sent: Dispatcher.DispatchOptions & { readonly origin: string },
+  ): AnotherConnection | undefined {
+    this.#connections.closedWhenUsedAgain?.(request, sent.origin, closed)
+    if (!IDEMPOTENT.has(request.method)) return undefined
+    return {
+      mayLeave: async () => {
+        if (!isPaced || !documents) return undefined
+        const wait = documents().mayLeave(request.url, signal)
+        return stepAside ? stepAside(wait) : wait
+      },
+      dispatch: async (exchange) => {
+        this.#logger?.debug(
+          { url: request.url },
+          'sent again, as the connection was closed when it was used again',
+        )
+        this.#stats?.inc('downloader/sent_again_count')
+        const dispatcher = await this.#connections.dispatcherFor(request, sent.origin)
+        dispatcher.dispatch(sent, exchange)
+      },
+    }
   }
 
   #limitsOf(request: Request): ExchangeLimits {

@@ -1,7 +1,8 @@
 /** One request and its answer over HTTP, within its bounds. */
 
-import type { Request } from '@webloom/core'
+import type { LeavingDocument, Request } from '@webloom/core'
 import type { Dispatcher } from 'undici'
+import { closedWhenUsedAgain } from '../connecting/used-connections.ts'
 import { BodyChunks } from './body-chunks.ts'
 import type { BodyRoom, ReceivedBody } from './body-room.ts'
 import { Deadline } from './deadline.ts'
@@ -25,6 +26,18 @@ export interface ExchangeOptions {
   readonly onStart: () => void
   /** Returns the function that takes the body's chunks in place of `Answer.body`; undefined: the body is kept. */
   readonly bodyTo?: ((status: number, headers: Answer['headers']) => TakeChunk | undefined) | undefined
+  /**
+   * Called once when the connection was closed as it was used again, before a byte of an answer. Undefined: the exchange fails, as with
+   * any other connection that is closed.
+   */
+  readonly another?: () => AnotherConnection | undefined
+}
+
+export interface AnotherConnection {
+  /** Resolves when the request may leave again, at its host's pace; undefined: at once. That time does not count for `timeoutMs`. */
+  mayLeave(): Promise<LeavingDocument | undefined>
+  /** Sends it. The same exchange takes what comes. */
+  dispatch(exchange: Dispatcher.DispatchHandler): Promise<void>
 }
 
 type TakeChunk = (chunk: Buffer) => void
@@ -53,6 +66,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
   #takenBytes = 0
   #controller: Dispatcher.DispatchController | undefined
   #settled = false
+  #hasAnswerBegun = false
+  /** The second time that the request leaves. */
+  #again: LeavingDocument | undefined
+  #isSentAgain = false
   #startedAtMs = 0
   #latencyMs = 0
   #interimAnswers = 0
@@ -79,11 +96,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
     }
     this.#controller = controller
     this.#startedAtMs = performance.now()
+    this.#again?.left()
     this.#options.onStart()
   }
 
   /** Called by undici when the first byte of an answer's headers has come. */
   onResponseStarted(): void {
+    this.#hasAnswerBegun = true
     if (!this.#settled) this.#rate.start()
   }
 
@@ -123,7 +142,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
     // undici hands back the reason of an exchange that was aborted here.
     if (this.#settled) return
     const { request, limits } = this.#options
-    if (this.#status === 0) this.#fail(failureBeforeAnswer(request, error))
+    const another = this.#anotherAfter(error)
+    if (another) void this.#sendAgain(another)
+    else if (this.#status === 0) this.#fail(failureBeforeAnswer(request, error))
     else if (limits.failOnDataLoss)
       this.#fail(endedTooEarly(request, this.#body.bytes + this.#takenBytes, error))
     else this.#succeed(true)
@@ -144,6 +165,25 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
   }
 
   #onAbort = (): void => this.#fail(this.#options.signal.reason)
+
+  #anotherAfter(error: Error): AnotherConnection | undefined {
+    if (this.#hasAnswerBegun || this.#isSentAgain || !closedWhenUsedAgain(error)) return undefined
+    return this.#options.another?.()
+  }
+
+  async #sendAgain(another: AnotherConnection): Promise<void> {
+    this.#isSentAgain = true
+    this.#controller = undefined
+    try {
+      this.#deadline.pause()
+      this.#again = await another.mayLeave()
+      if (this.#settled) return this.#again?.over()
+      this.#deadline.resume()
+      await another.dispatch(this)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
 
   /** Called for a 1xx answer. The real answer follows, and its headers may take their full time again. */
   #onInterimAnswer(): void {
@@ -222,6 +262,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
     this.#settled = true
     this.#deadline.clear()
     this.#rate.stop()
+    this.#again?.over()
     this.#options.room.leave(this, this.#body.bytes)
     this.#options.signal.removeEventListener('abort', this.#onAbort)
     return true

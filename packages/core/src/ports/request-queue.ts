@@ -155,6 +155,8 @@ export interface LinkDoubts {
  * leasing. This port is internal: no setting takes a queue of a user's own.
  */
 export interface RequestQueue {
+  /** True when another worker is known to have nothing to do. Absent: that cannot be known. */
+  readonly othersAreHungry?: boolean
   open(): Promise<void>
   /** Closes connections and timers. Waiting requests stay, and leases go back to the queue. */
   close(): Promise<void>

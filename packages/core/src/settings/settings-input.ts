@@ -78,7 +78,10 @@ export type KnownSettingsInput = {
    * batches of this size. Default `10000` (items or requests).
    */
   readonly CALLBACK_OUTPUT_MAX?: WrittenSetting<'CALLBACK_OUTPUT_MAX'>
-  /** `start()` is asked for more requests while fewer than this wait. Default `1000` (requests). */
+  /**
+   * `start()` is asked for more requests while fewer than this wait; while a worker has places that stay free, until 100
+   * times as many do. Default `1000` (requests).
+   */
   readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
   /**
    * Finds spiders by name: `project` looks in the folders that webloom.config.ts names; or `./file.ts#Export`. Default

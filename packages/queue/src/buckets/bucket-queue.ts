@@ -162,7 +162,6 @@ export class BucketQueue implements RequestQueue {
     return this.#parts.documents
   }
 
-  /** Whether another worker has nothing to do. */
   get othersAreHungry(): boolean {
     return this.#parts.machine.others.isHungry(performance.now())
   }

@@ -90,19 +90,8 @@ export class ShardedQueue implements RequestQueue {
   #isClosed = false
 
   constructor(options: ShardedQueueOptions) {
-    const {
-      keys: home,
-      shards,
-      redis,
-      workerId,
-      order = 'priority',
-      hosts,
-      channel,
-      mayDoubt,
-      ...rest
-    } = options
-    const { givingUp } = options
-    const { logger = silentLogger, times = PROTOCOL_TIMES } = options
+    const { keys: home, shards, redis, workerId, order = 'priority', hosts, channel, mayDoubt } = options
+    const { givingUp, logger = silentLogger, times = PROTOCOL_TIMES } = options
     this.#options = options
     this.#logger = logger
     this.#shards = new CrawlShards(home, shards)
@@ -113,7 +102,7 @@ export class ShardedQueue implements RequestQueue {
     )
     this.#delivery = new OutboxDelivery({
       logger,
-      isShort: () => this.#dispatcher.isShort || this.#all((queue) => queue.othersAreHungry).includes(true),
+      isShort: () => this.#dispatcher.isShort || this.othersAreHungry,
       apply: (shard, deliveries) => this.#scripts.get(shard)!.apply(workerId, this.#home.run, deliveries),
       onChanges: (shard, changes) => this.#changed(shard, changes),
     })
@@ -142,7 +131,7 @@ export class ShardedQueue implements RequestQueue {
       // In the place of a message that was lost.
       ofShard.listen({ onSwept: ({ waiting }) => (waiting > 0 ? wakesOf.heard() : undefined) })
       const queue: BucketQueue = new BucketQueue({
-        ...{ ...rest, redis, keys, workerId, order, hosts, channel: ofShard },
+        ...{ ...options, keys, order, channel: ofShard },
         mayDoubt: () => restOf.mayDoubt,
         ...(givingUp && { givingUp: partOf(givingUp, shards) }),
         shard: {
@@ -190,6 +179,10 @@ export class ShardedQueue implements RequestQueue {
     },
   ): ShardedQueue {
     return new this({ ...connected, ...queueOptionsOf(crawler, slots) })
+  }
+
+  get othersAreHungry(): boolean {
+    return this.#all((queue) => queue.othersAreHungry).includes(true)
   }
 
   async open(): Promise<void> {

@@ -11,14 +11,8 @@
  * place, which slows the intake.
  */
 
-import {
-  type BegunWait,
-  FreshWaits,
-  type JsonObject,
-  type JsonValue,
-  PassingMap,
-  type Request,
-} from '@webloom/core'
+import { type BegunWait, FreshWaits, PassingMap, type Request } from '@webloom/core'
+import { bytesOf } from './request-bytes.ts'
 
 export interface DownloadPlacesOptions {
   /** CONCURRENT_REQUESTS. Infinity: no bound. */
@@ -42,9 +36,6 @@ const FRESH_ASIDE_PER_PLACE = 4
 const FRESH_ASIDE_MIN = 128
 // What a request takes beside its URL, headers, body and meta: its lease, and the promises of its download.
 const REQUEST_BYTES = 8192
-// Beside a name and its text, in characters of two bytes; and what a number takes.
-const ENTRY_LENGTH = 6
-const PLAIN_LENGTH = 8
 
 export class DownloadPlaces {
   readonly #max: number
@@ -214,7 +205,8 @@ export class DownloadPlace {
   /** Settles as `wait` does, once there is a place again. Others have the place meanwhile. */
   async stepAside<T>(wait: Promise<T>): Promise<T> {
     // A download that awaits two things at once comes back with the first of them; one that is over has no place to give.
-    if (this.#isOver || !this.isHeld || !this.#places.vacate(this, bytesOf(this.request))) return wait
+    if (this.#isOver || !this.isHeld || !this.#places.vacate(this, REQUEST_BYTES + bytesOf(this.request)))
+      return wait
     try {
       return await wait
     } finally {
@@ -228,34 +220,4 @@ export class DownloadPlace {
     this.#isOver = true
     this.#places.leave(this)
   }
-}
-
-/** About what its JSON takes, which is not made for what has a length: that takes some 2 µs more for each wait. */
-function bytesOf(request: Request): number {
-  const { url, body, hasHeaders, hasMeta, hasCbKwargs } = request
-  let length = url.length
-  if (hasHeaders)
-    request.headers.forEach((name, value) => {
-      length += ENTRY_LENGTH + name.length + value.length
-    })
-  if (hasMeta) length += lengthOf(request.meta)
-  if (hasCbKwargs) length += lengthOf(request.cbKwargs)
-  return REQUEST_BYTES + 2 * length + body.length
-}
-
-/** What a middleware has put there may be no JSON. A request that cannot be weighed keeps its place. */
-function lengthOf(entries: JsonObject): number {
-  try {
-    let length = 0
-    for (const key in entries) length += ENTRY_LENGTH + key.length + lengthOfValue(entries[key])
-    return length
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
-
-function lengthOfValue(value: JsonValue | undefined): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return PLAIN_LENGTH
-  return JSON.stringify(value)?.length ?? 0
 }

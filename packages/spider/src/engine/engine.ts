@@ -41,6 +41,7 @@ import { Feeder } from './feeder.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
 import { StallWatch } from './stall-watch.ts'
+import { StartAhead } from './start-ahead.ts'
 
 /** How much the engine has in hand at a time, and how long it waits for whom. */
 export interface EngineBounds {
@@ -106,6 +107,7 @@ export class Engine {
   readonly #stopping = new AbortController()
   readonly #pages: PageFlow
   readonly #feeder: Feeder
+  readonly #startAhead: StartAhead
   readonly #stallWatch: StallWatch
   readonly #failures: CrawlFailures
   #isPaused = false
@@ -135,9 +137,12 @@ export class Engine {
       stats: options.stats,
       logger: options.logger,
     })
+    const { startLowWater } = options.bounds
+    this.#startAhead = new StartAhead(startLowWater)
     this.#feeder = new Feeder({
       ...options,
-      startLowWater: options.bounds.startLowWater,
+      startLowWater,
+      ahead: this.#startAhead,
       times: times.engine,
       isPaused: () => this.#isPaused,
       pulse: this.#pulse,
@@ -255,6 +260,7 @@ export class Engine {
     while (!this.#stopping.signal.aborted) {
       const room = this.#room()
       if (room === 0) {
+        this.#startAhead.full()
         await this.#pulse.next(this.#leaseWaitMaxMs)
         // Places that become free in one turn of the event loop are filled together: each lease costs a message, or part of one.
         await eventLoopTurn()
@@ -264,6 +270,7 @@ export class Engine {
       const waitsUntilMs = performance.now() + this.#leaseWaitMaxMs
       const leases = await scheduler.next(Math.min(room, MAX_LEASES_PER_CALL), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
+      if (leases.length >= room) this.#startAhead.full()
       if (leases.length > 0) continue
       const over = (await unlessAborted(this.#stopping.signal, this.#isOver())) ?? false
       if (over !== false) return this.stop(over === true ? 'finished' : over)

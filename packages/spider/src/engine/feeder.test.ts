@@ -3,6 +3,7 @@ import { MemoryStatsCollector, markLockedOut, PROTOCOL_TIMES, Request, silentLog
 import { expect, test } from 'vitest'
 import { Feeder, type FeederOptions } from './feeder.ts'
 import { Pulse } from './pulse.ts'
+import { StartAhead } from './start-ahead.ts'
 
 const ELEMENTS = [0, 1, 2].map((n) => new Request(`https://a.test/${n}`))
 
@@ -46,6 +47,7 @@ function feeding(
     stats: new MemoryStatsCollector(),
     logger: silentLogger,
     startLowWater: 1000,
+    ahead: new StartAhead(1000),
     times: { ...PROTOCOL_TIMES.engine, leaseWaitMaxMs: 5 },
     isPaused: () => false,
     pulse: new Pulse(),

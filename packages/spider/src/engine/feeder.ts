@@ -20,6 +20,7 @@ import type { Scraper, StartElement } from '../scraping/scraper.ts'
 import { noteStartHosts } from '../seeds/start-hosts.ts'
 import type { EngineScheduler } from './engine-ports.ts'
 import type { Pulse } from './pulse.ts'
+import type { StartAhead } from './start-ahead.ts'
 import { StartReader } from './start-reader.ts'
 
 /** A batch of start() may exceed START_LOW_WATER by this share of it, and so may a batch that is read ahead. */
@@ -41,6 +42,8 @@ export interface FeederOptions {
   readonly logger: Logger
   /** START_LOW_WATER. */
   readonly startLowWater: number
+  /** How far beyond it. */
+  readonly ahead: StartAhead
   readonly times: ProtocolTimes['engine']
   /** While it returns true, nothing is queued. */
   readonly isPaused: () => boolean
@@ -155,7 +158,7 @@ export class Feeder {
         if (elements.length === 0) break
         await this.#fed(() => this.#feedStart(elements, from))
         from += elements.length
-        await this.#lowWater(startLowWater)
+        await this.#lowWater()
       }
     } finally {
       reader.close()
@@ -169,11 +172,12 @@ export class Feeder {
    * a push could, on a Redis that came back older in between, pass over what that push has lost.
    */
   async #feedStart(elements: readonly StartElement[], from: number): Promise<true> {
-    const { scheduler, items, record, startHosts } = this.#options
+    const { scheduler, items, record, startHosts, ahead } = this.#options
     for (const [n, element] of elements.entries()) {
       if (!(element instanceof Request)) await items.process([element.item], `start/${from + n}`, 0, null)
     }
     const requests = elements.filter((element) => element instanceof Request)
+    ahead.read(requests)
     if (requests.length === 0) {
       await record.startMoved(from, from + elements.length)
       return true
@@ -187,14 +191,14 @@ export class Feeder {
 
   /** Takes seeds while few requests wait, and not only when none does: an idle worker would wait a round trip for each. */
   async #pumpSeeds(): Promise<void> {
-    const { seeds, stopping, startLowWater, isPaused, times, onFailure, logger } = this.#options
+    const { seeds, stopping, isPaused, times, onFailure, logger } = this.#options
     if (!seeds) return
     let told = ''
     let roomUntilMs = 0
     while (!stopping.aborted) {
       try {
         if (isPaused() || performance.now() >= roomUntilMs) {
-          await this.#lowWater(startLowWater)
+          await this.#lowWater()
           roomUntilMs = performance.now() + times.roomKeptMs
         }
         const hasFound = await this.#fed(async () => {
@@ -217,13 +221,14 @@ export class Feeder {
   }
 
   async #feedSeed(seeds: SeedSource, seed: Seed): Promise<void> {
-    const { scraper, scheduler } = this.#options
+    const { scraper, scheduler, ahead } = this.#options
     let admitted: Request[]
     try {
       admitted = scraper.admitSeed(seed.request)
     } catch (error) {
       return seeds.reject(seed, (error as Error).message)
     }
+    ahead.read(admitted)
     for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
     await seeds.acknowledge(seed)
   }
@@ -245,12 +250,13 @@ export class Feeder {
     }
   }
 
-  /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
-  async #lowWater(mark: number): Promise<void> {
-    const { scheduler, stopping, isPaused, pulse, times } = this.#options
+  /** Resolves when few requests wait, so that start() may yield millions in bounded memory. */
+  async #lowWater(): Promise<void> {
+    const { scheduler, stopping, isPaused, pulse, times, ahead } = this.#options
     while (!stopping.aborted) {
       const askedAtMs = performance.now()
-      if (!isPaused() && (await scheduler.hasRoom(mark))) return
+      const { mark, whileHungry } = ahead.marks
+      if (!isPaused() && (await scheduler.hasRoom(mark, whileHungry))) return
       await pulse.next(times.leaseWaitMaxMs)
       // A pulse comes with each page, and on Redis each question costs a script.
       const restMs = askedAtMs + Math.min(ASKED_AGAIN_MS_MAX, mark * ASKED_AGAIN_MS) - performance.now()

@@ -197,6 +197,7 @@ export const PACE_SETTINGS = [
     default: 1000,
     min: 1,
     since: 'webloom',
-    summary: '`start()` is asked for more requests while fewer than this wait.',
+    summary:
+      '`start()` is asked for more requests while fewer than this wait; while a worker has places that stay free, until 100 times as many do.',
   },
 ] as const satisfies readonly UsedSetting[]

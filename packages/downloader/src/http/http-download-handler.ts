@@ -32,6 +32,7 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
+import { budgetPlanOf } from '../budgets/budget-plan.ts'
 import { Connections } from '../connecting/connections.ts'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { BodyRoom } from './body-room.ts'
@@ -66,6 +67,8 @@ export interface HttpDownloadHandlerOptions {
   readonly activeBytesMax?: number
   /** A body of more bytes is logged. 0: none is. */
   readonly bodyBytesWarn?: number
+  /** False: a request whose connection was closed when it was used again fails, as with any other connection. Default true. */
+  readonly sendsAgain?: boolean
   /** Closed with the handler. Absent: such as may lead anywhere. */
   readonly connections?: HttpConnections
   /** Counts what the limits have ended. */
@@ -87,6 +90,7 @@ export class HttpDownloadHandler implements DownloadHandler {
   readonly #room: BodyRoom
   readonly #rateClock: RateClock
   readonly #bodyBytesWarn: number
+  readonly #sendsAgain: boolean
   readonly #stats: StatsCollector | undefined
   readonly #logger: Logger | undefined
   readonly #createResponse: (url: string, init: ResponseInit) => Response
@@ -97,6 +101,7 @@ export class HttpDownloadHandler implements DownloadHandler {
     this.#rateClock = new RateClock(this.#limits.rateMin, this.#limits.rateWindowMs)
     this.#room = new BodyRoom(options.activeBytesMax ?? 0)
     this.#bodyBytesWarn = options.bodyBytesWarn ?? 0
+    this.#sendsAgain = options.sendsAgain ?? true
     this.#stats = options.stats
     this.#logger = options.logger
     this.#createResponse = options.createResponse ?? ((url, init) => new Response(url, init))
@@ -110,6 +115,8 @@ export class HttpDownloadHandler implements DownloadHandler {
       limits: exchangeLimitsOf(settings),
       activeBytesMax: settings.getInt('DOWNLOAD_MAX_ACTIVE_SIZE'),
       bodyBytesWarn: settings.getInt('DOWNLOAD_WARNSIZE'),
+      // BUDGETS must be asked for whatever goes out.
+      sendsAgain: budgetPlanOf(settings) === undefined,
       stats,
       connections: Connections.fromCrawler(crawler),
       logger,
@@ -198,7 +205,7 @@ export class HttpDownloadHandler implements DownloadHandler {
     sent: Dispatcher.DispatchOptions & { readonly origin: string },
   ): AnotherConnection | undefined {
     this.#connections.closedWhenUsedAgain?.(request, sent.origin, closed)
-    if (!IDEMPOTENT.has(request.method)) return undefined
+    if (!this.#sendsAgain || !IDEMPOTENT.has(request.method)) return undefined
     return {
       mayLeave: async () => {
         if (!isPaced || !documents) return undefined

@@ -33,6 +33,8 @@ export default class Pages extends RedisSpider {
     return { exitCode: code, text: stdout }
   }
   try {
+    for (const command of ['status', 'clear'])
+      expect((await here(command)).text, command).toContain('nobody has begun ')
     expect((await here('seed', web.seeds[0]!)).exitCode).toBe(0)
     const { code, stderr } = await line.run(['worker', 'pages.ts', '-o', 'pages.jsonl'], {
       cwd: folder.path,
@@ -43,8 +45,10 @@ export default class Pages extends RedisSpider {
     expect(readFileSync(folder.join('pages.jsonl'), 'utf8')).not.toBe('')
     const status = JSON.parse((await here('status', '--json')).text) as { crawl: string }
     expect(status.crawl).toBe('{pages}')
-    expect((await here('clear')).exitCode).toBe(0)
-    expect((await here('status')).text).toMatch(/idle/)
+    expect((await here('clear')).text).toContain('is gone')
+    const { text } = await here('status')
+    expect(text).toMatch(/idle/)
+    expect(text).not.toContain('nobody has begun')
   } finally {
     await redis.stop()
   }

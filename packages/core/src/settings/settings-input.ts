@@ -28,7 +28,8 @@ export type KnownSettingsInput = {
   readonly DOWNLOAD_DELAY_JITTER?: WrittenSetting<'DOWNLOAD_DELAY_JITTER'>
   /**
    * Pace of single slots: hosts by their names without a port, the domains or addresses that POLITENESS_GROUP_BY counts,
-   * or what meta.download_slot says: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`. Default `{}`.
+   * or what meta.download_slot says: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`; a `concurrency` of 0
+   * is no bound. Default `{}`.
    */
   readonly DOWNLOAD_SLOTS?: WrittenSetting<'DOWNLOAD_SLOTS'>
   /**

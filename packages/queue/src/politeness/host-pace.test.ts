@@ -31,7 +31,30 @@ test.each([
   expect(paceOf(new Settings(settings))('b.test')).toMatchObject({ delayMs, concurrency })
 })
 
-test('an entry that is no object is refused, with what it should be', () => {
-  const settings = new Settings({ DOWNLOAD_SLOTS: { 'a.test': 1 } } as never)
-  expect(() => paceOf(settings)).toThrow('DOWNLOAD_SLOTS["a.test"] is 1; expected an object')
+test.each([
+  [
+    1,
+    'DOWNLOAD_SLOTS["a.test"] is 1 (from the settings given in code); expected an object, such as {"delay": 2',
+  ],
+  [
+    { dleay: 3 },
+    '"] has dleay (from the settings given in code); known are delay, concurrency, jitter, randomize_delay. Did you mean delay?',
+  ],
+  [{ constructor: 3 }, '"] has constructor (from the settings given in code); known are delay'],
+  [
+    { delay: '3 s' },
+    '"].delay is "3 s" (from the settings given in code); expected seconds, a number from 0 on',
+  ],
+  [
+    { concurrency: -1 },
+    '"].concurrency is -1 (from the settings given in code); expected a whole number from 0 on (0: no bound)',
+  ],
+  [{ jitter: 2 }, '"].jitter is 2 (from the settings given in code); expected a number from 0 to 1'],
+  [
+    { randomize_delay: 'no' },
+    '"].randomize_delay is "no" (from the settings given in code); expected true or false',
+  ],
+])('an entry that cannot be is refused, with its place and what it should be: %j', (entry, words) => {
+  const settings = new Settings({ DOWNLOAD_SLOTS: { 'a.test': entry } } as never)
+  expect(() => paceOf(settings)).toThrow(words)
 })

@@ -1,6 +1,6 @@
 /** How fast hosts may be asked, as the settings have it. */
 
-import { type HostPace, type Settings, SettingsError, slotNamed } from '@webloom/core'
+import { didYouMean, type HostPace, type Settings, SettingsError, slotNamed } from '@webloom/core'
 
 /** Returns the pace of each slot. */
 export function paceOf(settings: Settings): (slot: string) => HostPace {
@@ -44,7 +44,25 @@ export function leastTimeMs(pace: HostPace, starts: number, learnedMs = 0): numb
   return Math.round(Math.max(delayMs * (delays - spread), isOrdered ? 0 : learnedMs * delays))
 }
 
-const SLOT_KEYS = ['delay', 'concurrency', 'jitter', 'randomize_delay']
+/** What an entry of DOWNLOAD_SLOTS may have. */
+const SLOT_OPTIONS: Record<
+  string,
+  { readonly expected: string; readonly isValid: (value: unknown) => boolean }
+> = {
+  delay: {
+    expected: 'seconds, a number from 0 on',
+    isValid: (value) => typeof value === 'number' && value >= 0,
+  },
+  concurrency: {
+    expected: 'a whole number from 0 on (0: no bound)',
+    isValid: (value) => Number.isInteger(value) && (value as number) >= 0,
+  },
+  jitter: {
+    expected: 'a number from 0 to 1',
+    isValid: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+  },
+  randomize_delay: { expected: 'true or false', isValid: (value) => typeof value === 'boolean' },
+}
 
 /**
  * DOWNLOAD_SLOTS as Scrapy has it: `{slot: {delay: seconds, concurrency, jitter, randomize_delay}}`. Slots are named by the host alone. What is named by
@@ -55,33 +73,10 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
   const paces: Record<string, Partial<HostPace>> = Object.create(null)
   const owned = new Set<string>()
   const problems: string[] = []
+  const place = settings.explain('DOWNLOAD_SLOTS').layers.at(-1)!.place
   for (const [slot, given] of Object.entries(settings.getDict('DOWNLOAD_SLOTS'))) {
-    const entry = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
-    if (entry !== given || Array.isArray(given))
-      problems.push(
-        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}] is ${JSON.stringify(given)}; expected an object, such as {"delay": 2, "concurrency": 1}`,
-      )
-    const { delay, concurrency, jitter, randomize_delay: randomize } = entry
-    const unknown = Object.keys(entry).filter((key) => !SLOT_KEYS.includes(key))
-    if (unknown.length > 0)
-      problems.push(
-        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}] has ${unknown.join(', ')}; known are ${SLOT_KEYS.join(', ')}`,
-      )
-    if (delay !== undefined && !(typeof delay === 'number' && delay >= 0)) {
-      problems.push(
-        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}].delay is ${JSON.stringify(delay)}; expected seconds ≥ 0`,
-      )
-    }
-    if (concurrency !== undefined && !(Number.isInteger(concurrency) && (concurrency as number) >= 0)) {
-      problems.push(
-        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}].concurrency is ${JSON.stringify(concurrency)}; expected a whole number ≥ 0`,
-      )
-    }
-    if (jitter !== undefined && !(typeof jitter === 'number' && jitter >= 0 && jitter <= 1)) {
-      problems.push(
-        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}].jitter is ${JSON.stringify(jitter)}; expected a number from 0 to 1`,
-      )
-    }
+    problems.push(...slotProblems(slot, given, place))
+    const { delay, concurrency, jitter, randomize_delay: randomize } = Object(given)
     owned.add(slot)
     paces[slot] = {
       ...(typeof delay === 'number' && { delayMs: delay * 1000 }),
@@ -98,6 +93,23 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
       paces[host] = slower(paces[host] ?? {}, pace, usual)
   }
   return paces
+}
+
+function slotProblems(slot: string, given: unknown, place: string): string[] {
+  const name = `DOWNLOAD_SLOTS[${JSON.stringify(slot)}]`
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return [
+      `${name} is ${JSON.stringify(given)} (from ${place}); expected an object, such as {"delay": 2, "concurrency": 1}`,
+    ]
+  const known = Object.keys(SLOT_OPTIONS)
+  return Object.entries(given).flatMap(([key, value]) => {
+    const option = Object.hasOwn(SLOT_OPTIONS, key) ? SLOT_OPTIONS[key] : undefined
+    if (!option)
+      return `${name} has ${key} (from ${place}); known are ${known.join(', ')}.${didYouMean(key, known)}`
+    return option.isValid(value)
+      ? []
+      : `${name}.${key} is ${JSON.stringify(value)} (from ${place}); expected ${option.expected}`
+  })
 }
 
 /** Returns what of two paces of one host is slower than the usual one: the longer delay, as it varies, and the lesser concurrency. */

@@ -1,7 +1,15 @@
 /** `webloom pause|resume|stop|clear`: what all workers of a crawl are told, within two seconds. */
 
 import { UsageError } from '@webloom/core'
-import { CRAWL_LOST, crawlShown, pauseCrawl, reasonTold, resumeCrawl, stopCrawl } from '@webloom/queue'
+import {
+  CRAWL_LOST,
+  crawlShown,
+  isCrawlKnown,
+  pauseCrawl,
+  reasonTold,
+  resumeCrawl,
+  stopCrawl,
+} from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { clearFromOutside } from '../assembly/clear-crawl.ts'
 import {
@@ -57,13 +65,18 @@ export async function clear(
   config: LoadedConfig,
 ): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    const isKnown = await isCrawlKnown(crawl.redis, crawl.keys)
     const present = await clearFromOutside(crawl, flags.force)
     if (present > 0 && !flags.force)
       throw new UsageError(
         'WL_USAGE',
         `${present} worker${present === 1 ? ' is' : 's are'} at work on ${crawlShown(crawl.keys)}: nothing was deleted. webloom stop ${crawl.typed}  ends them; --force deletes all the same`,
       )
-    console.log(`${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`)
+    console.log(
+      isKnown
+        ? `${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`
+        : `nobody has begun ${crawlShown(crawl.keys)} at ${crawl.shown}: there was nothing to delete, or what was queued for it is gone. webloom runs  lists the crawls of the project`,
+    )
   })
 }
 

@@ -15,6 +15,7 @@ import {
 import {
   CRAWL_LOST,
   crawlShown,
+  isCrawlKnown,
   type RunRecord,
   readHostLists,
   readRun,
@@ -44,6 +45,8 @@ export interface StatusFlags extends OutsideFlags {
 }
 
 interface Status extends CrawlStatus {
+  /** False: nobody has begun a crawl of that name here. */
+  readonly known: boolean
   /** The last run, where no crawl is there because Redis has lost it; null otherwise. */
   readonly lostRun:
     | (Pick<RunRecord, 'begunAt' | 'endedAt' | 'pages' | 'items'> & {
@@ -67,6 +70,9 @@ interface Status extends CrawlStatus {
 /** Hosts shown: the paused ones, then those with the longest lines. */
 const HOSTS_MAX = 20
 
+const NOT_KNOWN =
+  '    nobody has begun it here. A misspelt name, CRAWL_ID or REDIS_URL looks like this, too:  webloom runs  lists the crawls of the project'
+
 /** Prints state, queue, workers, totals, budgets, hosts, what stands out among them, and servers. */
 export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {
   // What stands out is shown with the port, and slots are named without.
@@ -86,7 +92,18 @@ async function statusOf(crawl: CrawlFromOutside, host: string | null): Promise<S
   const run = seen.run === null ? undefined : await readRun(crawl.redis, crawl.keys, seen.run)
   const { alerts = [], unsent = [] } = run ?? {}
   const lostRun = seen.state === 'idle' ? await lostRunOf(crawl) : null
-  return { ...seen, lostRun, budgets: await readBudgets(crawl), alerts, unsent, hosts, hostLists, host }
+  const known = seen.state !== 'idle' || (await isCrawlKnown(crawl.redis, crawl.keys))
+  return {
+    ...seen,
+    known,
+    lostRun,
+    budgets: await readBudgets(crawl),
+    alerts,
+    unsent,
+    hosts,
+    hostLists,
+    host,
+  }
 }
 
 async function lostRunOf({ redis, keys, typed }: CrawlFromOutside): Promise<Status['lostRun']> {
@@ -112,6 +129,7 @@ export function statusLines(seen: Status, now: number): string[] {
   const ended = endedAt ? `, ended ${endedAt}${finishReason ? ` (${finishReason})` : ''}` : ''
   return [
     `${crawlShown({ queueName: crawl })}   ${state}${paused ? ', paused' : ''}${flushing ? ', being emptied' : ''}${since}${ended}`,
+    ...(seen.known ? [] : [NOT_KNOWN]),
     ...lostLines(seen),
     ...queueLines(seen),
     ...limitLines(seen),

@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-const serversOf = (settings: object) =>
-  new RedisServers(Settings.fromLayers({ command: settings as never }), silentLogger)
+const serversOf = (settings: object, logger = silentLogger) =>
+  new RedisServers(Settings.fromLayers({ command: settings as never }), logger)
 
 test('each call for a role gives the same connection, and roles on one server share theirs with the queue', () => {
   const servers = serversOf({ REDIS_URL: redis.url })
@@ -97,5 +97,17 @@ test('of several servers the one is named that does not answer, or takes no writ
   expect(await servers.silent()).toBe(filterShown)
   await filter.command('CONFIG', 'SET', 'min-replicas-to-write', '0')
   await allServe()
+  servers.close()
+})
+
+test('whoever waits for one that does not answer is told so, once for each server', async () => {
+  const told: unknown[][] = []
+  const logger = { ...silentLogger, warn: (...line: unknown[]) => void told.push(line) }
+  const servers = serversOf({ REDIS_URL: 'redis://127.0.0.1:1', REDIS_START_TIMEOUT: 2.5 }, logger)
+  servers.redis('queue')
+  servers.redis('dupefilter')
+  await expect(servers.open()).rejects.toMatchObject({ code: 'WL_REDIS_UNREACHABLE' })
+  const words = 'no answer from Redis yet; it is waited for, for 2.5 s in all (REDIS_START_TIMEOUT)'
+  expect(told).toEqual([[{ redis: 'redis://127.0.0.1:1/0' }, words]])
   servers.close()
 })

@@ -22,6 +22,9 @@ import { RedisLink } from './redis-connection.ts'
 import { servesNow } from './redis-readiness.ts'
 import { Outages } from './redis-refusal.ts'
 
+/** Whoever waits for a Redis that does not answer at first hears of it after that. */
+const WAIT_TOLD_MS = 2000
+
 interface RedisServersOptions {
   readonly spider?: string
   readonly times?: ProtocolTimes | undefined
@@ -49,6 +52,8 @@ export class RedisServers {
   #isClosed = false
   /** Two connections may lead to one server. */
   readonly #told = new Set<string>()
+  /** Those that did not answer at first, and of which that was told. */
+  readonly #waitedFor = new Set<string>()
   readonly #outages = new Outages()
   /** Nodes of clusters that a command has waited for in vain. */
   readonly #givenUp = new Map<string, Promise<Error>>()
@@ -104,12 +109,21 @@ export class RedisServers {
   }
 
   async #openLink(place: string, link: RedisLink, written?: PlacesAsked): Promise<void> {
+    const seconds = this.#settings.getMs('REDIS_START_TIMEOUT') / 1000
+    const toTell = setTimeout(() => {
+      if (this.#waitedFor.has(link.shown)) return
+      this.#waitedFor.add(link.shown)
+      const line = `no answer from Redis yet; it is waited for, for ${seconds} s in all (REDIS_START_TIMEOUT)`
+      this.#logger.warn({ redis: link.shown }, line)
+    }, WAIT_TOLD_MS)
     try {
       await link.open(written)
     } catch (error) {
       // A dashboard asks again, and its server may be there by then.
       if (this.#links.get(place) === link) this.#links.delete(place)
       throw error
+    } finally {
+      clearTimeout(toTell)
     }
   }
 

@@ -56,7 +56,7 @@ export const PACE_SETTINGS = [
     default: {},
     since: 'scrapy',
     summary:
-      'Pace of single slots: hosts by their names without a port, the domains or addresses that POLITENESS_GROUP_BY counts, or what meta.download_slot says: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`.',
+      'Pace of single slots: hosts by their names without a port, the domains or addresses that POLITENESS_GROUP_BY counts, or what meta.download_slot says: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`; a `concurrency` of 0 is no bound.',
   },
   {
     name: 'POLITENESS_GROUP_BY',

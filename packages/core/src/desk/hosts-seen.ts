@@ -42,7 +42,7 @@ export interface HostTotals {
   readonly later: number
   /** A worker has some of its requests. */
   readonly held: number
-  /** Shared by several workers. */
+  /** Apart from the others of their bucket, for one worker or several. */
   readonly hot: number
   readonly paused: number
 }

@@ -42,7 +42,7 @@ const TOTALS = object<HostTotals>({
   ready: count(),
   later: count('a delay or pause runs'),
   held: count('a worker has some of its requests'),
-  hot: count('shared by several workers'),
+  hot: count('apart from the others, for one worker or several'),
   paused: count(),
 })
 

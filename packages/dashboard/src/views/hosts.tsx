@@ -83,7 +83,7 @@ function HostTotals({ totals }: { totals: NonNullable<HostsSeen['totals']> }) {
       <Figure name="Ready" value={grouped(ready)} note="may be asked now" />
       <Figure name="Later" value={grouped(later)} note="a delay or pause runs" />
       <Figure name="Held" value={grouped(held)} note="with a worker" />
-      <Figure name="Hot" value={grouped(hot)} note="shared by several workers" />
+      <Figure name="Hot" value={grouped(hot)} note="apart from the others, for one worker or several" />
       <Figure name="Paused" value={grouped(paused)} {...(paused > 0 && { tone: 'warn' as const })} />
     </Figures>
   )

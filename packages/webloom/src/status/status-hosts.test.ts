@@ -12,6 +12,7 @@ function seen(lists: Parameters<typeof readableHostLists>[0], more: Partial<Host
     hosts: [],
     hostLists: readableHostLists(lists),
     host: null,
+    workers: [],
     readAt: new Date(NOW).toISOString(),
     ...more,
   }
@@ -107,4 +108,16 @@ test('of a host of which something is held for later it is not said that nothing
   expect(asked({ delayed: 1 })).toBe(
     '  host      nothing waits but what is held for later · its bucket is with no worker',
   )
+})
+
+test('of a host that is asked for it is told that a worker has requests to fetch alone', () => {
+  const hosts = [{ ...slot('a.test', 3), state: 'held' as const, holders: ['w:1'] }]
+  const worker = (id: string, suspects: number, lost = false) => ({ id, suspects, lost })
+  const linesWith = (...workers: HostsSeen['workers']) =>
+    hostLines(seen({}, { host: 'a.test', hosts, workers }))
+  expect(linesWith(worker('w:1', 2), worker('w:2', 9)).slice(2)).toEqual([
+    expect.stringMatching(/^ {4}w:1 has 2 requests to fetch alone/),
+  ])
+  expect(linesWith(worker('w:1', 0), worker('w:2', 9))).toHaveLength(2)
+  expect(linesWith(worker('w:1', 2, true))).toHaveLength(2)
 })

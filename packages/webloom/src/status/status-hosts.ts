@@ -9,6 +9,7 @@ import {
   type SlotView,
   slotTyped,
   UNANSWERED_FROM_MS,
+  type WorkerSeen,
 } from '@webloom/core'
 import { isOfHost, withoutPort } from '../desk/hosts/read-one-host.ts'
 import { counted, delayInWords, grouped, row } from '../terminal/figures.ts'
@@ -21,17 +22,21 @@ export interface HostsSeen {
   readonly hostLists: HostLists
   /** The host that was asked for; null: none was. */
   readonly host: string | null
+  readonly workers: readonly Pick<WorkerSeen, 'id' | 'lost' | 'suspects'>[]
   readonly readAt: Moment
 }
 
 /** How many entries of each list are printed; `--json` has all. */
 const LISTED_MAX = 10
 
-export function hostLines({ hosts, host, mode, counts }: HostsSeen): string[] {
+export function hostLines({ hosts, host, mode, counts, workers }: HostsSeen): string[] {
   if (mode === 'job' && (host !== null || counts.waiting + counts.delayed + counts.leased > 0))
     return [row('hosts', 'each worker keeps its own pace (QUEUE_MODE=job)')]
   if (hosts.length === 0) return []
-  if (host !== null) return [row('host', stateOf(hosts[0]!)), ...hosts.map(hostLine)]
+  if (host !== null) {
+    const [seen] = hosts as [SlotView]
+    return [row('host', stateOf(seen)), hostLine(seen), ...suspectLines(seen, workers)]
+  }
   return [row('hosts', 'paused ones, then those with the most waiting'), ...hosts.map(hostLine)]
 }
 
@@ -105,6 +110,16 @@ function stateOf({ state, delayed, lanes, holders }: SlotView): string {
   if (state === 'hot') return `hot, ${counted(lanes, 'lane')} · with ${by}`
   const waits = delayed > 0 ? 'nothing waits but what is held for later' : 'nothing waits'
   return `${state === 'none' ? waits : state} · its bucket is with ${by}`
+}
+
+/** What the host's requests may wait for, though it may be asked. */
+function suspectLines({ holders }: SlotView, workers: HostsSeen['workers']): string[] {
+  return workers
+    .filter(({ id, lost, suspects }) => !lost && suspects > 0 && holders.includes(id))
+    .map(
+      ({ id, suspects }) =>
+        `    ${id} has ${counted(suspects, 'request')} to fetch alone, as one may have killed a worker: it begins others in the breaks between them`,
+    )
 }
 
 function hostLine(host: SlotView): string {

@@ -37,7 +37,7 @@ export default class BroadSpider extends Spider {
     PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8'],
   }
 
-  /** The crawl takes a line when it needs one (START_LOW_WATER), so the file may be larger than the memory. */
+  /** The crawl takes lines as it needs them (START_LOW_WATER, START_AHEAD_MAX), so the file may be larger than the memory. */
   override async *start() {
     for await (const url of createInterface(createReadStream(this.seeds)))
       if (url.trim() !== '') yield new Request(url.trim())

@@ -106,7 +106,7 @@ describe('limits', () => {
       override parse() {}
     }
     const { stats } = await crawl(Endless, {
-      settings: { START_LOW_WATER: 20, CLOSESPIDER_PAGECOUNT: 50 },
+      settings: { START_LOW_WATER: 20, START_AHEAD_MAX: 0, CLOSESPIDER_PAGECOUNT: 50 },
       logger: listeningLogger().logger,
     })
     expect(yielded).toBeLessThan(Number(stats.response_received_count) + 60)

@@ -55,7 +55,7 @@ test.each(['in one process', 'on Redis'])('%s', async (where) => {
 
   expect(stats.item_scraped_count).toBe(PAGES)
   expect(hits.length).toBeGreaterThan(PAGES)
-  expect(stats['downloader/sent_again_count']).toBe(hits.length - PAGES)
+  expect(stats['downloader/unread_count']).toBe(hits.length - PAGES)
   const gaps = hits.slice(1).map(({ atMs }, n) => atMs - hits[n]!.atMs)
   expect(Math.min(...gaps)).toBeGreaterThan(DELAY_MS - SLACK_MS)
 })

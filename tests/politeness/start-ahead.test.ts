@@ -45,3 +45,31 @@ test.each(['in one process', 'on Redis'])('%s', async (where) => {
   // The slow host's turn comes five times a second.
   expect(met.slow).toBeLessThan(30)
 })
+
+test('while all places of a worker are taken, no more is read than START_LOW_WATER says', async () => {
+  await using web = await startFakeWeb({ hosts: 1, pagesPerHost: 500, latencyMs: 700 })
+  let yielded = 0
+  class Slow extends Spider {
+    override name = 'slow'
+    override *start() {
+      for (let n = 0; n < 500; n++) {
+        yielded++
+        yield new Request(web.pageUrl(0, n))
+      }
+    }
+    override parse(): void {}
+  }
+
+  await crawl(Slow, {
+    settings: {
+      START_LOW_WATER: 20,
+      CONCURRENT_REQUESTS: 2,
+      ROBOTSTXT_OBEY: false,
+      CLOSESPIDER_PAGECOUNT: 5,
+    },
+    logger: silentLogger,
+  })
+
+  // What waits, a batch more, one that is read ahead, and what has been handed out.
+  expect(yielded).toBeLessThan(20 + 5 + 5 + 7 + 1)
+})

@@ -80,6 +80,7 @@ async function begun(mode: string, elements: Elements, options: Options = {}) {
       downloadsMax: 8,
       scrapingBytesMax: 1e6,
       startLowWater: 1000,
+      startAheadMax: 0,
       componentTimeoutMs: 5000,
       shutdownGraceMs: 100,
     },

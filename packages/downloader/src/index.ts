@@ -85,6 +85,7 @@ export {
   type RobotsTxtMiddlewareOptions,
   type RobotsTxtPaceListeners,
 } from './middlewares/robots-txt.ts'
+export { UnreadRequestsMiddleware } from './middlewares/unread-requests.ts'
 export { UserAgentMiddleware } from './middlewares/user-agent.ts'
 
 // Pace

@@ -40,15 +40,6 @@ test('what was seen before is dropped and counted, the rest is queued in order',
   expect(stats.get('scheduler/dequeued/memory')).toBe(3)
 })
 
-test('more may wait while another worker has nothing to do', async () => {
-  const queue = Object.assign(new MemoryRequestQueue({ clock: unpacedClock() }), { othersAreHungry: false })
-  const { scheduler } = schedulerOf({ queue })
-  await scheduler.enqueue([page(1), page(2)], 'start/0')
-  expect(await scheduler.hasRoom(2, 3)).toBe(false)
-  queue.othersAreHungry = true
-  expect(await scheduler.hasRoom(2, 3)).toBe(true)
-})
-
 test('a link that is not new is not fingerprinted for its id', async () => {
   const fingerprinter = createFingerprinter()
   const fingerprint = vi.spyOn(fingerprinter, 'fingerprint')

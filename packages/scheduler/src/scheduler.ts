@@ -340,10 +340,10 @@ export class Scheduler {
     return isBack
   }
 
-  /** Fewer than `mark` requests wait, or `whileHungry` while another worker has nothing to do, and the queue's store is not nearly full. */
-  async hasRoom(mark: number, whileHungry = mark): Promise<boolean> {
-    const most = this.#queue.othersAreHungry ? whileHungry : mark
-    return (await this.counts()).waiting < most && !(await this.#highWater.isNearlyFull())
+  /** True when `start()` and seeds may bring more: fewer than `mark` requests wait, and the queue's store is not nearly full. */
+  async hasRoom(mark: number): Promise<boolean> {
+    const { waiting } = await this.counts()
+    return waiting < mark && !(await this.#highWater.isNearlyFull())
   }
 
   /** Resolves to the requests that the queue counts as in flight for this worker; to none where the two cannot differ. */

@@ -176,6 +176,8 @@ export class DownloadError extends WebloomError {
   readonly detail: string | undefined
   /** `proxy`: the request went to a proxy, and the page's own server may be well. */
   readonly via: 'proxy' | undefined
+  /** True: the server has most probably not read the request. Its connection had been used before, and was closed as the request left. */
+  readonly unread: boolean
 
   constructor(
     kind: DownloadFailureKind,
@@ -184,13 +186,21 @@ export class DownloadError extends WebloomError {
       reason,
       detail,
       via,
+      unread = false,
       ...options
-    }: { cause?: unknown; reason?: ProtectionReason; detail?: string; via?: 'proxy' | undefined } = {},
+    }: {
+      cause?: unknown
+      reason?: ProtectionReason
+      detail?: string
+      via?: 'proxy' | undefined
+      unread?: boolean
+    } = {},
   ) {
     super(CODE_OF_KIND[kind], message, options)
     this.kind = kind
     this.reason = reason
     this.detail = detail
     this.via = via
+    this.unread = unread
   }
 }

@@ -93,6 +93,7 @@ const OF_FRAMEWORK: Readonly<Record<keyof MetaKeysRead, Kind>> = {
   rule: READERS_OWN,
   traceparent: READERS_OWN,
   trap_chain: READERS_OWN,
+  unread_times: READERS_OWN,
   visit_lease: READERS_OWN,
 }
 

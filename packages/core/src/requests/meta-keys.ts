@@ -106,6 +106,8 @@ export interface MetaKeysRead {
   rule?: number
   /** What the pages before this one yielded, if they differ from it only in their query (TRAP_CHAIN_MAX). */
   trap_chain?: JsonValue
+  /** How often the request was sent again as its server had most probably not read it. */
+  unread_times?: number
   /** With RECRAWL: which lease of this process the request belongs to. */
   visit_lease?: number
 }
@@ -163,6 +165,7 @@ export const OF_ONE_VISIT: Readonly<Record<keyof MetaKeys | keyof MetaKeysRead, 
   rule: false,
   // Where it has steps.
   trap_chain: false,
+  unread_times: true,
   visit_lease: true,
 }
 

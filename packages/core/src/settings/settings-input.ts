@@ -79,11 +79,14 @@ export type KnownSettingsInput = {
    * batches of this size. Default `10000` (items or requests).
    */
   readonly CALLBACK_OUTPUT_MAX?: WrittenSetting<'CALLBACK_OUTPUT_MAX'>
-  /**
-   * `start()` is asked for more requests while fewer than this wait; while a worker has places that stay free, until 100
-   * times as many do. Default `1000` (requests).
-   */
+  /** `start()` is asked for more requests while fewer than this wait. Default `1000` (requests). */
   readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
+  /**
+   * While a worker has places that stay free, `start()` and seeds are asked for more until so many wait, or 64 MiB: what
+   * waits may all be of hosts that must wait. 0: until START_LOW_WATER wait. Not with RECRAWL. Default `100000`
+   * (requests).
+   */
+  readonly START_AHEAD_MAX?: WrittenSetting<'START_AHEAD_MAX'>
   /**
    * Finds spiders by name: `project` looks in the folders that webloom.config.ts names; or `./file.ts#Export`. Default
    * `project`.

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { LOCAL_CERTIFICATE } from '../../testing/local-certificates.ts'
 import { LocalSite } from '../../testing/local-site.ts'
@@ -10,6 +11,7 @@ import { HostAddresses } from './host-addresses.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const close of closing.splice(0).reverse()) await close()
 })
 
@@ -161,3 +163,34 @@ test.each([
     expect(opened.size).toBe(connections)
   },
 )
+
+test('a site that has closed a used connection is connected to anew; for ten minutes its idle ones are closed after half a second', async () => {
+  const { origin, ports, closed } = await answeringSite()
+  const sites = sitesOf()
+  await ask(sites, origin)
+  sites.noteCloser(origin, undefined, sites.to(origin))
+  await ask(sites, origin)
+  expect(ports[1]).not.toBe(ports[0])
+  expect(closed, 'what another dispatcher had is not closed twice').toEqual([ports[0]])
+  const idleFromMs = performance.now()
+  await vi.waitFor(() => expect(sites.kept).toBe(0), { timeout: 4000 })
+  expect(performance.now() - idleFromMs).toBeGreaterThan(400)
+
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 600_001)
+  await ask(sites, origin)
+  // Waits: longer than half a second, as nothing is to happen.
+  await sleep(1200)
+  expect(sites.kept).toBe(1)
+})
+
+test('connections that were opened since are kept when another one of those before is closed', async () => {
+  const { origin, ports } = await answeringSite()
+  const sites = sitesOf()
+  const before = sites.to(origin)
+  sites.noteCloser(origin, undefined, before)
+  await ask(sites, origin)
+  sites.noteCloser(origin, undefined, before)
+  await ask(sites, origin)
+  expect(ports[1]).toBe(ports[0])
+})

@@ -7,9 +7,10 @@ import type { ConnectingOptions } from './site-connector.ts'
 // 24 MiB: 220 sites with a connection over TLS each.
 const BYTES_MAX = 25_165_824
 
-/** How long idle connections are kept to a site that has closed one when it was used again. */
-const KEEP_ALIVE_MS_OF_CLOSED = 500
-const CLOSED_SITES_MAX = 1000
+// How long idle connections are kept to a site that has closed one as it was used again, and for how long that is remembered.
+const KEEP_ALIVE_MS_OF_CLOSERS = 500
+const CLOSERS_REMEMBERED_MS = 10 * 60_000
+const CLOSERS_MAX = 1000
 
 export interface ConnectedSitesOptions {
   readonly connecting: ConnectingOptions
@@ -33,8 +34,8 @@ export class ConnectedSites {
   readonly #sites: RecentBytes<string, SiteConnections>
   readonly #connecting: ConnectingOptions
   readonly #pool: Pool.Options
-  /** Sites that have closed a connection just when it was used again. */
-  readonly #closedWhenUsed = new Recent<true>(CLOSED_SITES_MAX)
+  /** When a site has last closed a connection as it was used again, by `performance.now()`. */
+  readonly #closers = new Recent<number>(CLOSERS_MAX)
 
   constructor({ connecting, pool, sitesMax, bytesMax = BYTES_MAX }: ConnectedSitesOptions) {
     this.#connecting = connecting
@@ -63,7 +64,7 @@ export class ConnectedSites {
       origin,
       localAddress,
       connecting: this.#connecting,
-      pool: this.#closedWhenUsed.get(key) ? keptShortly(this.#pool) : this.#pool,
+      pool: this.#isCloser(key) ? keptShortly(this.#pool) : this.#pool,
       onChange: () => this.#weigh(key, site),
     })
     this.#sites.set(key, site, site.bytes)
@@ -71,18 +72,13 @@ export class ConnectedSites {
   }
 
   /**
-   * Told of a connection that the site has closed when it was used again: from now on the site's idle connections are kept for
-   * KEEP_ALIVE_MS_OF_CLOSED only.
+   * Notes that the site has closed a connection as it was used again: for ten minutes its idle ones are kept for half a second.
    *
-   * @param closed the dispatcher of that connection, which `to` returns no more; what else it has under way ends there
+   * @param closed the dispatcher of that connection. `to` returns another one from now on; what it has under way ends there
    */
-  closedWhenUsedAgain(
-    origin: string,
-    localAddress: string | undefined,
-    closed: Pick<Dispatcher, 'dispatch'>,
-  ): void {
+  noteCloser(origin: string, localAddress: string | undefined, closed: Pick<Dispatcher, 'dispatch'>): void {
     const key = keyOf(origin, localAddress)
-    this.#closedWhenUsed.set(key, true)
+    this.#closers.set(key, performance.now())
     const known = this.#sites.peek(key)
     if (!known || known !== closed) return
     this.#sites.delete(key)
@@ -93,6 +89,11 @@ export class ConnectedSites {
     const sites = [...this.#sites.entries()]
     for (const [key] of sites) this.#sites.delete(key)
     await Promise.all(sites.map(([, site]) => site.destroy()))
+  }
+
+  #isCloser(key: string): boolean {
+    const notedAtMs = this.#closers.get(key)
+    return notedAtMs !== undefined && performance.now() - notedAtMs < CLOSERS_REMEMBERED_MS
   }
 
   /** Its connections have become more or fewer. */
@@ -111,7 +112,7 @@ function keyOf(origin: string, localAddress: string | undefined): string {
 function keptShortly(pool: Pool.Options): Pool.Options {
   return {
     ...pool,
-    keepAliveTimeout: KEEP_ALIVE_MS_OF_CLOSED,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS_OF_CLOSED,
+    keepAliveTimeout: KEEP_ALIVE_MS_OF_CLOSERS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS_OF_CLOSERS,
   }
 }

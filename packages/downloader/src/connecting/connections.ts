@@ -123,11 +123,11 @@ export class Connections {
     return proxy ? this.#proxyFor(origin, proxy, localAddress) : this.#sites.to(origin, localAddress)
   }
 
-  /** Told of a connection that was closed when it was used again. `dispatcherFor` returns another one than `closed` from now on. */
-  closedWhenUsedAgain(request: Request, origin: string, closed: Pick<Dispatcher, 'dispatch'>): void {
+  /** Notes that the connection was closed as it was used again, for `ConnectedSites.noteCloser`. */
+  noteCloser(request: Request, origin: string, closed: Pick<Dispatcher, 'dispatch'>): void {
     // How long a proxy keeps connections says nothing about the site.
     if (proxyOf(request)) return
-    this.#sites.closedWhenUsedAgain(origin, bindAddressOf(request) ?? this.#bindAddress, closed)
+    this.#sites.noteCloser(origin, bindAddressOf(request) ?? this.#bindAddress, closed)
   }
 
   async close(): Promise<void> {

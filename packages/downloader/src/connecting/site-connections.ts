@@ -98,7 +98,7 @@ export class SiteConnections {
   /** Requests under way end first. */
   async close(): Promise<void> {
     this.#leaveAllToClient()
-    // undici may just be failing a request, with its client half way between two states.
+    // undici may be telling a request of a closed socket that its client still counts as open.
     await Promise.resolve()
     const isIdle = this.#client.stats.size === 0
     await Promise.all([isIdle ? this.#client.destroy(NOT_NEEDED) : this.#client.close(), this.#pool?.close()])

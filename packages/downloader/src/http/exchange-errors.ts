@@ -17,8 +17,12 @@ const REQUESTS_OWN_FAULT: ReadonlySet<string> = new Set([
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
 ])
 
-/** Returns the error for a failure that undici or Node reports before there was an answer. */
-export function failureBeforeAnswer(request: Request, error: Error): WebloomError {
+/**
+ * Returns the error for a failure that undici or Node reports before there was an answer.
+ *
+ * @param unread as in `DownloadError`
+ */
+export function failureBeforeAnswer(request: Request, error: Error, unread: boolean): WebloomError {
   const cause = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error
   // The connector's own errors: no address, or none that may be connected to.
   if (cause instanceof WebloomError) return cause
@@ -31,7 +35,7 @@ export function failureBeforeAnswer(request: Request, error: Error): WebloomErro
   }
   const { kind, reason, hint = '' } = meaningOf(cause.name, code, message)
   const detail = `${wayOf(request)}: ${inWords(message) || code || cause.name}${hint}`
-  return failed(kind, request, detail, { cause, ...(reason && { reason }) })
+  return failed(kind, request, detail, { cause, unread, ...(reason && { reason }) })
 }
 
 /** A DOMException, such as that of AbortSignal.timeout(), has a number as its code, which means nothing here. */
@@ -55,7 +59,7 @@ function failed(
   kind: DownloadFailureKind,
   request: Request,
   detail: string,
-  options: { readonly cause?: unknown; readonly reason?: ProtectionReason },
+  options: { readonly cause?: unknown; readonly reason?: ProtectionReason; readonly unread?: boolean },
 ): DownloadError {
   const via = proxyOf(request) ? 'proxy' : undefined
   return new DownloadError(kind, `${request}${detail}`, { ...options, detail, via })

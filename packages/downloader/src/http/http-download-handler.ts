@@ -32,13 +32,12 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
-import { budgetPlanOf } from '../budgets/budget-plan.ts'
 import { Connections } from '../connecting/connections.ts'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { BodyRoom } from './body-room.ts'
 import { tooLate } from './exchange-errors.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
-import { type AnotherConnection, type Answer, HttpExchange } from './http-exchange.ts'
+import { type Answer, HttpExchange } from './http-exchange.ts'
 import { RateClock } from './rate-watch.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
@@ -48,8 +47,8 @@ export interface HttpConnections {
   addressesAhead?(request: Request, origin: string): Promise<unknown> | undefined
   /** Of the site, or of the proxy that `meta.proxy` names. Throws or rejects for a request that may not be made. */
   dispatcherFor(request: Request, origin: string): Awaitable<Pick<Dispatcher, 'dispatch'>>
-  /** Told of a connection that was closed when it was used again. `dispatcherFor` returns another one than `closed` from now on. */
-  closedWhenUsedAgain?(request: Request, origin: string, closed: Pick<Dispatcher, 'dispatch'>): void
+  /** Notes that a connection of the dispatcher that the request had was closed as it was used again. */
+  noteCloser?(request: Request, origin: string, closed: Pick<Dispatcher, 'dispatch'>): void
   /** Ends all connections. */
   close(): Promise<void>
 }
@@ -67,8 +66,6 @@ export interface HttpDownloadHandlerOptions {
   readonly activeBytesMax?: number
   /** A body of more bytes is logged. 0: none is. */
   readonly bodyBytesWarn?: number
-  /** False: a request whose connection was closed when it was used again fails, as with any other connection. Default true. */
-  readonly sendsAgain?: boolean
   /** Closed with the handler. Absent: such as may lead anywhere. */
   readonly connections?: HttpConnections
   /** Counts what the limits have ended. */
@@ -79,9 +76,6 @@ export interface HttpDownloadHandlerOptions {
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
 
-// RFC 9110, 9.2.2: to do it twice is to do it once.
-const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
-
 /** The built-in handler of `http` and `https`. A class that extends it may answer some requests itself, and leave it the others. */
 export class HttpDownloadHandler implements DownloadHandler {
   readonly #connections: HttpConnections
@@ -90,7 +84,6 @@ export class HttpDownloadHandler implements DownloadHandler {
   readonly #room: BodyRoom
   readonly #rateClock: RateClock
   readonly #bodyBytesWarn: number
-  readonly #sendsAgain: boolean
   readonly #stats: StatsCollector | undefined
   readonly #logger: Logger | undefined
   readonly #createResponse: (url: string, init: ResponseInit) => Response
@@ -101,7 +94,6 @@ export class HttpDownloadHandler implements DownloadHandler {
     this.#rateClock = new RateClock(this.#limits.rateMin, this.#limits.rateWindowMs)
     this.#room = new BodyRoom(options.activeBytesMax ?? 0)
     this.#bodyBytesWarn = options.bodyBytesWarn ?? 0
-    this.#sendsAgain = options.sendsAgain ?? true
     this.#stats = options.stats
     this.#logger = options.logger
     this.#createResponse = options.createResponse ?? ((url, init) => new Response(url, init))
@@ -115,8 +107,6 @@ export class HttpDownloadHandler implements DownloadHandler {
       limits: exchangeLimitsOf(settings),
       activeBytesMax: settings.getInt('DOWNLOAD_MAX_ACTIVE_SIZE'),
       bodyBytesWarn: settings.getInt('DOWNLOAD_WARNSIZE'),
-      // BUDGETS must be asked for whatever goes out.
-      sendsAgain: budgetPlanOf(settings) === undefined,
       stats,
       connections: Connections.fromCrawler(crawler),
       logger,
@@ -134,14 +124,6 @@ export class HttpDownloadHandler implements DownloadHandler {
     const lookupMs = lookup ? await lookup : 0
     const found = this.#connections.dispatcherFor(request, target.origin)
     const dispatcher = isPromise(found) ? await found : found
-    const sent = {
-      origin: target.origin,
-      path: target.path,
-      method: request.method as Dispatcher.HttpMethod,
-      // ProxyAgent would keep only the last of several values in a flat list.
-      headers: proxyOf(request) ? byName(wireHeaders(request)) : wireHeaders(request),
-      body: request.body.length > 0 ? request.body : null,
-    }
     const answer = await new Promise<Answer>((resolve, reject) => {
       const exchange = new HttpExchange(
         {
@@ -154,15 +136,26 @@ export class HttpDownloadHandler implements DownloadHandler {
           signal,
           onStart,
           bodyTo: bodyTo && ((status, headers) => bodyTo(status, Headers.fromWire(headers))),
-          another: () => this.#another(request, options, dispatcher, sent),
         },
         resolve,
         (error) => {
           this.#count(error)
+          if (error instanceof DownloadError && error.unread)
+            this.#connections.noteCloser?.(request, target.origin, dispatcher)
           reject(error)
         },
       )
-      dispatcher.dispatch(sent, exchange)
+      dispatcher.dispatch(
+        {
+          origin: target.origin,
+          path: target.path,
+          method: request.method as Dispatcher.HttpMethod,
+          // ProxyAgent would keep only the last of several values in a flat list.
+          headers: proxyOf(request) ? byName(wireHeaders(request)) : wireHeaders(request),
+          body: request.body.length > 0 ? request.body : null,
+        },
+        exchange,
+      )
     })
     return this.#response(request, answer)
   }
@@ -192,36 +185,6 @@ export class HttpDownloadHandler implements DownloadHandler {
     }
     const lookedUp = lookup.then(() => performance.now() - askedAtMs)
     return stepAside(withDeadline(timeoutMs, lookedUp, late, signal))
-  }
-
-  /**
-   * Returns how a request goes out again whose connection was closed when it was used again: on a new one, at its host's pace. Undefined for
-   * one that may do something twice, such as POST (RFC 9110, 9.2.2).
-   */
-  #another(
-    request: Request,
-    { documents, isPaced, signal, stepAside }: DownloadOptions,
-    closed: Pick<Dispatcher, 'dispatch'>,
-    sent: Dispatcher.DispatchOptions & { readonly origin: string },
-  ): AnotherConnection | undefined {
-    this.#connections.closedWhenUsedAgain?.(request, sent.origin, closed)
-    if (!this.#sendsAgain || !IDEMPOTENT.has(request.method)) return undefined
-    return {
-      mayLeave: async () => {
-        if (!isPaced || !documents) return undefined
-        const wait = documents().mayLeave(request.url, signal)
-        return stepAside ? stepAside(wait) : wait
-      },
-      dispatch: async (exchange) => {
-        this.#logger?.debug(
-          { url: request.url },
-          'sent again, as the connection was closed when it was used again',
-        )
-        this.#stats?.inc('downloader/sent_again_count')
-        const dispatcher = await this.#connections.dispatcherFor(request, sent.origin)
-        dispatcher.dispatch(sent, exchange)
-      },
-    }
   }
 
   #limitsOf(request: Request): ExchangeLimits {

@@ -1,8 +1,8 @@
 /** One request and its answer over HTTP, within its bounds. */
 
-import type { LeavingDocument, Request } from '@webloom/core'
+import type { Request } from '@webloom/core'
 import type { Dispatcher } from 'undici'
-import { closedWhenUsedAgain } from '../connecting/used-connections.ts'
+import { wasClosedWhenUsedAgain } from '../connecting/used-connections.ts'
 import { BodyChunks } from './body-chunks.ts'
 import type { BodyRoom, ReceivedBody } from './body-room.ts'
 import { Deadline } from './deadline.ts'
@@ -26,21 +26,12 @@ export interface ExchangeOptions {
   readonly onStart: () => void
   /** Returns the function that takes the body's chunks in place of `Answer.body`; undefined: the body is kept. */
   readonly bodyTo?: ((status: number, headers: Answer['headers']) => TakeChunk | undefined) | undefined
-  /**
-   * Called once when the connection was closed as it was used again, before a byte of an answer. Undefined: the exchange fails, as with
-   * any other connection that is closed.
-   */
-  readonly another?: () => AnotherConnection | undefined
-}
-
-export interface AnotherConnection {
-  /** Resolves when the request may leave again, at its host's pace; undefined: at once. That time does not count for `timeoutMs`. */
-  mayLeave(): Promise<LeavingDocument | undefined>
-  /** Sends it. The same exchange takes what comes. */
-  dispatch(exchange: Dispatcher.DispatchHandler): Promise<void>
 }
 
 type TakeChunk = (chunk: Buffer) => void
+
+/** A request and the end of its server's patience have crossed on the way when the end is here within so long; else the request may have been read. */
+const CROSSED_MS_MAX = 5000
 
 export interface Answer {
   readonly status: number
@@ -67,9 +58,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
   #controller: Dispatcher.DispatchController | undefined
   #settled = false
   #hasAnswerBegun = false
-  /** The second time that the request leaves. */
-  #again: LeavingDocument | undefined
-  #isSentAgain = false
   #startedAtMs = 0
   #latencyMs = 0
   #interimAnswers = 0
@@ -96,7 +84,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
     }
     this.#controller = controller
     this.#startedAtMs = performance.now()
-    this.#again?.left()
     this.#options.onStart()
   }
 
@@ -142,9 +129,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
     // undici hands back the reason of an exchange that was aborted here.
     if (this.#settled) return
     const { request, limits } = this.#options
-    const another = this.#anotherAfter(error)
-    if (another) void this.#sendAgain(another)
-    else if (this.#status === 0) this.#fail(failureBeforeAnswer(request, error))
+    if (this.#status === 0) this.#fail(failureBeforeAnswer(request, error, this.#isUnreadAfter(error)))
     else if (limits.failOnDataLoss)
       this.#fail(endedTooEarly(request, this.#body.bytes + this.#takenBytes, error))
     else this.#succeed(true)
@@ -166,23 +151,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
 
   #onAbort = (): void => this.#fail(this.#options.signal.reason)
 
-  #anotherAfter(error: Error): AnotherConnection | undefined {
-    if (this.#hasAnswerBegun || this.#isSentAgain || !closedWhenUsedAgain(error)) return undefined
-    return this.#options.another?.()
-  }
-
-  async #sendAgain(another: AnotherConnection): Promise<void> {
-    this.#isSentAgain = true
-    this.#controller = undefined
-    try {
-      this.#deadline.pause()
-      this.#again = await another.mayLeave()
-      if (this.#settled) return this.#again?.over()
-      this.#deadline.resume()
-      await another.dispatch(this)
-    } catch (error) {
-      this.#fail(error)
-    }
+  #isUnreadAfter(error: Error): boolean {
+    if (this.#hasAnswerBegun || !wasClosedWhenUsedAgain(error)) return false
+    return performance.now() - this.#startedAtMs < CROSSED_MS_MAX
   }
 
   /** Called for a 1xx answer. The real answer follows, and its headers may take their full time again. */
@@ -262,7 +233,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ReceivedBody {
     this.#settled = true
     this.#deadline.clear()
     this.#rate.stop()
-    this.#again?.over()
     this.#options.room.leave(this, this.#body.bytes)
     this.#options.signal.removeEventListener('abort', this.#onAbort)
     return true

@@ -4,28 +4,31 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { type DownloadOptions, MemoryStatsCollector, Request } from '@webloom/core'
-import { afterEach, describe, expect, test } from 'vitest'
+import { type DownloadError, Request } from '@webloom/core'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { LOCAL_CERTIFICATE } from '../../testing/local-certificates.ts'
 import { LocalProxy } from '../../testing/local-proxy.ts'
 import { HttpDownloadHandler } from './http-download-handler.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const close of closing.splice(0).reverse()) await close()
 })
 
 type Answer = (use: number, socket: Socket, res: ServerResponse, hit: number) => void
 
-/** A server that answers by how often the connection was used before. `hits` are methods and paths in the order of their coming. */
-async function site(answer: Answer, isTls = false) {
-  const hits: string[] = []
+const closesUsed: Answer = (use, socket, res) => void (use > 0 ? socket.destroy() : res.end('ok'))
+
+/** A server that answers by how often the connection was used before. */
+async function site(answer: Answer, { isTls = false } = {}) {
   const uses = new Map<Socket, number>()
+  let hits = 0
   const listener = (req: IncomingMessage, res: ServerResponse) => {
     const use = uses.get(req.socket) ?? 0
     uses.set(req.socket, use + 1)
-    hits.push(`${req.method} ${req.url}`)
-    req.resume().on('end', () => answer(use, req.socket, res, hits.length))
+    hits++
+    req.resume().on('end', () => answer(use, req.socket, res, hits))
   }
   const server = isTls ? createTlsServer(LOCAL_CERTIFICATE, listener) : createHttpServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -34,187 +37,110 @@ async function site(answer: Answer, isTls = false) {
     return new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return { port, origin: `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`, hits, uses }
+  return { port, origin: `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`, uses }
 }
 
-function fetching(options: Partial<DownloadOptions> = {}) {
-  const stats = new MemoryStatsCollector()
-  const http = new HttpDownloadHandler({ timeoutMs: 5000, stats })
+/** Resolves to the answer's text, or to how the download failed. */
+function fetching() {
+  const http = new HttpDownloadHandler({ timeoutMs: 20_000 })
   closing.push(() => http.close())
-  let starts = 0
   const { signal } = new AbortController()
-  return {
-    stats,
-    starts: () => starts,
-    get: async (url: string, init: ConstructorParameters<typeof Request>[1] = {}) => {
-      const given = { signal, onStart: () => void starts++, ...options }
-      return (await http.download(new Request(url, init), given)).text
-    },
+  return async (url: string, init: ConstructorParameters<typeof Request>[1] = {}) => {
+    try {
+      return (await http.download(new Request(url, init), { signal, onStart() {} })).text
+    } catch (error) {
+      const { kind, unread } = error as DownloadError
+      return { kind, unread }
+    }
   }
 }
 
-const closes = {
-  'closes it': (socket: Socket) => socket.destroy(),
-  'resets it': (socket: Socket) => socket.resetAndDestroy(),
+/** From now on the clock says so many milliseconds more. */
+function laterBy(ms: number) {
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
 }
 
-describe.each(Object.entries(closes))('a server that %s when a connection is used again', (_, close) => {
-  const closesUsed: Answer = (use, socket, res) => void (use > 0 ? close(socket) : res.end('ok'))
+const UNREAD = { kind: 'DownloadFailedError', unread: true }
+const FAILED = { kind: 'DownloadFailedError', unread: false }
 
-  test.each(['GET', 'HEAD', 'PUT'])('%s goes out again on a new connection', async (method) => {
-    const { origin, hits } = await site(closesUsed)
-    const { get, starts, stats } = fetching()
-    await get(`${origin}/1`)
-    await get(`${origin}/2`, { method })
-    expect(hits).toEqual(['GET /1', `${method} /2`, `${method} /2`])
-    expect(starts()).toBe(3)
-    expect(stats.snapshot()).toEqual({ 'downloader/sent_again_count': 1 })
+test.each([
+  ['closes', (socket: Socket) => socket.destroy()],
+  ['resets', (socket: Socket) => socket.resetAndDestroy()],
+])('when a server %s a connection as it is used again, the request was not read', async (_, close) => {
+  const { origin } = await site((use, socket, res) => void (use > 0 ? close(socket) : res.end('ok')))
+  const get = fetching()
+  expect(await get(origin)).toBe('ok')
+  expect(await get(origin)).toEqual(UNREAD)
+  expect(await get(origin), 'a new one').toBe('ok')
+})
+
+describe.each([false, true])('over TLS: %s', (isTls) => {
+  test('when it closes one that is used for the first time, the request may have been read', async () => {
+    const { origin } = await site((_, socket) => socket.destroy(), { isTls })
+    expect(await fetching()(origin)).toEqual(FAILED)
   })
 
-  test('so do all that are under way at once', async () => {
-    const { origin, hits } = await site(closesUsed)
-    const { get } = fetching()
-    const some = (from: number) =>
-      Promise.all(Array.from({ length: 8 }, (_, n) => get(`${origin}/${from + n}`)))
-    await some(0)
-    expect(await some(8)).toEqual(Array(8).fill('ok'))
-    expect(new Set(hits).size).toBe(16)
-  })
-
-  test('POST does not: it may do something twice', async () => {
-    const { origin, hits } = await site(closesUsed)
-    const { get } = fetching()
-    await get(`${origin}/1`)
-    const post = { method: 'POST', body: 'a' } as const
-    await expect(get(`${origin}/2`, post)).rejects.toMatchObject({ kind: 'DownloadFailedError' })
-    expect(hits).toEqual(['GET /1', 'POST /2'])
-    expect(await get(`${origin}/2`, post)).toBe('ok')
+  test('of many that are closed at once, none was read, and none is closed again', async () => {
+    const { origin } = await site(closesUsed, { isTls })
+    const get = fetching()
+    const some = () => Promise.all(Array.from({ length: 8 }, () => get(origin)))
+    await some()
+    const failed = (await some()).filter((answer) => answer !== 'ok')
+    expect(failed.length).toBeGreaterThan(3)
+    for (const one of failed) expect(one).toEqual(UNREAD)
+    expect(await some()).toEqual(Array(8).fill('ok'))
   })
 })
 
-test('a connection that is closed at its first request is a failure', async () => {
-  const { origin, hits } = await site((_, socket) => socket.destroy())
-  await expect(fetching().get(`${origin}/1`)).rejects.toMatchObject({ kind: 'DownloadFailedError' })
-  expect(hits).toEqual(['GET /1'])
+test('by a proxy: one of the proxy’s own, and a tunnel', async () => {
+  const plain = await site(closesUsed)
+  const secure = await site(closesUsed, { isTls: true })
+  const proxy = await LocalProxy.start({ tlsPort: secure.port })
+  closing.push(() => proxy.close())
+  const get = fetching()
+  for (const [url, address] of [
+    ['http://a.example/', plain.origin],
+    [secure.origin, `http://${proxy.address}`],
+  ] as const) {
+    const meta = { proxy: address }
+    expect(await get(url, { meta })).toBe('ok')
+    // undici has the connection in its pool again.
+    await setImmediate()
+    expect(await get(url, { meta })).toEqual(UNREAD)
+  }
 })
 
-test('a request goes out again once', async () => {
-  const { origin, hits } = await site((_, socket, res, hit) => void (hit > 1 ? socket.destroy() : res.end()))
-  const { get } = fetching()
-  await get(`${origin}/1`)
-  await expect(get(`${origin}/2`)).rejects.toMatchObject({ kind: 'DownloadFailedError' })
-  expect(hits).toEqual(['GET /1', 'GET /2', 'GET /2'])
+test('a tunnel that is closed at its first request is a failure', async () => {
+  const { origin, port } = await site((_, socket) => socket.destroy(), { isTls: true })
+  const proxy = await LocalProxy.start({ tlsPort: port })
+  closing.push(() => proxy.close())
+  const meta = { proxy: `http://${proxy.address}` }
+  expect(await fetching()(origin, { meta })).toEqual(FAILED)
 })
 
 test.each([
   'HTTP/1.1 2',
   'HTTP/1.1 103 Early Hints\r\n\r\n',
   'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc',
-])('an answer that has begun is not asked for again: %j', async (begun) => {
-  const { origin, hits } = await site(
-    (use, socket, res) => void (use > 0 ? socket.end(begun) : res.end('ok')),
-  )
-  const { get } = fetching()
-  await get(`${origin}/1`)
-  await expect(get(`${origin}/2`)).rejects.toThrow()
-  expect(hits).toEqual(['GET /1', 'GET /2'])
+])('a request whose answer has begun was read: %j', async (begun) => {
+  const { origin } = await site((use, socket, res) => void (use > 0 ? socket.end(begun) : res.end('ok')))
+  const get = fetching()
+  await get(origin)
+  expect(await get(origin)).toMatchObject({ unread: false })
 })
 
-test('a site that has closed a used connection has its idle ones closed after half a second', async () => {
-  const { origin, uses } = await site(
-    (use, socket, res, hit) => void (use > 0 && hit < 3 ? socket.destroy() : res.end('ok')),
-  )
-  const { get } = fetching()
-  for (const page of [1, 2, 3]) await get(`${origin}/${page}`)
-  const last = [...uses.keys()].at(-1)!
-  // The last two pages on one connection, which is closed by the client though the server would keep it for five seconds.
-  expect(uses.get(last)).toBe(2)
-  const askedAtMs = performance.now()
-  await new Promise((resolve) => last.once('close', resolve))
-  expect(performance.now() - askedAtMs).toBeLessThan(2000)
-})
-
-const closesUsed: Answer = (use, socket, res) => void (use > 0 ? socket.destroy() : res.end('ok'))
-
-test('over TLS, too', async () => {
-  const { origin, hits } = await site(closesUsed, true)
-  const { get } = fetching()
-  expect([await get(`${origin}/1`), await get(`${origin}/2`)]).toEqual(['ok', 'ok'])
-  expect(hits).toEqual(['GET /1', 'GET /2', 'GET /2'])
-})
-
-test('a proxy that closes a used connection, too', async () => {
-  const { origin, hits } = await site(closesUsed)
-  const { get } = fetching()
-  const page = (n: number) => get(`http://a.example/${n}`, { meta: { proxy: origin } })
-  await page(1)
-  // undici has the connection in its pool again.
-  await setImmediate()
-  expect(await page(2)).toBe('ok')
-  expect(hits).toEqual([1, 2, 2].map((n) => `GET http://a.example/${n}`))
-})
-
-test('a site that closes a used tunnel, too', async () => {
-  const { origin, port, hits } = await site(closesUsed, true)
-  const proxy = await LocalProxy.start({ tlsPort: port })
-  closing.push(() => proxy.close())
-  const { get } = fetching()
-  const page = (n: number) => get(`${origin}/${n}`, { meta: { proxy: `http://${proxy.address}` } })
-  await page(1)
-  // undici has the connection in its pool again.
-  await setImmediate()
-  expect(await page(2)).toBe('ok')
-  expect(hits).toEqual(['GET /1', 'GET /2', 'GET /2'])
-})
-
-test('at a host with a delay it waits until it may leave, and says when it has left', async () => {
-  const { origin, hits } = await site(closesUsed)
-  const told: string[] = []
-  const asked = Promise.withResolvers<void>()
-  const may = Promise.withResolvers<void>()
-  const { get } = fetching({
-    isPaced: true,
-    documents: () => ({
-      async mayLeave(url) {
-        asked.resolve()
-        await may.promise
-        told.push(`may ${url.slice(origin.length)}`)
-        return { left: () => void told.push('left'), over: () => void told.push('over') }
-      },
-    }),
+test('so may have been one whose connection is closed only after seconds', async () => {
+  const asked = Promise.withResolvers<Socket>()
+  const { origin } = await site((use, socket, res) => {
+    if (use > 0) asked.resolve(socket)
+    else res.end('ok')
   })
-  await get(`${origin}/1`)
-  const second = get(`${origin}/2`)
-  await asked.promise
-  expect(hits).toEqual(['GET /1', 'GET /2'])
-  may.resolve()
-  expect(await second).toBe('ok')
-  expect(told).toEqual(['may /2', 'left', 'over'])
-})
-
-test('who gives up while it waits gives back its turn', async () => {
-  const { origin, hits } = await site(closesUsed)
-  const cut = new AbortController()
-  const asked = Promise.withResolvers<void>()
-  const may = Promise.withResolvers<void>()
-  const over = Promise.withResolvers<void>()
-  const { get } = fetching({
-    signal: cut.signal,
-    isPaced: true,
-    documents: () => ({
-      async mayLeave() {
-        asked.resolve()
-        await may.promise
-        return { left() {}, over: over.resolve }
-      },
-    }),
-  })
-  await get(`${origin}/1`)
-  const second = get(`${origin}/2`)
-  await asked.promise
-  cut.abort(new Error('over'))
-  await expect(second).rejects.toThrow('over')
-  may.resolve()
-  await over.promise
-  expect(hits).toEqual(['GET /1', 'GET /2'])
+  const get = fetching()
+  await get(origin)
+  const second = get(origin)
+  const socket = await asked.promise
+  laterBy(5001)
+  socket.destroy()
+  expect(await second).toEqual(FAILED)
 })

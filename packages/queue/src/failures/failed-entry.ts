@@ -96,7 +96,7 @@ export function retriedOf({ id, request: json }: LedgerEntry): QueuedRequest | u
 }
 
 /** How often it was tried. */
-const TRIES = ['retry_times', 'host_retry_times']
+const TRIES = ['retry_times', 'host_retry_times', 'unread_times']
 
 function untried(request: Request): Request {
   if (!request.hasMeta) return request

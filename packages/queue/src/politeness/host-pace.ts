@@ -72,11 +72,12 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
   // Without a prototype: a slot may have the name of what objects inherit.
   const paces: Record<string, Partial<HostPace>> = Object.create(null)
   const owned = new Set<string>()
-  const problems: string[] = []
-  const place = settings.explain('DOWNLOAD_SLOTS').layers.at(-1)!.place
-  for (const [slot, given] of Object.entries(settings.getDict('DOWNLOAD_SLOTS'))) {
-    problems.push(...slotProblems(slot, given, place))
-    const { delay, concurrency, jitter, randomize_delay: randomize } = Object(given)
+  const entries = Object.entries(settings.getDict('DOWNLOAD_SLOTS'))
+  const { place } = settings.explain('DOWNLOAD_SLOTS').layers.at(-1)!
+  const problems = entries.flatMap(([slot, given]) => slotProblems(slot, given, place))
+  if (problems.length > 0) throw new SettingsError(problems)
+  for (const [slot, given] of entries) {
+    const { delay, concurrency, jitter, randomize_delay: randomize } = given as Record<string, unknown>
     owned.add(slot)
     paces[slot] = {
       ...(typeof delay === 'number' && { delayMs: delay * 1000 }),
@@ -85,7 +86,6 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
       ...(typeof jitter === 'number' && { randomize: jitter > 0, jitter }),
     }
   }
-  if (problems.length > 0) throw new SettingsError(problems)
   const usual = paceFrom(settings)
   for (const [name, pace] of Object.entries(paces)) {
     const host = slotNamed(name)

@@ -91,6 +91,7 @@ function engineOf(scheduler: EngineScheduler, downloader: EngineDownloader): Eng
       downloadsMax: 8,
       scrapingBytesMax: 1e6,
       startLowWater: 1000,
+      startAheadMax: 0,
       componentTimeoutMs: 5000,
       shutdownGraceMs: 100,
     },

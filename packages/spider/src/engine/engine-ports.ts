@@ -30,11 +30,8 @@ export interface EngineScheduler {
   /** Makes the filter forget the committed page of `lease`, so that it is new again. */
   forget(lease: Lease): Promise<void>
   reject(lease: Lease, reason: string): Promise<unknown>
-  /**
-   * Resolves to true when fewer than `mark` requests wait, or fewer than `whileHungry` while another worker is known to have nothing to
-   * do, and their store can take more.
-   */
-  hasRoom(mark: number, whileHungry: number): Promise<boolean>
+  /** Resolves to true when fewer than `mark` requests wait, and their store can take more. */
+  hasRoom(mark: number): Promise<boolean>
   /** Resolves to the requests that the queue counts as in flight for this worker. */
   inFlight(): Promise<readonly InFlight[]>
   /** Resolves to true when no request is waiting, delayed or leased. */

@@ -51,6 +51,8 @@ export interface EngineBounds {
   readonly scrapingBytesMax: number
   /** START_LOW_WATER: while fewer requests wait, start() is read on. */
   readonly startLowWater: number
+  /** START_AHEAD_MAX: the same while a worker has nothing to do. */
+  readonly startAheadMax: number
   /** How long there must be nothing to do before the crawl ends, milliseconds. Infinity: it never ends by itself. */
   readonly idleMsBeforeFinish: number
   /** COMPONENT_TIMEOUT in milliseconds. */
@@ -71,6 +73,8 @@ export interface EngineOptions {
   readonly forms?: FormFetcher
   /** Keeps the hosts of start requests. Absent in tests. */
   readonly startHosts?: StartHosts
+  /** Returns whether another worker is known to have nothing to do. Absent: there is none. */
+  readonly othersAreHungry?: () => boolean
   /** Start requests from outside. Opened and closed by the caller of the engine. */
   readonly seeds?: SeedSource
   readonly stats: StatsCollector
@@ -137,8 +141,9 @@ export class Engine {
       stats: options.stats,
       logger: options.logger,
     })
-    const { startLowWater } = options.bounds
-    this.#startAhead = new StartAhead(startLowWater)
+    const { startLowWater, startAheadMax } = options.bounds
+    const { othersAreHungry = () => false } = options
+    this.#startAhead = new StartAhead({ lowWater: startLowWater, max: startAheadMax, othersAreHungry })
     this.#feeder = new Feeder({
       ...options,
       startLowWater,
@@ -259,8 +264,8 @@ export class Engine {
     const { scheduler } = this.#options
     while (!this.#stopping.signal.aborted) {
       const room = this.#room()
+      this.#startAhead.places(room)
       if (room === 0) {
-        this.#startAhead.full()
         await this.#pulse.next(this.#leaseWaitMaxMs)
         // Places that become free in one turn of the event loop are filled together: each lease costs a message, or part of one.
         await eventLoopTurn()
@@ -270,7 +275,7 @@ export class Engine {
       const waitsUntilMs = performance.now() + this.#leaseWaitMaxMs
       const leases = await scheduler.next(Math.min(room, MAX_LEASES_PER_CALL), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
-      if (leases.length >= room) this.#startAhead.full()
+      this.#startAhead.places(room - leases.length)
       if (leases.length > 0) continue
       const over = (await unlessAborted(this.#stopping.signal, this.#isOver())) ?? false
       if (over !== false) return this.stop(over === true ? 'finished' : over)

@@ -47,7 +47,7 @@ function feeding(
     stats: new MemoryStatsCollector(),
     logger: silentLogger,
     startLowWater: 1000,
-    ahead: new StartAhead(1000),
+    ahead: new StartAhead({ lowWater: 1000, max: 0, othersAreHungry: () => false }),
     times: { ...PROTOCOL_TIMES.engine, leaseWaitMaxMs: 5 },
     isPaused: () => false,
     pulse: new Pulse(),

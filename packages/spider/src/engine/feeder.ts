@@ -42,7 +42,7 @@ export interface FeederOptions {
   readonly logger: Logger
   /** START_LOW_WATER. */
   readonly startLowWater: number
-  /** How far beyond it. */
+  /** How far start() and seeds are read. */
   readonly ahead: StartAhead
   readonly times: ProtocolTimes['engine']
   /** While it returns true, nothing is queued. */
@@ -191,7 +191,7 @@ export class Feeder {
 
   /** Takes seeds while few requests wait, and not only when none does: an idle worker would wait a round trip for each. */
   async #pumpSeeds(): Promise<void> {
-    const { seeds, stopping, isPaused, times, onFailure, logger } = this.#options
+    const { seeds, stopping, isPaused, times, ahead, onFailure, logger } = this.#options
     if (!seeds) return
     let told = ''
     let roomUntilMs = 0
@@ -203,6 +203,7 @@ export class Feeder {
         }
         const hasFound = await this.#fed(async () => {
           const batch = await seeds.next(MAX_SEEDS_PER_BATCH)
+          ahead.read(batch.map(({ request }) => request))
           await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
           return batch.length > 0
         })
@@ -221,14 +222,13 @@ export class Feeder {
   }
 
   async #feedSeed(seeds: SeedSource, seed: Seed): Promise<void> {
-    const { scraper, scheduler, ahead } = this.#options
+    const { scraper, scheduler } = this.#options
     let admitted: Request[]
     try {
       admitted = scraper.admitSeed(seed.request)
     } catch (error) {
       return seeds.reject(seed, (error as Error).message)
     }
-    ahead.read(admitted)
     for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
     await seeds.acknowledge(seed)
   }
@@ -250,13 +250,13 @@ export class Feeder {
     }
   }
 
-  /** Resolves when few requests wait, so that start() may yield millions in bounded memory. */
+  /** Resolves when start() and seeds may bring more: they may bring millions in bounded memory. */
   async #lowWater(): Promise<void> {
     const { scheduler, stopping, isPaused, pulse, times, ahead } = this.#options
     while (!stopping.aborted) {
       const askedAtMs = performance.now()
-      const { mark, whileHungry } = ahead.marks
-      if (!isPaused() && (await scheduler.hasRoom(mark, whileHungry))) return
+      const { mark } = ahead
+      if (!isPaused() && (await scheduler.hasRoom(mark))) return
       await pulse.next(times.leaseWaitMaxMs)
       // A pulse comes with each page, and on Redis each question costs a script.
       const restMs = askedAtMs + Math.min(ASKED_AGAIN_MS_MAX, mark * ASKED_AGAIN_MS) - performance.now()

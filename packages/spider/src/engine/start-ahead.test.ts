@@ -1,9 +1,12 @@
 import { Request } from '@webloom/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { StartAhead } from './start-ahead.ts'
+import { StartAhead, type StartAheadOptions } from './start-ahead.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => vi.useRealTimers())
+
+const aheadOf = (options: Partial<StartAheadOptions> = {}) =>
+  new StartAhead({ lowWater: 1000, max: 100_000, othersAreHungry: () => false, ...options })
 
 const requests = (count: number, bodyBytes = 0) =>
   Array.from({ length: count }, (_, n) => {
@@ -13,37 +16,47 @@ const requests = (count: number, bodyBytes = 0) =>
       : new Request(url)
   })
 
-test('a hundred times as many may wait once places have been free for a quarter of a second', () => {
-  const ahead = new StartAhead(1000)
+test('START_AHEAD_MAX counts once a place has been free for a quarter of a second, and until all are taken', () => {
+  const ahead = aheadOf()
   ahead.read(requests(250))
-  expect(ahead.marks).toEqual({ mark: 1000, whileHungry: 100_000 })
+  ahead.places(2)
   vi.advanceTimersByTime(249)
-  expect(ahead.marks.mark).toBe(1000)
+  ahead.places(1)
+  expect(ahead.mark).toBe(1000)
   vi.advanceTimersByTime(1)
-  expect(ahead.marks).toEqual({ mark: 100_000, whileHungry: 100_000 })
-  ahead.full()
-  expect(ahead.marks.mark).toBe(1000)
+  expect(ahead.mark).toBe(100_000)
+  ahead.places(0)
+  expect(ahead.mark).toBe(1000)
+  vi.advanceTimersByTime(5000)
+  expect(ahead.mark, 'nobody has said that there is a free one').toBe(1000)
 })
 
-test('they take 64 MiB at the most, and never fewer than START_LOW_WATER may wait', () => {
-  const ahead = new StartAhead(1000)
-  vi.advanceTimersByTime(1000)
+test('and while another worker has nothing to do', () => {
+  let areHungry = true
+  const ahead = aheadOf({ othersAreHungry: () => areHungry })
+  expect(ahead.mark).toBe(100_000)
+  areHungry = false
+  expect(ahead.mark).toBe(1000)
+})
+
+test('what is read ahead takes 64 MiB at the most; START_LOW_WATER counts whatever it takes', () => {
+  const ahead = aheadOf({ othersAreHungry: () => true })
   ahead.read(requests(10, 2 ** 14))
-  expect(ahead.marks.mark).toBeGreaterThan(4000)
-  expect(ahead.marks.mark).toBeLessThan(4096)
+  expect(ahead.mark).toBeGreaterThan(4000)
+  expect(ahead.mark).toBeLessThan(4096)
   ahead.read(requests(10, 2 ** 20))
-  expect(ahead.marks).toEqual({ mark: 1000, whileHungry: 1000 })
+  expect(ahead.mark).toBe(1000)
   ahead.read([])
-  expect(ahead.marks.mark).toBe(1000)
+  expect(ahead.mark).toBe(1000)
 })
 
-test('nor is more read of requests that cannot be weighed', () => {
-  const ahead = new StartAhead(1000)
-  vi.advanceTimersByTime(1000)
-  const round: Record<string, never> = {}
-  Object.assign(round, { round })
+test('a START_AHEAD_MAX below START_LOW_WATER reads nothing ahead, nor do requests that cannot be weighed', () => {
+  expect(aheadOf({ max: 0, othersAreHungry: () => true }).mark).toBe(1000)
+  const ahead = aheadOf({ othersAreHungry: () => true })
+  const round: Record<string, unknown> = {}
+  round.round = round
   const [request] = requests(1)
   Object.assign(request!.meta, { round })
   ahead.read([request!])
-  expect(ahead.marks.mark).toBe(1000)
+  expect(ahead.mark).toBe(1000)
 })

@@ -1,45 +1,55 @@
 import type { Request } from '@webloom/core'
 import { bytesOf } from './request-bytes.ts'
 
-/** While a worker has nothing to do, so many times START_LOW_WATER may wait: all that waits may be of hosts that must wait. */
-const AHEAD_SHARE = 100
-/** But no more than take so much together, 64 MiB, by what those were that came last. */
+/** What is read ahead takes no more than so much, 64 MiB, by the URLs, headers, bodies and meta of those that came last. */
 const AHEAD_BYTES_MAX = 67_108_864
-/** A worker has nothing to do when it has had free places for so long: what is queued is handed out sooner. */
+/** A worker has nothing to do when it has had free places for so long: a request that may go is handed out in less. */
 const FREE_MS = 250
 
+export interface StartAheadOptions {
+  /** START_LOW_WATER. */
+  readonly lowWater: number
+  /** START_AHEAD_MAX. */
+  readonly max: number
+  /** Whether another worker is known to have nothing to do. */
+  readonly othersAreHungry: () => boolean
+}
+
 /**
- * How far start() and seeds are read ahead. As a rule until START_LOW_WATER requests wait. But these may all be of hosts that must wait, and
- * what comes after them be of hosts that need not: so while a worker has places that stay free, much more is read.
+ * How far start() and seeds are read. As a rule until START_LOW_WATER requests wait. But these may all be of hosts that must wait, and what
+ * comes after them be of hosts that need not: so while a worker has places that stay free, many more may wait.
  */
 export class StartAhead {
-  readonly #mark: number
-  #fullAtMs = performance.now()
-  /** Of one request, in bytes. */
-  #size = 1
+  readonly #options: StartAheadOptions
+  /** Undefined: all places of this worker are taken. */
+  #freeSinceMs: number | undefined
+  #bytesPerRequest = 1
 
-  /** @param mark START_LOW_WATER */
-  constructor(mark: number) {
-    this.#mark = mark
+  constructor(options: StartAheadOptions) {
+    this.#options = options
   }
 
-  /** All places of this worker are taken. */
-  full(): void {
-    this.#fullAtMs = performance.now()
+  /** Notes how many places of this worker are free. */
+  places(free: number): void {
+    if (free === 0) this.#freeSinceMs = undefined
+    else this.#freeSinceMs ??= performance.now()
   }
 
-  /** These were read together. */
+  /** Notes what was read together. */
   read(requests: readonly Request[]): void {
     let bytes = 0
     for (const request of requests) bytes += bytesOf(request)
-    if (requests.length > 0) this.#size = bytes / requests.length
+    if (requests.length > 0) this.#bytesPerRequest = bytes / requests.length
   }
 
-  /** More is read while fewer than `mark` wait, or fewer than `whileHungry` while another worker has nothing to do. */
-  get marks(): { readonly mark: number; readonly whileHungry: number } {
-    const most = Math.min(this.#mark * AHEAD_SHARE, AHEAD_BYTES_MAX / this.#size)
-    const whileHungry = Math.max(this.#mark, most)
-    const isFree = performance.now() - this.#fullAtMs >= FREE_MS
-    return { mark: isFree ? whileHungry : this.#mark, whileHungry }
+  /** More is read while fewer than so many requests wait. */
+  get mark(): number {
+    const { lowWater, max, othersAreHungry } = this.#options
+    if (!this.#isFree && !othersAreHungry()) return lowWater
+    return Math.max(lowWater, Math.min(max, AHEAD_BYTES_MAX / this.#bytesPerRequest))
+  }
+
+  get #isFree(): boolean {
+    return this.#freeSinceMs !== undefined && performance.now() - this.#freeSinceMs >= FREE_MS
   }
 }

@@ -58,6 +58,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'referrer_policy',
   'traceparent',
   'trap_chain',
+  'unread_times',
   'verbatim_url',
   'visit_lease',
 ])

@@ -199,6 +199,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     items,
     forms: new FormFetcher({ forms: store.pageForms, scraper, stats, signals, logger }),
     startHosts,
+    othersAreHungry: () => store.queue.othersAreHungry === true,
     ...(store.seeds && { seeds: store.seeds }),
     stats,
     signals,
@@ -268,6 +269,8 @@ function engineBounds(spider: Spider, settings: Settings, stays: boolean | undef
     downloadsMax: settings.getInt('CONCURRENT_REQUESTS'),
     scrapingBytesMax: settings.getInt('SCRAPER_SLOT_MAX_ACTIVE_SIZE'),
     startLowWater: settings.getInt('START_LOW_WATER'),
+    // Pages that are due again wait for START_LOW_WATER, too, and would stand behind what is read ahead.
+    startAheadMax: settings.get('RECRAWL') === 'off' ? settings.getInt('START_AHEAD_MAX') : 0,
     idleMsBeforeFinish: idleMsBeforeFinish(spider, settings, stays),
     componentTimeoutMs: settings.getMs('COMPONENT_TIMEOUT'),
     shutdownGraceMs: settings.getMs('SHUTDOWN_GRACE'),

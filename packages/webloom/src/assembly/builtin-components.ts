@@ -22,6 +22,7 @@ import {
   RedirectMiddleware,
   RetryMiddleware,
   RobotsTxtMiddleware,
+  UnreadRequestsMiddleware,
   UserAgentMiddleware,
 } from '@webloom/downloader'
 import {
@@ -124,6 +125,7 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     scrapy: 'scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware',
   },
   { name: 'host-backoff', order: 800, Class: HostBackOffMiddleware },
+  { name: 'unread-requests', order: 825, Class: UnreadRequestsMiddleware },
   {
     name: 'downloader-stats',
     order: 850,

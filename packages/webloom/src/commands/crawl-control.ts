@@ -75,7 +75,7 @@ export async function clear(
     console.log(
       isKnown
         ? `${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`
-        : `nobody has begun ${crawlShown(crawl.keys)} at ${crawl.shown}: there was nothing to delete, or what was queued for it is gone. webloom runs  lists the crawls of the project`,
+        : `nobody has begun ${crawlShown(crawl.keys)} at ${crawl.shown}: nothing but what was seeded or imported for it can have been deleted. webloom runs  lists the crawls of the project`,
     )
   })
 }

@@ -107,7 +107,7 @@ test('whoever waits for one that does not answer is told so, once for each serve
   servers.redis('queue')
   servers.redis('dupefilter')
   await expect(servers.open()).rejects.toMatchObject({ code: 'WL_REDIS_UNREACHABLE' })
-  const words = 'no answer from Redis yet; it is waited for, for 2.5 s in all (REDIS_START_TIMEOUT)'
+  const words = 'Redis has not answered yet; it is waited for, 2.5 s in all (REDIS_START_TIMEOUT)'
   expect(told).toEqual([[{ redis: 'redis://127.0.0.1:1/0' }, words]])
   servers.close()
 })

@@ -113,7 +113,7 @@ export class RedisServers {
     const toTell = setTimeout(() => {
       if (this.#waitedFor.has(link.shown)) return
       this.#waitedFor.add(link.shown)
-      const line = `no answer from Redis yet; it is waited for, for ${seconds} s in all (REDIS_START_TIMEOUT)`
+      const line = `Redis has not answered yet; it is waited for, ${seconds} s in all (REDIS_START_TIMEOUT)`
       this.#logger.warn({ redis: link.shown }, line)
     }, WAIT_TOLD_MS)
     try {

@@ -197,7 +197,16 @@ export const PACE_SETTINGS = [
     default: 1000,
     min: 1,
     since: 'webloom',
+    summary: '`start()` is asked for more requests while fewer than this wait.',
+  },
+  {
+    name: 'START_AHEAD_MAX',
+    type: 'int',
+    unit: 'requests',
+    default: 100_000,
+    min: 0,
+    since: 'webloom',
     summary:
-      '`start()` is asked for more requests while fewer than this wait; while a worker has places that stay free, until 100 times as many do.',
+      'While a worker has places that stay free, `start()` and seeds are asked for more until so many wait, or 64 MiB: what waits may all be of hosts that must wait. 0: until START_LOW_WATER wait. Not with RECRAWL.',
   },
 ] as const satisfies readonly UsedSetting[]

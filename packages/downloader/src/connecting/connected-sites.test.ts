@@ -184,6 +184,17 @@ test('a site that has closed a used connection is connected to anew; for ten min
   expect(sites.kept).toBe(1)
 })
 
+test('of a site that does so again none is used twice', async () => {
+  const { origin, ports } = await answeringSite()
+  const sites = sitesOf()
+  for (let time = 0; time < 2; time++) {
+    await ask(sites, origin)
+    sites.noteCloser(origin, undefined, sites.to(origin))
+  }
+  for (let page = 0; page < 3; page++) await ask(sites, origin)
+  expect(new Set(ports).size).toBe(5)
+})
+
 test('connections that were opened since are kept when another one of those before is closed', async () => {
   const { origin, ports } = await answeringSite()
   const sites = sitesOf()

@@ -7,7 +7,8 @@ import type { ConnectingOptions } from './site-connector.ts'
 // 24 MiB: 220 sites with a connection over TLS each.
 const BYTES_MAX = 25_165_824
 
-// How long idle connections are kept to a site that has closed one as it was used again, and for how long that is remembered.
+// How long idle connections are kept to a site that has closed one as it was used again, and for how long that is remembered. If it does so
+// again meanwhile, none is used twice.
 const KEEP_ALIVE_MS_OF_CLOSERS = 500
 const CLOSERS_REMEMBERED_MS = 10 * 60_000
 const CLOSERS_MAX = 1000
@@ -22,6 +23,13 @@ export interface ConnectedSitesOptions {
   readonly bytesMax?: number
 }
 
+/** A site that has closed connections as they were used again. */
+interface Closer {
+  readonly times: number
+  /** The last time, by `performance.now()`. */
+  readonly atMs: number
+}
+
 /**
  * The connections to sites, kept open for a while to be used again. Past a bound the connections to the site used longest
  * ago are closed once they are idle, so that a crawl of many hosts keeps no connections that it will never use. Nothing is kept of
@@ -34,8 +42,7 @@ export class ConnectedSites {
   readonly #sites: RecentBytes<string, SiteConnections>
   readonly #connecting: ConnectingOptions
   readonly #pool: Pool.Options
-  /** When a site has last closed a connection as it was used again, by `performance.now()`. */
-  readonly #closers = new Recent<number>(CLOSERS_MAX)
+  readonly #closers = new Recent<Closer>(CLOSERS_MAX)
 
   constructor({ connecting, pool, sitesMax, bytesMax = BYTES_MAX }: ConnectedSitesOptions) {
     this.#connecting = connecting
@@ -64,7 +71,7 @@ export class ConnectedSites {
       origin,
       localAddress,
       connecting: this.#connecting,
-      pool: this.#isCloser(key) ? keptShortly(this.#pool) : this.#pool,
+      pool: poolFor(this.#closer(key), this.#pool),
       onChange: () => this.#weigh(key, site),
     })
     this.#sites.set(key, site, site.bytes)
@@ -72,15 +79,19 @@ export class ConnectedSites {
   }
 
   /**
-   * Notes that the site has closed a connection as it was used again: for ten minutes its idle ones are kept for half a second.
+   * Notes that the site has closed a connection as it was used again: for ten minutes its idle ones are kept for half a second, and
+   * after another time not at all.
    *
    * @param closed the dispatcher of that connection. `to` returns another one from now on; what it has under way ends there
    */
   noteCloser(origin: string, localAddress: string | undefined, closed: Pick<Dispatcher, 'dispatch'>): void {
     const key = keyOf(origin, localAddress)
-    this.#closers.set(key, performance.now())
     const known = this.#sites.peek(key)
-    if (!known || known !== closed) return
+    const { times = 0 } = this.#closer(key) ?? {}
+    // Of several that are closed at once the first has been noted, and another dispatcher is there.
+    const isNews = known === undefined || known === closed
+    this.#closers.set(key, { times: isNews ? times + 1 : times, atMs: performance.now() })
+    if (!known || !isNews) return
     this.#sites.delete(key)
     void known.close().catch(() => {})
   }
@@ -91,9 +102,9 @@ export class ConnectedSites {
     await Promise.all(sites.map(([, site]) => site.destroy()))
   }
 
-  #isCloser(key: string): boolean {
-    const notedAtMs = this.#closers.get(key)
-    return notedAtMs !== undefined && performance.now() - notedAtMs < CLOSERS_REMEMBERED_MS
+  #closer(key: string): Closer | undefined {
+    const closer = this.#closers.get(key)
+    return closer && performance.now() - closer.atMs < CLOSERS_REMEMBERED_MS ? closer : undefined
   }
 
   /** Its connections have become more or fewer. */
@@ -109,7 +120,10 @@ function keyOf(origin: string, localAddress: string | undefined): string {
   return localAddress === undefined ? origin : `${origin} ${localAddress}`
 }
 
-function keptShortly(pool: Pool.Options): Pool.Options {
+function poolFor(closer: Closer | undefined, pool: Pool.Options): Pool.Options {
+  if (!closer) return pool
+  // undici then sends `Connection: close`.
+  if (closer.times > 1) return { ...pool, pipelining: 0 }
   return {
     ...pool,
     keepAliveTimeout: KEEP_ALIVE_MS_OF_CLOSERS,

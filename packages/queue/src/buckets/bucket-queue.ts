@@ -329,6 +329,7 @@ export class BucketQueue implements RequestQueue {
   #onStart(lease: BucketLease): void {
     const { requests } = this.#parts.machine
     if (requests.started(lease, performance.now())) {
+      this.#parts.handout.started(lease)
       // It is written before this runs.
       if (lease.heldSlot.isPaced) queueMicrotask(() => requests.left(lease, performance.now()))
       this.#serveSoon()

@@ -16,7 +16,9 @@ test('suspects that wait for their turn, and are lost meanwhile, come again, and
   const keys = bench.nextKeys()
   const silent = await bench.queue({ keys, times, url: proxy.url })
   await silent.push(pages('a', 3), 'o')
-  expect(await leased(silent, 3)).toHaveLength(3)
+  const lost = await leased(silent, 3)
+  expect(lost).toHaveLength(3)
+  for (const lease of lost) lease.started()
   await vi.waitFor(async () => expect(await bench.redis.keys(`${keys.frontier}:started:*`)).toHaveLength(1))
 
   let takes = 0
@@ -146,4 +148,32 @@ test('of suspects only the one that runs is noted as started: those that lie the
     })
     await queue.commit(suspect)
   }
+})
+
+test('a request that waits for something before it leaves is no suspect, until it has left', async () => {
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const keys = bench.nextKeys()
+  const killed = await bench.queue({ keys, times, url: proxy.url })
+  await killed.push([page('a', 0), page('b', 0), page('c', 0)], 'o')
+  const leases = await leased(killed, 3)
+  const named = (name: string) => leases.find(({ id }) => id === `${name}/0`)!
+  named('a').started()
+  const noted = async () => {
+    const [key] = await bench.redis.keys(`${keys.frontier}:started:bench:*`)
+    return key === undefined ? 0 : bench.redis.scard(key)
+  }
+  await vi.waitFor(async () => expect(await noted()).toBe(1))
+  named('b').started()
+  await vi.waitFor(async () => expect(await noted()).toBe(2))
+  proxy.hang()
+  await killed.close()
+
+  const queue = await bench.queue({ keys, times })
+  const attempts = new Map<string, number>()
+  await crawl(queue, 3, async (lease) => {
+    attempts.set(lease.id, lease.attempt)
+    lease.started()
+    await queue.commit(lease)
+  })
+  expect(Object.fromEntries(attempts)).toEqual({ 'a/0': 2, 'b/0': 2, 'c/0': 1 })
 })

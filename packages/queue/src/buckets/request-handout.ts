@@ -48,12 +48,22 @@ export interface RequestHandoutOptions {
   readonly tellRedis: () => void
 }
 
+/**
+ * A request that was handed out is noted as started, as it is about to leave. One that waits for its host's name or robots.txt is not:
+ * its note is taken away when it had not left at so many looks, and comes back as it leaves.
+ */
+const LOOKS_MAX = 2
+const LOOKS_APART_MS = 50
+
 /** Hands requests to the engine that may go, and knows which it has. */
 export class RequestHandout {
   readonly #options: RequestHandoutOptions
   readonly #dispatcher: DispatcherPart
   readonly #out = new PassingSet<BucketLease>()
   #endedAtMs = Number.NEGATIVE_INFINITY
+  /** Requests that are out and had not left when they were looked at, with how often. */
+  readonly #unsent = new Map<BucketLease, number>()
+  #nextLook: NodeJS.Timeout | undefined
 
   constructor(options: RequestHandoutOptions) {
     const { scripts, workerId, logger, waitMsMax, patienceMs, machine, dispatching = alone } = options
@@ -127,10 +137,22 @@ export class RequestHandout {
     inVain.push(...machine.requests.notesInVain(nowMs))
     if (inVain.length > 0) void scripts.notStarted(workerId, inVain).catch(() => {})
     for (const lease of going) this.#dispatcher.put(lease)
+    if (going.length > 0) this.#lookSoon()
+  }
+
+  /** The request leaves. */
+  started(lease: BucketLease): void {
+    const looks = this.#unsent.get(lease)
+    if (looks === undefined) return
+    this.#unsent.delete(lease)
+    if (looks < LOOKS_MAX) return
+    const { scripts, workerId } = this.#options
+    void scripts.started(workerId, [lease.startedName]).catch(() => {})
   }
 
   ended(lease: BucketLease): void {
     this.#out.delete(lease)
+    this.#unsent.delete(lease)
     this.#endedAtMs = performance.now()
     this.#dispatcher.ended(lease)
   }
@@ -148,7 +170,27 @@ export class RequestHandout {
   }
 
   close(): void {
+    clearTimeout(this.#nextLook)
     this.#dispatcher.close()
+  }
+
+  #lookAtUnsent(): void {
+    const { scripts, workerId } = this.#options
+    const names: string[] = []
+    // Suspects stay what they are, sent or not.
+    for (const lease of this.#out) {
+      if (lease.hasStarted || lease.suspect) continue
+      const looks = (this.#unsent.get(lease) ?? 0) + 1
+      this.#unsent.set(lease, looks)
+      if (looks === LOOKS_MAX) names.push(lease.startedName)
+    }
+    if (names.length > 0) void scripts.notStarted(workerId, names).catch(() => {})
+    this.#nextLook = undefined
+    if (this.#out.size > 0) this.#lookSoon()
+  }
+
+  #lookSoon(): void {
+    this.#nextLook ??= setTimeout(() => this.#lookAtUnsent(), LOOKS_APART_MS).unref()
   }
 
   #goesToOthers(lease: BucketLease): boolean {

@@ -252,11 +252,14 @@ export class Feeder {
 
   /** Resolves when start() and seeds may bring more: they may bring millions in bounded memory. */
   async #lowWater(): Promise<void> {
-    const { scheduler, stopping, isPaused, pulse, times, ahead } = this.#options
+    const { scheduler, stopping, isPaused, pulse, times, ahead, startLowWater } = this.#options
     while (!stopping.aborted) {
       const askedAtMs = performance.now()
       const { mark } = ahead
-      if (!isPaused() && (await scheduler.hasRoom(mark))) return
+      if (!isPaused() && (await scheduler.hasRoom(mark))) {
+        if (mark > startLowWater) await sleep(ahead.gapMs, undefined, { signal: stopping }).catch(() => {})
+        return
+      }
       await pulse.next(times.leaseWaitMaxMs)
       // A pulse comes with each page, and on Redis each question costs a script.
       const restMs = askedAtMs + Math.min(ASKED_AGAIN_MS_MAX, mark * ASKED_AGAIN_MS) - performance.now()

@@ -39,15 +39,31 @@ test('and while another worker has nothing to do', () => {
   expect(ahead.mark).toBe(1000)
 })
 
-test('what is read ahead takes 64 MiB at the most; START_LOW_WATER counts whatever it takes', () => {
+test('what is read ahead takes 64 MiB at the most, by the last thousand; START_LOW_WATER counts whatever it takes', () => {
   const ahead = aheadOf({ othersAreHungry: () => true })
   ahead.read(requests(10, 2 ** 14))
   expect(ahead.mark).toBeGreaterThan(4000)
   expect(ahead.mark).toBeLessThan(4096)
-  ahead.read(requests(10, 2 ** 20))
-  expect(ahead.mark).toBe(1000)
   ahead.read([])
+  expect(ahead.mark).toBeLessThan(4096)
+  for (let n = 0; n < 100; n++) ahead.read(requests(10, 2 ** 20))
   expect(ahead.mark).toBe(1000)
+})
+
+test('one that is large among others changes little', () => {
+  const ahead = aheadOf({ othersAreHungry: () => true })
+  for (let n = 0; n < 300; n++) ahead.read(requests(4))
+  ahead.read(requests(1, 600_000))
+  expect(ahead.mark).toBeGreaterThan(80_000)
+})
+
+test('the next ones come at 2 MiB a second', () => {
+  const ahead = aheadOf()
+  ahead.read(requests(100, 2 ** 20))
+  expect(ahead.gapMs).toBeGreaterThan(50_000)
+  ahead.read(requests(10, 10_000))
+  expect(ahead.gapMs).toBeGreaterThan(45)
+  expect(ahead.gapMs).toBeLessThan(55)
 })
 
 test('a START_AHEAD_MAX below START_LOW_WATER reads nothing ahead, nor do requests that cannot be weighed', () => {

@@ -63,7 +63,7 @@ export class PacedFetch {
     for (;;) {
       const result = await this.#inItsTurn(asked, options)
       if (result instanceof Response) return result
-      // Either ends by itself: REDIRECT_MAX_TIMES, RETRY_TIMES.
+      // Each ends by itself: REDIRECT_MAX_TIMES, RETRY_TIMES, and twice for what was not read.
       if (result instanceof RetryLater) {
         await sleep(result.delayMs, undefined, { signal: options.signal })
         asked = result.request

@@ -82,9 +82,9 @@ export type KnownSettingsInput = {
   /** `start()` is asked for more requests while fewer than this wait. Default `1000` (requests). */
   readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
   /**
-   * While a worker has places that stay free, `start()` and seeds are asked for more until so many wait, or 64 MiB: what
-   * waits may all be of hosts that must wait. 0: until START_LOW_WATER wait. Not with RECRAWL. Default `100000`
-   * (requests).
+   * While a worker has free places of CONCURRENT_REQUESTS, `start()` and seeds are asked for more until so many requests
+   * wait, or until these take 64 MiB, as all that waits may be of hosts that must wait. Where it is less than
+   * START_LOW_WATER, that one counts. Not with RECRAWL. Default `100000` (requests).
    */
   readonly START_AHEAD_MAX?: WrittenSetting<'START_AHEAD_MAX'>
   /**

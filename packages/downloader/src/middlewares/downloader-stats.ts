@@ -7,6 +7,7 @@ import {
   type Request,
   type Response,
   type StatsCollector,
+  WebloomError,
 } from '@webloom/core'
 
 /** Counts the requests that go to the network and the answers that come from it, under Scrapy's `downloader/*` keys. */
@@ -41,6 +42,8 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
   }
 
   processException(_: Request, error: unknown): void {
+    // The crawl ends: nothing has failed.
+    if (error instanceof WebloomError && error.code === 'WL_CLOSE_SPIDER') return
     const kind =
       error instanceof DownloadError ? error.kind : error instanceof Error ? error.name : typeof error
     this.#stats.inc('downloader/exception_count')

@@ -62,6 +62,10 @@ export class DownloadPlaces {
     return Math.max(0, this.#max - this.#taken)
   }
 
+  get taken(): number {
+    return this.#taken
+  }
+
   /** How many more requests may be leased. */
   get room(): number {
     const coming = this.#fresh.count(performance.now(), FRESH_MS) + this.#line.size

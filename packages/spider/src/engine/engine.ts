@@ -91,6 +91,7 @@ export interface EngineOptions {
 
 /** What is under way now, for progress displays. */
 export interface EngineActivity {
+  /** With a place of CONCURRENT_REQUESTS: requests that wait for their host's name or robots.txt have none. */
   readonly downloading: number
   readonly scraping: number
   /** Callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows: no page is begun until they are fewer. */
@@ -163,11 +164,11 @@ export class Engine {
   }
 
   get activity(): EngineActivity {
-    const { downloading, size } = this.#pages
+    const { places, size } = this.#pages
     const { isStalled } = this.#stallWatch
     return {
-      downloading,
-      scraping: size - downloading,
+      downloading: places.taken,
+      scraping: size - places.downloads,
       scrapingFull: this.#isScrapingFull,
       stalled: isStalled,
     }
@@ -293,7 +294,7 @@ export class Engine {
   #room(): number {
     if (this.#isPaused) return 0
     if (this.#isScrapingFull) return 0
-    return this.#pages.room
+    return this.#pages.places.room
   }
 
   get #isScrapingFull(): boolean {
@@ -339,7 +340,7 @@ export class Engine {
     }, timerMs(this.#options.bounds.shutdownGraceMs))
     try {
       while (this.#pages.size > 0 || this.#feeder.isFeeding) {
-        if (this.#pages.isAborted && this.#pages.downloading === 0) return
+        if (this.#pages.isAborted && this.#pages.places.downloads === 0) return
         await this.#pulse.next(this.#leaseWaitMaxMs)
       }
     } finally {

@@ -97,19 +97,14 @@ export class PageFlow {
     this.#places = new DownloadPlaces({ max: downloadsMax || Number.POSITIVE_INFINITY, onRoom })
   }
 
-  /** How many downloads have not ended; those whose requests wait for their hosts' names are among them. */
-  get downloading(): number {
-    return this.#places.downloads
+  /** The places of CONCURRENT_REQUESTS. */
+  get places(): Pick<DownloadPlaces, 'taken' | 'downloads' | 'room'> {
+    return this.#places
   }
 
   /** Of downloads that have begun and have not ended. */
   get placesUnderWay(): Iterable<DownloadPlace> {
     return this.#cuts.values()
-  }
-
-  /** How many requests more may be leased. */
-  get room(): number {
-    return this.#places.room
   }
 
   /** How many pages have not handed on all of their output. */

@@ -24,16 +24,19 @@ import { commandName } from '../terminal/resume-line.ts'
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    const wasPaused = await isPaused(crawl)
     if (!(await pauseCrawl(crawl))) throw noCrawl(crawl)
     const goesOn = `${commandName()} resume ${crawl.typed}  goes on`
-    console.log(`paused: what is in flight is finished, nothing new is begun. ${goesOn}`)
+    const paused = wasPaused ? 'it was paused already' : 'paused'
+    console.log(`${paused}: what is in flight is finished, nothing new is begun. ${goesOn}`)
   })
 }
 
 export async function resume(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    const wasPaused = await isPaused(crawl)
     if (!(await resumeCrawl(crawl))) throw noCrawl(crawl)
-    console.log('resumed')
+    console.log(wasPaused ? 'resumed' : 'it was not paused, and goes on as before')
   })
 }
 
@@ -75,9 +78,13 @@ export async function clear(
     console.log(
       isKnown
         ? `${crawlShown(crawl.keys)} is gone: queue, requests seen, record, stats, quarantine`
-        : `nobody has begun ${crawlShown(crawl.keys)} at ${crawl.shown}: nothing but what was seeded or imported for it can have been deleted. webloom runs  lists the crawls of the project`,
+        : `nobody has begun ${crawlShown(crawl.keys)} at ${crawl.shown}: nothing but what was seeded or imported for it can have been deleted`,
     )
   })
+}
+
+async function isPaused({ redis, keys }: CrawlFromOutside): Promise<boolean> {
+  return (await redis.hget(keys.record, 'paused')) === '1'
 }
 
 function lostStop({ crawler: { spider, settings }, shown }: CrawlFromOutside, isKept: boolean): string {

@@ -5,6 +5,7 @@ import { dashboardPackage, dashToken } from '../desk/dashboard-package.ts'
 import { RegistryDesks } from '../desk/registry-desks.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type DeskServerFlags, deskServers } from '../redis/desk-servers.ts'
+import { commandName } from '../terminal/resume-line.ts'
 
 export interface DashFlags extends DeskServerFlags {
   readonly host?: string
@@ -47,7 +48,7 @@ function portOf(text: string): number {
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: string | undefined): Error {
   const why = {
-    EADDRINUSE: 'another process listens there. Name another port:  webloom dash --port 6481',
+    EADDRINUSE: `another process listens there. Name another port:  ${commandName()} dash --port ${Number(port ?? 6480) + 1}`,
     EADDRNOTAVAIL: 'this machine has no such address',
     EACCES: 'ports below 1024 need more rights',
   }[error.code ?? '']

@@ -71,7 +71,7 @@ interface Status extends CrawlStatus {
 const HOSTS_MAX = 20
 
 const NOT_KNOWN =
-  '    nobody has begun it here. A misspelt name, CRAWL_ID or REDIS_URL looks like this, too:  webloom runs  lists the crawls of the project'
+  '    nobody has begun it here; a misspelt name, and another CRAWL_ID or REDIS_URL than the workers have, look like this, too'
 
 /** Prints state, queue, workers, totals, budgets, hosts, what stands out among them, and servers. */
 export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { madeUpWorker, STATUS } from '../../../dashboard/testing/made-up-crawl.ts'
 import { limitOf } from './crawl-limit.ts'
 
-const bounds = { concurrency: 16, spider: 'bookshops' }
+const bounds = { concurrency: 16, startLowWater: 1000, spider: 'bookshops' }
 const well = { ...STATUS, workers: [1, 2, 3].map((n) => madeUpWorker(n, { downloading: 4, loopLagMs: 0 })) }
 const workers = (more: Parameters<typeof madeUpWorker>[1], count = 3) => ({
   ...well,
@@ -55,6 +55,11 @@ const CASES: { readonly [Kind in LimitKind]: readonly [seen: CrawlStatus, words:
     [workers({ scrapingFull: true }, 1), /the hosts’ delays/],
     [workers({ waits: 'until another is over' }, 2), /the hosts’ delays/],
     [counts({ waiting: 1 }), /1 request waits,/],
+    [
+      { ...counts({ waiting: 1200 }), start: { ...well.start, ended: false } },
+      /1,200 requests wait, .* decide\. start\(\) is read on when fewer wait .* raise START_AHEAD_MAX\.$/,
+    ],
+    [{ ...counts({ waiting: 900 }), start: { ...well.start, ended: false } }, /decide\.$/],
   ],
   'nothing left': [
     [counts({}), /about to end/],

@@ -8,6 +8,8 @@ import { commandName } from '../terminal/resume-line.ts'
 export interface CrawlBounds {
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency: number
+  /** START_LOW_WATER. */
+  readonly startLowWater: number
   /** The crawl as it is typed behind a command. */
   readonly spider: string
 }
@@ -28,7 +30,10 @@ export function limitOf(seen: StatusFigures, bounds: CrawlBounds): CrawlLimit {
     nothingLeft(seen) ??
     fullRedis(seen) ??
     busyWorkers(seen, bounds) ??
-    waitingForHosts(seen) ?? { kind: 'none', words: 'Nothing holds it up that can be seen from here.' }
+    waitingForHosts(seen, bounds) ?? {
+      kind: 'none',
+      words: 'Nothing holds it up that can be seen from here.',
+    }
   )
 }
 
@@ -131,10 +136,17 @@ function suspects({ workers }: StatusFigures): CrawlLimit | undefined {
   }
 }
 
-function waitingForHosts({ counts: { waiting, delayed } }: StatusFigures): CrawlLimit | undefined {
+function waitingForHosts(
+  { counts: { waiting, delayed }, start }: StatusFigures,
+  { startLowWater }: CrawlBounds,
+): CrawlLimit | undefined {
   if (waiting === 0 && delayed === 0) return undefined
+  const behind =
+    !start.ended && waiting >= startLowWater
+      ? ' start() is read on when fewer wait (START_LOW_WATER, START_AHEAD_MAX): if most of these are of few hosts, mix the list, or raise START_AHEAD_MAX.'
+      : ''
   return {
     kind: 'hosts',
-    words: `${counted(waiting, 'request')} ${waiting === 1 ? 'waits' : 'wait'}${delayed > 0 ? ` and ${grouped(delayed)} ${delayed === 1 ? 'is' : 'are'} held for later` : ''}, while workers have room: the hosts’ delays, pauses and CONCURRENT_REQUESTS_PER_DOMAIN decide.`,
+    words: `${counted(waiting, 'request')} ${waiting === 1 ? 'waits' : 'wait'}${delayed > 0 ? ` and ${grouped(delayed)} ${delayed === 1 ? 'is' : 'are'} held for later` : ''}, while workers have room: the hosts’ delays, pauses and CONCURRENT_REQUESTS_PER_DOMAIN decide.${behind}`,
   }
 }

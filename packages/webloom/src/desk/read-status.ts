@@ -54,6 +54,7 @@ export async function readStatus(crawl: CrawlFromOutside): Promise<CrawlStatus> 
     done: mode === 'job' ? null : view.done,
     limit: limitOf(figures, {
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
+      startLowWater: settings.getInt('START_LOW_WATER'),
       spider: crawl.typed,
     }),
     timeLeft: timeLeftOf(figures),

@@ -24,8 +24,7 @@ export function timeLeftOf(seen: StatusFigures): TimeLeft {
   const atRate = durationInWords(atThisRateMs / 1000)
   const known = { atLeastMs: longest?.leastMs ?? null, atThisRateMs }
   // All that is queued by the rate of all hosts says nothing of the slowest one.
-  if (longest && atThisRateMs < longest.leastMs)
-    return { ...known, words: `${bound}; by the rate of all hosts together ${atRate}. In both, ${links}` }
+  if (longest && atThisRateMs < longest.leastMs) return { ...known, words: `${bound}; ${links}` }
   const rate = `${atRate} for what is queued, at this rate; ${links}`
   return { ...known, words: bound === undefined ? rate : `${rate}. ${bound}` }
 }

@@ -207,6 +207,6 @@ export const PACE_SETTINGS = [
     min: 0,
     since: 'webloom',
     summary:
-      'While a worker has places that stay free, `start()` and seeds are asked for more until so many wait, or 64 MiB: what waits may all be of hosts that must wait. 0: until START_LOW_WATER wait. Not with RECRAWL.',
+      'While a worker has free places of CONCURRENT_REQUESTS, `start()` and seeds are asked for more until so many requests wait, or until these take 64 MiB, as all that waits may be of hosts that must wait. Where it is less than START_LOW_WATER, that one counts. Not with RECRAWL.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -112,7 +112,11 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       servers: [],
       highWater: 0,
     }
-    const bounds = { concurrency: settings.getInt('CONCURRENT_REQUESTS'), spider: this.spider }
+    const bounds = {
+      concurrency: settings.getInt('CONCURRENT_REQUESTS'),
+      startLowWater: settings.getInt('START_LOW_WATER'),
+      spider: this.spider,
+    }
     return {
       crawl: `{${this.id}}`,
       mode: 'turns',

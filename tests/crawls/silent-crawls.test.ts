@@ -150,6 +150,21 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     ])
   })
 
+  test('whose start() makes requests and does not yield them', async () => {
+    class Made extends spiderOf([]) {
+      // biome-ignore lint/correctness/useYield: it is what the author forgot
+      override *start(): Generator<Request> {
+        new Request('http://127.0.0.1:9/')
+      }
+    }
+    const { lines } = await crawled(Made)
+    expect(warnings(lines).map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^nothing was crawled: start\(\) of Made yielded no request\. Does it {2}yield {2}each/,
+      ),
+    ])
+  })
+
   test('whose callbacks yield nothing', async () => {
     await using site = await siteWith('')
     const { lines } = await crawled(spiderOf([`http://127.0.0.1:${site.port}/`]))

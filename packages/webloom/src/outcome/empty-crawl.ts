@@ -103,7 +103,9 @@ function noStart(spider: Spider, refused: number): string {
     return `nothing that start() of ${spider.constructor.name} yielded could be used; the ERROR ${refused === 1 ? 'line above says' : `lines above (${refused}) say`} why`
   if (isRedisSpider(spider))
     return `no seed came for spider ${spider.name}; put some there:  ${commandName()} seed ${typedCrawl(spider, spider.settings)} <url …>`
-  const { name } = spider.constructor
+  const { name, prototype } = spider.constructor
+  if (Object.hasOwn(prototype, 'start'))
+    return `start() of ${name} yielded no request. Does it  yield  each one that it makes?`
   return spider.startUrls.length > 0
     ? `start() of ${name} yielded no request; if it is your own, it must yield what startUrls hold`
     : `${name} has no start URLs: write the field  startUrls = ['https://…'],  or a method  *start()  that yields requests`

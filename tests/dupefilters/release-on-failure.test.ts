@@ -27,6 +27,8 @@ beforeEach(async () => {
   await redis.command('FLUSHALL')
   hits = new Map()
   site = createServer((request, response) => {
+    // A used connection that is cut says that the request was not read.
+    response.shouldKeepAlive = false
     const path = request.url ?? '/'
     const hit = (hits.get(path) ?? 0) + 1
     hits.set(path, hit)

@@ -230,6 +230,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events('httpcompression/', 'response_count', 'response_bytes'),
       ...events('redirect/', 'not_followed'),
       ...events('retry/', 'host_count'),
+      ...events('downloader/', 'unread_count'),
       ...events('budgets/', 'waited', 'unanswered'),
       ...events('host_backoff/', 'pauses'),
       ...events('failed/', 'trimmed'),

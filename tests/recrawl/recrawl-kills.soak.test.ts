@@ -122,9 +122,11 @@ const setBack =
     await goesOnFor(run, aPartOf(run, 3))
     const kept = await crawl.visitedSince(sinceMs, web.urls)
     await redis.remember()
-    await goesOnFor(run, aPartOf(run, 3))
-    if (day % 2 === 1) await killOne(run)
+    const goesOn = await goesOnFor(run, aPartOf(run, 3))
+    if (goesOn && day % 2 === 1) await killOne(run)
     await redis.setBack()
+    // The run was over: who comes next finds what is due again, as Redis has forgotten that end.
+    if (!goesOn) run.alive = [...run.alive, await crawl.worker(day, false)]
     return ({ url, times }) => {
       if (kept.has(url)) return 'its visit was not lost'
       return times === 1 ? undefined : `it had been asked for ${times} times`

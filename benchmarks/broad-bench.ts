@@ -1,12 +1,13 @@
 /**
  * Crawls of many hosts: pages a second, and what a page costs the worker, the queue's Redis and the dupefilter's.
  *
- *     npm run build && node benchmarks/broad-bench.ts [--rows one-page,paced] [--scale 0.1] [--rounds 1] [--against DIR] [--out FOLDER]
+ *     npm run build && node benchmarks/broad-bench.ts [--rows one-page,paced] [--scale 0.1] [--rounds 1] [--against DIR [--together]] [--out FOLDER]
  *
  * Hosts are addresses of 127.0.0.0/8, all served by one process, with pages of 6 KB and ten links. Each row runs in fresh
  * processes, with a Redis for each role. `--scale` makes hosts (or pages, of few hosts) fewer. `--against` names another
  * checkout, built: each row runs with its code, too, in turn; settings it has not are left out, and a row that cannot do
- * without them is n/a. So is a row that fails: the others go on, and the command ends with 1. Medians are shown; `--out`
+ * without them is n/a. With `--together` both run at the same time, so that whatever else the machine does slows both down alike: then only
+ * how the two differ says something. So is a row that fails: the others go on, and the command ends with 1. Medians are shown; `--out`
  * gets them as Markdown and JSON, after each row.
  */
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     scale: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '1' },
     against: { type: 'string' },
+    together: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 })
@@ -48,12 +50,15 @@ function checkouts(): Map<string, string> {
 /** All rounds of a row, with each checkout's code in turn. */
 async function resultsOf(row: Row): Promise<Result[]> {
   const rounds = new Map<string, Figures[]>([...checkouts().keys()].map((code) => [code, []]))
-  for (let round = 1; round <= Number(values.rounds); round++)
-    for (const [code, checkout] of checkouts()) {
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    const measure = async ([code, checkout]: [string, string]) => {
       const figures = await figuresOrNone(row, checkout)
       console.error(`${row.key}, ${code}, round ${round}: ${JSON.stringify(figures) ?? 'n/a'}`)
       if (figures) rounds.get(code)!.push(figures)
     }
+    if (values.together) await Promise.all([...checkouts()].map(measure))
+    else for (const one of checkouts()) await measure(one)
+  }
   return [...rounds].map(([code, all]) => ({ row, code, figures: all.length > 0 ? medians(all) : null }))
 }
 

@@ -14,41 +14,44 @@ local resets, heard = worker ~= '', 0
 -- At its maxmemory Redis refuses what may need more only as the first write.
 redis.call('HDEL', KEYS[2], '')
 
+-- Most turns are renewed without a look at their unit.
 local function isOwner(turn)
+  turn.unit = turn.unit or unitOf(turn.name)
   return turn.unit['o' .. turn.lane] == turn.owner
 end
 
 local function readTurn()
   local turn = { job = arg(), token = arg(), owner = arg(), delay = number(), open = number(), holds = {} }
-  local name, lane = string.match(turn.job, '^(.*)~(%d+)~%d+$')
-  turn.unit, turn.lane = unitOf(name), lane
+  turn.name, turn.lane = string.match(turn.job, '^(.*)~(%d+)~%d+$')
   for _ = 1, number() do
     turn.holds[arg()] = true
   end
   return turn
 end
 
-local function isRenewed(turn)
-  local lock = KEYS[6] .. turn.job .. ':lock'
-  local holder = redis.call('GET', lock)
+local function lockOf(turn)
+  return KEYS[6] .. turn.job .. ':lock'
+end
+
+local function isRenewed(turn, holder)
   if holder == turn.token then
-    redis.call('PEXPIRE', lock, lockMs)
+    redis.call('PEXPIRE', lockOf(turn), lockMs)
     return true
   elseif holder or not isOwner(turn) or not redis.call('LPOS', KEYS[6] .. 'active', turn.job) then
     return false
   end
-  redis.call('SET', lock, turn.token, 'PX', lockMs)
+  redis.call('SET', lockOf(turn), turn.token, 'PX', lockMs)
   return true
 end
 
 local function requeueUnheld(turn)
-  local flight, unheld = flightOf(turn), {}
+  local flight, unheld = key('flight', turn.name, turn.lane), {}
   for _, token in ipairs(redis.call('HKEYS', flight)) do
     if not turn.holds[token] and tonumber(string.match(token, '^%d+')) < turn.open then
       unheld[#unheld + 1], unheld[#unheld + 2] = token, redis.call('HGET', flight, token)
     end
   end
-  if not isOwner(turn) then
+  if (#unheld == 0 and not resets) or not isOwner(turn) then
     return 0
   end
   for _, entry in ipairs(inOrder(unheld)) do
@@ -66,11 +69,14 @@ local function requeueUnheld(turn)
   return #unheld / 2
 end
 
-local n = 0
+local turns, locks = {}, {}
 while at < #ARGV do
-  local turn = readTurn()
-  n = n + 1
-  if not isRenewed(turn) then
+  turns[#turns + 1] = readTurn()
+  locks[#turns] = lockOf(turns[#turns])
+end
+local holders = #turns > 0 and redis.call('MGET', unpack(locks)) or {}
+for n, turn in ipairs(turns) do
+  if not isRenewed(turn, holders[n]) then
     lost[#lost + 1] = n
   else
     renewed[#renewed + 1] = turn.job

@@ -13,6 +13,7 @@
 --          add(line, priority, texts, isHead): to its end or head, in order
 --          takeOff(line, most)
 --          save(line, state, priority, head): as changed; a line without requests goes. head: as headOf has it, absent: it is read
+--          saveTogether(), saved(bucket): what is saved between the two, lines of that bucket, goes to Redis with the second: they must not be read before
 --          frontOf(line)
 -- Output   lineOf → {bucket, slot, state, priority}, state nil for none; of a short line also what slots/short-line.lua says; hasPriorities: of lists
 --          longLines[slot]: one with lists, as last read or saved
@@ -20,6 +21,7 @@
 --          frontOf → priority of what goes next, nil when nothing waits; how many wait, about: of lists those of that priority
 local LINE_BYTES_MAX = 1024
 local longLines = {}
+local changed, gone
 
 local function lineOf(bucket, slot, value)
   if value == nil then
@@ -120,19 +122,49 @@ local function longValue(line, state, priority)
   return state .. priority .. (line.hasPriorities and '\n@' or '\n@0')
 end
 
+local function saveTogether()
+  changed, gone = {}, {}
+end
+
+local function saved(bucket)
+  if #changed > 0 then
+    redis.call('HSET', key('lines', bucket), unpack(changed))
+  end
+  if #gone > 0 then
+    redis.call('HDEL', key('lines', bucket), unpack(gone))
+  end
+  changed, gone = nil, nil
+end
+
+local function write(line, value)
+  if not changed then
+    redis.call('HSET', key('lines', line.bucket), line.slot, value)
+  else
+    changed[#changed + 1], changed[#changed + 2] = line.slot, value
+  end
+end
+
+local function remove(line)
+  if not gone then
+    redis.call('HDEL', key('lines', line.bucket), line.slot)
+  else
+    gone[#gone + 1] = line.slot
+  end
+end
+
 local function save(line, state, priority, head)
   if head == nil then
     head = headOf(line)
   end
   if not head then
-    redis.call('HDEL', key('lines', line.bucket), line.slot)
+    remove(line)
     line.state, line.stored, longLines[line.slot] = nil, nil, nil
     return
   end
   local value = line.text and renewText(line, state, priority) or longValue(line, state, priority)
   line.state, line.priority = state, priority
   if value ~= line.stored then
-    redis.call('HSET', key('lines', line.bucket), line.slot, value)
+    write(line, value)
     line.stored = value
   end
   longLines[line.slot] = not line.text and line or nil

@@ -3,7 +3,7 @@
 --
 -- Input    stand(line, priority): the slot is ready; priority of what goes next of it, nil: nothing waits
 --          append(bucket, slot, priority, texts), prepend(…): to the end or the head of the slot's line, in order
---          headOfBucket(unit): priority of what goes next, nil when no slot is ready
+--          headOfBucket(unit): priority of what goes next, nil when no slot is ready; and, where that is 0, how many slots are
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list; each with head, the priority of what goes next
 --          wait(line, dueMs): later
 --          joinLater(unit, ahead, most): those whose time comes within so many ms become ready. Where no other slot is, all of them have
@@ -104,7 +104,11 @@ local function headOfBucket(unit)
   if top and tonumber(top) > 0 then
     return top
   end
-  return redis.call('EXISTS', key('ready', unit.name, '0')) == 1 and '0' or top
+  local length = redis.call('LLEN', key('ready', unit.name, '0'))
+  if length > 0 then
+    return '0', length
+  end
+  return top
 end
 
 local function listEnded(unit, priority)

@@ -124,7 +124,8 @@ export class RequestHandout {
   handOut(): void {
     const { machine, scripts, workerId } = this.#options
     const nowMs = performance.now()
-    const leases = machine.requests.handOut(this.#dispatcher.wanted, nowMs)
+    const { wanted } = this.#dispatcher
+    const leases = machine.requests.handOut(wanted, nowMs)
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
     for (const lease of going) this.#out.add(lease)
     const [names, inVain]: [string[], string[]] = [[], []]
@@ -132,8 +133,8 @@ export class RequestHandout {
     for (const lease of going)
       if (lease.isNoted === lease.suspect) (lease.suspect ? inVain : names).push(lease.startedName)
     // On its way to Redis before the first of them leaves; nobody waits for the answer.
-    if (names.length > 0)
-      void scripts.started(workerId, [...names, ...machine.requests.noteAhead(nowMs)]).catch(() => {})
+    if (names.length > 0) names.push(...machine.requests.noteAhead(wanted - leases.length, nowMs))
+    if (names.length > 0) void scripts.started(workerId, names).catch(() => {})
     inVain.push(...machine.requests.notesInVain(nowMs))
     if (inVain.length > 0) void scripts.notStarted(workerId, inVain).catch(() => {})
     for (const lease of going) this.#dispatcher.put(lease)

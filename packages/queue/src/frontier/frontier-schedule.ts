@@ -67,6 +67,12 @@ export class FrontierSchedule {
     return ms
   }
 
+  /** Returns slots that have something here whose time comes by then. */
+  *goingBy(atMs: number): Iterable<HeldSlot> {
+    for (const one of this.#timed.until(atMs))
+      if (!(one instanceof HeldTurn) && one.queue.length > 0 && one.goesAtMs() <= atMs) yield one
+  }
+
   /** Returns whether something of the turn may be taken now. */
   offers(turn: HeldTurn): boolean {
     if (this.sources.has(turn)) return true

@@ -16,7 +16,7 @@ const LYING_BYTES_MAX = 8 * 2 ** 20
 const STOCK_PART = 8
 /** What may go within that time makes no room for others. */
 const SOON_MS = 1000
-/** What is noted as started leaves within that time, or its note is taken away at the next look, at most 0.1 s later. */
+/** What is noted as started leaves within that time, or as long after its own, or its note is taken away at the next look, at most 0.1 s later. */
 const NOTED_MS = 20
 
 export interface HeldRequestsOptions extends LeaseEvents {
@@ -39,7 +39,7 @@ export class HeldRequests {
   /** Requests that lie here and are not spares. */
   #lying = 0
   #bytes = 0
-  /** Those that lie here and are noted as started, and since when. */
+  /** Those that lie here and are noted as started, and since when they may leave. */
   readonly #noted = new PassingMap<BucketLease, number>()
   readonly #left = new RecentCount(NOTED_MS)
 
@@ -119,8 +119,28 @@ export class HeldRequests {
     return this.#left.before(nowMs) >> 1
   }
 
-  /** Returns the names of those that lie ready and are about to leave: as a message goes anyhow, they are noted with it. */
-  noteAhead(nowMs: number): string[] {
+  /**
+   * Returns the names of those that are about to leave: as a message goes anyhow, they are noted with it.
+   *
+   * @param free how many places are free: where some are, those leave next whose time comes next
+   */
+  noteAhead(free: number, nowMs: number): string[] {
+    return free > 0 ? this.#noteNext(free, nowMs) : this.#noteReady(nowMs)
+  }
+
+  #noteNext(free: number, nowMs: number): string[] {
+    const names: string[] = []
+    for (const slot of this.#schedule.goingBy(nowMs + NOTED_MS)) {
+      const [lease] = slot.queue
+      if (!lease || lease.isNoted || lease.suspect) continue
+      this.#note(lease, slot.goesAtMs())
+      names.push(lease.startedName)
+      if (names.length === free) break
+    }
+    return names
+  }
+
+  #noteReady(nowMs: number): string[] {
     const names: string[] = []
     const most = this.leavingSoon(nowMs) - this.#noted.size
     for (const slot of [...this.#schedule.going])
@@ -240,9 +260,10 @@ export class HeldRequests {
     return slot
   }
 
-  #note(lease: BucketLease, nowMs: number): void {
+  /** @param leavesAtMs when it may leave */
+  #note(lease: BucketLease, leavesAtMs: number): void {
     lease.isNoted = true
-    this.#noted.set(lease, nowMs)
+    this.#noted.set(lease, leavesAtMs)
   }
 
   /** Counts a request that has come to lie here, or lies here no more. */

@@ -36,6 +36,15 @@ export class TimeHeap<T> {
     return first.value
   }
 
+  /** Those whose moment comes by then, in no order. */
+  *until(atMs: number, from = 0): Iterable<T> {
+    const entry = this.#entries[from]
+    if (!entry || entry.atMs > atMs) return
+    yield entry.value
+    yield* this.until(atMs, 2 * from + 1)
+    yield* this.until(atMs, 2 * from + 2)
+  }
+
   /** In no order. */
   *values(): Iterable<T> {
     for (const { value } of this.#entries) yield value

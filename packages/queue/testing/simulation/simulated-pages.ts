@@ -53,7 +53,7 @@ export class SimulatedPages {
     }
     const names = leases.filter(({ isNoted }) => !isNoted).map(({ startedName }) => startedName)
     if (names.length > 0) {
-      const all = [...names, ...this.#hub.machine.requests.noteAhead(nowMs)]
+      const all = [...names, ...this.#hub.machine.requests.noteAhead(this.demand, nowMs)]
       this.#process.send(() => redis.model.started(name, all))
     }
     const { chance } = world

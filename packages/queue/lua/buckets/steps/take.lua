@@ -88,12 +88,23 @@ local function holdNamed(turn, asked, isRepeated)
 end
 
 local function takeMore(turn, taken, asked)
+  local slots, most = {}, {}
   for _, more in ipairs(asked.more) do
-    local line = more.most > 0 and lineOf(turn.unit.name, more.slot)
-    if line and line.state == 'w' then
-      took(taken, asked, line, takeOff(line, more.most))
+    if more.most > 0 then
+      slots[#slots + 1], most[#most + 1] = more.slot, more.most
     end
   end
+  if #slots == 0 then
+    return
+  end
+  saveTogether()
+  for i, value in ipairs(redis.call('HMGET', key('lines', turn.unit.name), unpack(slots))) do
+    local line = value and lineOf(turn.unit.name, slots[i], value)
+    if line and line.state == 'w' then
+      took(taken, asked, line, takeOff(line, most[i]))
+    end
+  end
+  saved(turn.unit.name)
 end
 
 local function nextLines(unit, due, most)
@@ -118,6 +129,7 @@ local function takeReady(turn, taken, asked)
       slots[i] = line.slot
     end
     recordsOf(slots)
+    saveTogether()
     for _, line in ipairs(lines) do
       local goesAt = mayGoAt(recordOf(line.slot))
       if goesAt - asked.ahead > now then
@@ -131,6 +143,7 @@ local function takeReady(turn, taken, asked)
         took(taken, asked, line, takeOff(line, recordOf(line.slot).floor > 0 and 1 or asked.each))
       end
     end
+    saved(turn.unit.name)
     passed = passed + (#lines == 0 and 1 or 0)
   end
 end

@@ -12,7 +12,10 @@ local function unitStatusOf(turn)
       math.max(0, record.paused - now) }
   end
   local late, later = joinLate(unit), joinLater(unit, 0)
-  local head = headOfBucket(unit)
+  local head, ready = headOfBucket(unit)
+  if head and not ready then
+    ready = redis.call('LLEN', key('ready', unit.name, head))
+  end
   local due = math.min(late or math.huge, later or math.huge)
-  return { head or '', head and redis.call('LLEN', key('ready', unit.name, head)) or 0, due < math.huge and math.max(0, due - now) or '' }
+  return { head or '', ready or 0, due < math.huge and math.max(0, due - now) or '' }
 end

@@ -48,11 +48,16 @@ test('those that come back wait for a place, in their order and before new reque
   }
   expect(back).toEqual([])
   for (const other of others) other.leave()
-  await new Promise(setImmediate)
+  expect({ free: places.free, room: places.room }, 'they are about to get these').toEqual({
+    free: 2,
+    room: 0,
+  })
+  expect(places.begin(page()).isHeld).toBe(false)
+  await aside[0]!.back
   expect(back).toEqual(['b', 'a'])
   expect(places.free).toBe(0)
   aside[1]!.place.leave()
-  await new Promise(setImmediate)
+  await aside[2]!.back
   expect(back).toEqual(['b', 'a', 'c'])
 })
 

@@ -4,7 +4,7 @@
  *     held ──stepAside──► aside ──what it waits for has come──► in line ──a place is free──► held ──leave──► over
  *
  * A request that waits for its host's name sends nothing, so others have its place meanwhile. It goes before new requests when it
- * comes back: each place that becomes free is handed to the first in line, and nothing is leased while one stands there. Nor while
+ * comes back: places that become free are handed to the first in line, all of a moment together, and nothing is leased while one stands there. Nor while
  * many have stepped aside a moment ago: they are more than enough for the places there are, and would wait for each other.
  *
  * Requests that are aside are leased and in memory, so their number and bytes are bounded. Past a bound a request waits in its
@@ -12,6 +12,7 @@
  */
 
 import { type BegunWait, FreshWaits, PassingMap, type Request } from '@webloom/core'
+import { eventLoopTurn } from './event-loop-turn.ts'
 import { bytesOf } from './request-bytes.ts'
 
 export interface DownloadPlacesOptions {
@@ -50,6 +51,8 @@ export class DownloadPlaces {
   readonly #line = new PassingMap<DownloadPlace, () => void>()
   readonly #fresh = new FreshWaits()
   #whenStale: NodeJS.Timeout | undefined
+  /** Free places are about to be handed to those in line. */
+  #willHandOn = false
 
   constructor({ max, onRoom, asideMax = ASIDE_MAX, asideBytesMax = ASIDE_BYTES_MAX }: DownloadPlacesOptions) {
     this.#max = max
@@ -69,7 +72,12 @@ export class DownloadPlaces {
   /** How many more requests may be leased. */
   get room(): number {
     const coming = this.#fresh.count(performance.now(), FRESH_MS) + this.#line.size
-    return coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max) ? this.free : 0
+    return coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max) ? this.#open : 0
+  }
+
+  /** How many places are free that nobody in line is about to get. */
+  get #open(): number {
+    return this.#willHandOn ? 0 : this.free
   }
 
   /** How many downloads have not ended, whether they have a place or not. */
@@ -80,7 +88,7 @@ export class DownloadPlaces {
   /** Begins a download. It has a place unless those that came back took the last ones while its request was being leased. */
   begin(request: Request): DownloadPlace {
     const place = new DownloadPlace(this, request)
-    if (this.free > 0) this.#enter(place)
+    if (this.#open > 0) this.#enter(place)
     else this.#aside++
     return place
   }
@@ -100,7 +108,7 @@ export class DownloadPlaces {
   /** Resolves when the download has a place, or is over. */
   async enter(place: DownloadPlace): Promise<void> {
     this.#waited(place)
-    if (this.free === 0 || !this.#mayGoOn(place))
+    if (this.#open === 0 || !this.#mayGoOn(place))
       return new Promise((resolve) => this.#line.set(place, resolve))
     this.#notAside(place)
     this.#enter(place)
@@ -160,7 +168,17 @@ export class DownloadPlaces {
 
   #free(): void {
     this.#taken--
-    this.#handOn()
+    if (this.#line.size === 0) this.#tellOfRoom()
+    else this.#handOnSoon()
+  }
+
+  #handOnSoon(): void {
+    if (this.#willHandOn) return
+    this.#willHandOn = true
+    void eventLoopTurn().then(() => {
+      this.#willHandOn = false
+      this.#handOn()
+    })
   }
 
   /** Gives the free places to the first in line; what they leave is room. */

@@ -108,7 +108,7 @@ export class Connections {
    */
   addressesAhead(request: Request, origin: string): Promise<unknown> | undefined {
     if (this.#addresses.ahead === undefined || proxyOf(request)) return undefined
-    if (this.#sites.isConnected(origin, bindAddressOf(request) ?? this.#bindAddress)) return undefined
+    if (this.#sites.isConnected(origin, this.#localAddressOf(request))) return undefined
     const hostname = hostNameOf(origin)
     return hostname === '' || hostname.startsWith('[') ? undefined : this.#addresses.ahead(hostname)
   }
@@ -118,7 +118,7 @@ export class Connections {
    * a request that goes out directly the dispatcher checks the address itself.
    */
   dispatcherFor(request: Request, origin: string): Awaitable<Pick<Dispatcher, 'dispatch'>> {
-    const localAddress = bindAddressOf(request) ?? this.#bindAddress
+    const localAddress = this.#localAddressOf(request)
     const proxy = proxyOf(request)
     return proxy ? this.#proxyFor(origin, proxy, localAddress) : this.#sites.to(origin, localAddress)
   }
@@ -127,11 +127,15 @@ export class Connections {
   noteCloser(request: Request, origin: string, closed: Pick<Dispatcher, 'dispatch'>): void {
     // How long a proxy keeps connections says nothing about the site.
     if (proxyOf(request)) return
-    this.#sites.noteCloser(origin, bindAddressOf(request) ?? this.#bindAddress, closed)
+    this.#sites.noteCloser(origin, this.#localAddressOf(request), closed)
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#sites.close(), this.#proxies.close()])
+  }
+
+  #localAddressOf(request: Request): string | undefined {
+    return bindAddressOf(request) ?? this.#bindAddress
   }
 
   async #proxyFor(

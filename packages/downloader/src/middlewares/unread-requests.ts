@@ -7,6 +7,7 @@ import {
   RetryLater,
   type StatsCollector,
 } from '@webloom/core'
+import { numberOr } from '../retrying/next-try.ts'
 
 export interface UnreadRequestsOptions {
   readonly stats: StatsCollector
@@ -39,7 +40,7 @@ export class UnreadRequestsMiddleware implements DownloaderMiddleware {
     if (!(error instanceof DownloadError && error.unread)) return undefined
     if (!IDEMPOTENT.has(request.method) || request.meta.dont_retry) return undefined
     const { meta } = request
-    const times = (typeof meta.unread_times === 'number' ? meta.unread_times : 0) + 1
+    const times = numberOr(meta.unread_times, 0) + 1
     if (times > TIMES_MAX) return undefined
     const { stats, logger } = this.#options
     stats.inc('downloader/unread_count')

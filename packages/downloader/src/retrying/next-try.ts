@@ -105,6 +105,7 @@ function kindOf(error: Error): string {
   return error instanceof DownloadError ? error.kind : error.name
 }
 
-function numberOr(value: unknown, otherwise: number): number {
+/** Returns the value of a meta key as a number, or `otherwise` where it is none. */
+export function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise
 }

@@ -36,7 +36,7 @@ export class TimeHeap<T> {
     return first.value
   }
 
-  /** Those whose moment comes by then, in no order. */
+  /** Returns those whose moment comes by then, in no order. */
   *until(atMs: number, from = 0): Iterable<T> {
     const entry = this.#entries[from]
     if (!entry || entry.atMs > atMs) return

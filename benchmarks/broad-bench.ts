@@ -6,9 +6,9 @@
  * Hosts are addresses of 127.0.0.0/8, all served by one process, with pages of 6 KB and ten links. Each row runs in fresh
  * processes, with a Redis for each role. `--scale` makes hosts (or pages, of few hosts) fewer. `--against` names another
  * checkout, built: each row runs with its code, too, in turn; settings it has not are left out, and a row that cannot do
- * without them is n/a. With `--together` both run at the same time, so that whatever else the machine does slows both down alike: then only
- * how the two differ says something. So is a row that fails: the others go on, and the command ends with 1. Medians are shown; `--out`
- * gets them as Markdown and JSON, after each row.
+ * without them is n/a. So is a row that fails: the others go on, and the command ends with 1. Medians are shown; `--out`
+ * gets them as Markdown and JSON, after each row. With `--together` both codes run at the same time, so that whatever else the machine does slows
+ * both down alike: only what one takes as a multiple of the other says something then, and is told of each round.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -31,6 +31,9 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 })
+
+if (values.together && values.against === undefined)
+  throw new Error('--together needs a checkout beside which this one runs: --against DIR')
 
 function wantedRows(): Row[] {
   const keys = values.rows?.split(',') ?? ROWS.map(({ key }) => key)
@@ -55,9 +58,12 @@ async function resultsOf(row: Row): Promise<Result[]> {
       const figures = await figuresOrNone(row, checkout)
       console.error(`${row.key}, ${code}, round ${round}: ${JSON.stringify(figures) ?? 'n/a'}`)
       if (figures) rounds.get(code)!.push(figures)
+      return figures
     }
-    if (values.together) await Promise.all([...checkouts()].map(measure))
-    else for (const one of checkouts()) await measure(one)
+    if (values.together) {
+      const [against, own] = await Promise.all([...checkouts()].map(measure))
+      console.error(`${row.key}, round ${round}, this ÷ against: ${multiples(own, against)}`)
+    } else for (const one of checkouts()) await measure(one)
   }
   return [...rounds].map(([code, all]) => ({ row, code, figures: all.length > 0 ? medians(all) : null }))
 }
@@ -73,6 +79,12 @@ async function figuresOrNone(row: Row, checkout: string): Promise<Figures | unde
     }
     return undefined
   }
+}
+
+function multiples(own: Figures | undefined, against: Figures | undefined): string {
+  if (!own || !against) return 'n/a'
+  const both = Object.keys(own).filter((name) => against[name])
+  return both.map((name) => `${name} ${(own[name]! / against[name]!).toFixed(2)}`).join(', ')
 }
 
 function medians(rounds: readonly Figures[]): Figures {

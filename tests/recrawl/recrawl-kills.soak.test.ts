@@ -57,9 +57,9 @@ interface Repeat {
 
 const undisturbed: Disturb = async () => () => 'nobody was killed'
 
-/** Resolves to false when the run was over before it had asked for so many pages more. */
+/** Lets it go on until it has asked for so many pages more. Resolves to false when it was over before. */
 async function goesOnFor({ web, alive }: Run, pages: number): Promise<boolean> {
-  const enough = web.askedFor(pages).then(() => true)
+  const enough = web.heldAfter(pages).then(() => true)
   web.release()
   return Promise.race([enough, Promise.all(alive.map(({ process }) => process.exited)).then(() => false)])
 }
@@ -125,7 +125,7 @@ const setBack =
     const goesOn = await goesOnFor(run, aPartOf(run, 3))
     if (goesOn && day % 2 === 1) await killOne(run)
     await redis.setBack()
-    // The run was over: who comes next finds what is due again, as Redis has forgotten that end.
+    // The run was over, and Redis has forgotten that: who comes next finds what is due again.
     if (!goesOn) run.alive = [...run.alive, await crawl.worker(day, false)]
     return ({ url, times }) => {
       if (kept.has(url)) return 'its visit was not lost'
@@ -142,7 +142,7 @@ async function runOn(
   const { web, crawl, day } = run
   web.forget()
   web.hold()
-  const asked = web.askedFor(1)
+  const asked = web.heldAfter(1)
   const first = await crawl.worker(day, true)
   await Promise.race([asked, first.process.exited])
   const alive = [first]

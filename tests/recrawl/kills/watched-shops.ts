@@ -78,7 +78,7 @@ export class WatchedShops implements AsyncDisposable {
 
   /** What it is asked for is answered when `release` is called. */
   hold(): void {
-    this.#held = Promise.withResolvers()
+    this.#held ??= Promise.withResolvers()
   }
 
   release(): void {
@@ -95,12 +95,15 @@ export class WatchedShops implements AsyncDisposable {
     this.#log = []
   }
 
-  /** Resolves when it was asked for so many pages more. */
-  askedFor(pages: number): Promise<void> {
+  /** Resolves when it was asked for so many pages more. The last of them, and what it is asked for then, is held: the run cannot end meanwhile. */
+  heldAfter(pages: number): Promise<void> {
     const until = this.#log.length + pages
     return new Promise((resolve) => {
       this.#onAsked = () => {
-        if (this.#log.length >= until) resolve()
+        if (this.#log.length < until) return
+        this.#onAsked = () => {}
+        this.hold()
+        resolve()
       }
     })
   }

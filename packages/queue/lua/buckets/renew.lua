@@ -14,10 +14,10 @@ local resets, heard = worker ~= '', 0
 -- At its maxmemory Redis refuses what may need more only as the first write.
 redis.call('HDEL', KEYS[2], '')
 
--- Most turns are renewed without a look at their unit.
-local function isOwner(turn)
-  turn.unit = turn.unit or unitOf(turn.name)
-  return turn.unit['o' .. turn.lane] == turn.owner
+-- The unit is read only where its lock was lost, or something must be requeued. nil: another worker has the lane.
+local function ownUnitOf(turn)
+  local unit = unitOf(turn.name)
+  return unit['o' .. turn.lane] == turn.owner and unit or nil
 end
 
 local function readTurn()
@@ -37,7 +37,7 @@ local function isRenewed(turn, holder)
   if holder == turn.token then
     redis.call('PEXPIRE', lockOf(turn), lockMs)
     return true
-  elseif holder or not isOwner(turn) or not redis.call('LPOS', KEYS[6] .. 'active', turn.job) then
+  elseif holder or not ownUnitOf(turn) or not redis.call('LPOS', KEYS[6] .. 'active', turn.job) then
     return false
   end
   redis.call('SET', lockOf(turn), turn.token, 'PX', lockMs)
@@ -45,13 +45,14 @@ local function isRenewed(turn, holder)
 end
 
 local function requeueUnheld(turn)
-  local flight, unheld = key('flight', turn.name, turn.lane), {}
+  local flight, unheld = flightOf(turn), {}
   for _, token in ipairs(redis.call('HKEYS', flight)) do
     if not turn.holds[token] and tonumber(string.match(token, '^%d+')) < turn.open then
       unheld[#unheld + 1], unheld[#unheld + 2] = token, redis.call('HGET', flight, token)
     end
   end
-  if (#unheld == 0 and not resets) or not isOwner(turn) then
+  turn.unit = (#unheld > 0 or resets) and ownUnitOf(turn)
+  if not turn.unit then
     return 0
   end
   for _, entry in ipairs(inOrder(unheld)) do

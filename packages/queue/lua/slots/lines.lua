@@ -13,7 +13,8 @@
 --          add(line, priority, texts, isHead): to its end or head, in order
 --          takeOff(line, most)
 --          save(line, state, priority, head): as changed; a line without requests goes. head: as headOf has it, absent: it is read
---          saveTogether(), saved(bucket): what is saved between the two, lines of that bucket, goes to Redis with the second: they must not be read before
+--          pipelineSaves(bucket), flushSaves(): what is saved between the two, lines of that bucket, goes to Redis with the second; none is read between
+--          linesOf(bucket, slots): the lines of these, in order, false for one that has none or was named before
 --          frontOf(line)
 -- Output   lineOf → {bucket, slot, state, priority}, state nil for none; of a short line also what slots/short-line.lua says; hasPriorities: of lists
 --          longLines[slot]: one with lists, as last read or saved
@@ -21,10 +22,11 @@
 --          frontOf → priority of what goes next, nil when nothing waits; how many wait, about: of lists those of that priority
 local LINE_BYTES_MAX = 1024
 local longLines = {}
-local changed, gone
+local saves
 
 local function lineOf(bucket, slot, value)
   if value == nil then
+    assert(not saves, 'a line is read while others are saved')
     value = redis.call('HGET', key('lines', bucket), slot)
   end
   if not value then
@@ -37,6 +39,16 @@ local function lineOf(bucket, slot, value)
   local hasPriorities = string.byte(value, from + 1) ~= 48
   longLines[slot] = { bucket = bucket, slot = slot, state = state, priority = priority, stored = value, hasPriorities = hasPriorities }
   return longLines[slot]
+end
+
+local function linesOf(bucket, slots)
+  assert(not saves, 'lines are read while others are saved')
+  local lines, seen = {}, {}
+  for i, value in ipairs(#slots > 0 and redis.call('HMGET', key('lines', bucket), unpack(slots)) or {}) do
+    local slot = slots[i]
+    lines[i], seen[slot] = value and not seen[slot] and lineOf(bucket, slot, value), true
+  end
+  return lines
 end
 
 local function hasList(line, priority)
@@ -122,33 +134,32 @@ local function longValue(line, state, priority)
   return state .. priority .. (line.hasPriorities and '\n@' or '\n@0')
 end
 
-local function saveTogether()
-  changed, gone = {}, {}
+local function pipelineSaves(bucket)
+  saves = { bucket = bucket, changed = {}, gone = {} }
 end
 
-local function saved(bucket)
-  if #changed > 0 then
-    redis.call('HSET', key('lines', bucket), unpack(changed))
+local function flushSaves()
+  local lines = key('lines', saves.bucket)
+  if #saves.changed > 0 then
+    redis.call('HSET', lines, unpack(saves.changed))
   end
-  if #gone > 0 then
-    redis.call('HDEL', key('lines', bucket), unpack(gone))
+  if #saves.gone > 0 then
+    redis.call('HDEL', lines, unpack(saves.gone))
   end
-  changed, gone = nil, nil
+  saves = nil
 end
 
+-- value: nil where nothing of it waits any more
 local function write(line, value)
-  if not changed then
+  local isAlone = not saves or saves.bucket ~= line.bucket
+  if isAlone and value then
     redis.call('HSET', key('lines', line.bucket), line.slot, value)
-  else
-    changed[#changed + 1], changed[#changed + 2] = line.slot, value
-  end
-end
-
-local function remove(line)
-  if not gone then
+  elseif isAlone then
     redis.call('HDEL', key('lines', line.bucket), line.slot)
+  elseif value then
+    saves.changed[#saves.changed + 1], saves.changed[#saves.changed + 2] = line.slot, value
   else
-    gone[#gone + 1] = line.slot
+    saves.gone[#saves.gone + 1] = line.slot
   end
 end
 
@@ -157,7 +168,7 @@ local function save(line, state, priority, head)
     head = headOf(line)
   end
   if not head then
-    remove(line)
+    write(line, nil)
     line.state, line.stored, longLines[line.slot] = nil, nil, nil
     return
   end

@@ -3,7 +3,7 @@
 --
 -- Input    stand(line, priority): the slot is ready; priority of what goes next of it, nil: nothing waits
 --          append(bucket, slot, priority, texts), prepend(…): to the end or the head of the slot's line, in order
---          headOfBucket(unit): priority of what goes next, nil when no slot is ready; and, where that is 0, how many slots are
+--          headOfBucket(unit): priority of what goes next, nil when no slot is ready, and how many slots are at it
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list; each with head, the priority of what goes next
 --          wait(line, dueMs): later
 --          joinLater(unit, ahead, most): those whose time comes within so many ms become ready. Where no other slot is, all of them have
@@ -101,14 +101,13 @@ end
 
 local function headOfBucket(unit)
   local top = unit.urgent and redis.call('ZREVRANGE', key('urgent', unit.name), 0, 0)[1] or nil
-  if top and tonumber(top) > 0 then
-    return top
+  if not top or tonumber(top) <= 0 then
+    local length = redis.call('LLEN', key('ready', unit.name, '0'))
+    if length > 0 or not top then
+      return length > 0 and '0' or nil, length
+    end
   end
-  local length = redis.call('LLEN', key('ready', unit.name, '0'))
-  if length > 0 then
-    return '0', length
-  end
-  return top
+  return top, redis.call('LLEN', key('ready', unit.name, top))
 end
 
 local function listEnded(unit, priority)
@@ -129,11 +128,9 @@ local function nextReady(unit, most)
   if #slots == 0 then
     return lines
   end
-  local seen = {}
-  for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(slots))) do
-    local line = value and not seen[slots[i]] and lineOf(unit.name, slots[i], value)
+  for _, line in ipairs(linesOf(unit.name, slots)) do
     if line and line.state == 'r' and line.priority == priority then
-      lines[#lines + 1], seen[slots[i]], line.head = line, true, priority
+      lines[#lines + 1], line.head = line, priority
     end
   end
   return lines, true
@@ -148,8 +145,7 @@ local function joinLater(unit, ahead, most)
   local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now + ahead), 'LIMIT', 0, MAX_LATER_PER_CALL)
   if #due > 0 then
     redis.call('ZREM', later, unpack(due))
-    for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(due))) do
-      local line = value and lineOf(unit.name, due[i], value)
+    for _, line in ipairs(linesOf(unit.name, due)) do
       if line and line.state == 'l' then
         lines[#lines + 1] = line
       end
@@ -160,6 +156,7 @@ local function joinLater(unit, ahead, most)
     line.head = headOf(line)
     mayGive = mayGive and line.head == '0'
   end
+  pipelineSaves(unit.name)
   for i, line in ipairs(lines) do
     if mayGive and i <= most then
       given[i] = line
@@ -167,6 +164,7 @@ local function joinLater(unit, ahead, most)
       stand(line, line.head)
     end
   end
+  flushSaves()
   first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
   set(unit, 'later', first and whole(first) or nil)
   return first, given

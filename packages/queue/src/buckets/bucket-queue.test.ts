@@ -299,6 +299,8 @@ describe('what waits', () => {
     const writer = await bench.queue({ keys })
     for (const host of ['a', 'b', 'c', 'd']) await writer.push([page(host, 1)], `o${host}`)
     await writer.push([page('d', 2, { priority: 7 })], 'urgent')
+    // BullMQ is told of it behind the push, and before the queue is closed.
+    await writer.close()
     const reader = await bench.queue({ keys })
     expect(ids(await reader.lease(1))).toEqual(['d/2'])
   })

@@ -67,10 +67,15 @@ export class FrontierSchedule {
     return ms
   }
 
-  /** Returns slots that have something here whose time comes by then. */
-  *goingBy(atMs: number): Iterable<HeldSlot> {
-    for (const one of this.#timed.until(atMs))
-      if (!(one instanceof HeldTurn) && one.queue.length > 0 && one.goesAtMs() <= atMs) yield one
+  /** Returns the slots of which something here may not go now, and may by then, in this order. */
+  goingBy(atMs: number, nowMs: number): HeldSlot[] {
+    const slots = new Set<HeldSlot>()
+    for (const one of this.#timed.until(atMs)) {
+      if (one instanceof HeldTurn || one.queue.length === 0) continue
+      const goesAtMs = one.goesAtMs()
+      if (goesAtMs > nowMs && goesAtMs <= atMs && one.turn.isLocked(goesAtMs)) slots.add(one)
+    }
+    return [...slots].sort((one, other) => one.goesAtMs() - other.goesAtMs())
   }
 
   /** Returns whether something of the turn may be taken now. */

@@ -16,7 +16,7 @@ const LYING_BYTES_MAX = 8 * 2 ** 20
 const STOCK_PART = 8
 /** What may go within that time makes no room for others. */
 const SOON_MS = 1000
-/** What is noted as started leaves within that time, or as long after its own, or its note is taken away at the next look, at most 0.1 s later. */
+/** What is noted as started has left so long after that, or after its time where that comes later, or its note is taken away at the next look, at most 0.1 s later. */
 const NOTED_MS = 20
 
 export interface HeldRequestsOptions extends LeaseEvents {
@@ -129,13 +129,15 @@ export class HeldRequests {
   }
 
   #noteNext(free: number, nowMs: number): string[] {
+    const most = free - this.#noted.size
+    if (most <= 0) return []
     const names: string[] = []
-    for (const slot of this.#schedule.goingBy(nowMs + NOTED_MS)) {
-      const [lease] = slot.queue
-      if (!lease || lease.isNoted || lease.suspect) continue
+    for (const slot of this.#schedule.goingBy(nowMs + NOTED_MS, nowMs)) {
+      const lease = slot.queue[0]!
+      if (lease.isNoted || lease.suspect) continue
       this.#note(lease, slot.goesAtMs())
       names.push(lease.startedName)
-      if (names.length === free) break
+      if (names.length === most) break
     }
     return names
   }
@@ -158,7 +160,7 @@ export class HeldRequests {
   notesInVain(nowMs: number): string[] {
     const names: string[] = []
     for (const [lease, sinceMs] of this.#noted) {
-      if (sinceMs + NOTED_MS > nowMs) break
+      if (sinceMs + NOTED_MS > nowMs) continue
       this.#noted.delete(lease)
       lease.isNoted = false
       names.push(lease.startedName)

@@ -35,12 +35,14 @@ test('those that leave within 20 ms are noted with the one that leaves now, and 
 
 test('no more than there are places are', () => {
   handedOut(0)
-  expect(machine.requests.noteAhead(1, 0).length).toBe(1)
+  expect(machine.requests.noteAhead(1, 0), 'the one that leaves next').toEqual(['#1~0 1.2'])
+  expect(machine.requests.noteAhead(1, 1)).toEqual([])
 })
 
 test('one that has not left 20 ms after its time loses its note', () => {
   handedOut(0)
-  const noted = machine.requests.noteAhead(7, 0).sort()
-  expect(machine.requests.notesInVain(30)).toEqual([])
-  expect(machine.requests.notesInVain(39).sort()).toEqual(noted)
+  expect(machine.requests.noteAhead(7, 0).length).toBe(2)
+  expect(machine.requests.notesInVain(31)).toEqual([])
+  expect(machine.requests.notesInVain(33)).toEqual(['#1~0 1.2'])
+  expect(machine.requests.notesInVain(39)).toEqual(['#1~0 1.3'])
 })

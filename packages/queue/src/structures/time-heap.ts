@@ -37,12 +37,8 @@ export class TimeHeap<T> {
   }
 
   /** Returns those whose moment comes by then, in no order. */
-  *until(atMs: number, from = 0): Iterable<T> {
-    const entry = this.#entries[from]
-    if (!entry || entry.atMs > atMs) return
-    yield entry.value
-    yield* this.until(atMs, 2 * from + 1)
-    yield* this.until(atMs, 2 * from + 2)
+  until(atMs: number): Iterable<T> {
+    return this.#until(atMs, 0)
   }
 
   /** In no order. */
@@ -52,6 +48,14 @@ export class TimeHeap<T> {
 
   clear(): void {
     this.#entries.length = 0
+  }
+
+  *#until(atMs: number, from: number): Iterable<T> {
+    const entry = this.#entries[from]
+    if (!entry || entry.atMs > atMs) return
+    yield entry.value
+    yield* this.#until(atMs, 2 * from + 1)
+    yield* this.#until(atMs, 2 * from + 2)
   }
 
   #sink(): void {

@@ -48,17 +48,29 @@ test('those that come back wait for a place, in their order and before new reque
   }
   expect(back).toEqual([])
   for (const other of others) other.leave()
-  expect({ free: places.free, room: places.room }, 'they are about to get these').toEqual({
-    free: 2,
-    room: 0,
-  })
-  expect(places.begin(page()).isHeld).toBe(false)
-  await aside[0]!.back
+  expect({ back, free: places.free }, 'they go on together').toEqual({ back: [], free: 0 })
+  await new Promise(setImmediate)
   expect(back).toEqual(['b', 'a'])
-  expect(places.free).toBe(0)
   aside[1]!.place.leave()
-  await aside[2]!.back
+  await new Promise(setImmediate)
   expect(back).toEqual(['b', 'a', 'c'])
+})
+
+test('one that ends before it goes on leaves its place to the next in line', async () => {
+  const { places } = placesOf({ max: 1 })
+  const first = places.begin(page())
+  const back = waiting(first)
+  const second = places.begin(page())
+  const third = places.begin(page())
+  const entered = third.entered()
+  back.resolve()
+  await new Promise(setImmediate)
+  second.leave()
+  expect(first.isHeld || third.isHeld).toBe(true)
+  for (const place of [first, third]) if (place.isHeld) place.leave()
+  await Promise.all([back.back, entered])
+  for (const place of [first, third]) place.leave()
+  expect({ free: places.free, downloads: places.downloads }).toEqual({ free: 1, downloads: 0 })
 })
 
 test('while the crawl is paused a download that has sent nothing does not come back; one that has sent something does', async () => {

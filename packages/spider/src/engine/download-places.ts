@@ -4,7 +4,7 @@
  *     held ──stepAside──► aside ──what it waits for has come──► in line ──a place is free──► held ──leave──► over
  *
  * A request that waits for its host's name sends nothing, so others have its place meanwhile. It goes before new requests when it
- * comes back: places that become free are handed to the first in line, all of a moment together, and nothing is leased while one stands there. Nor while
+ * comes back: each place that becomes free is handed to the first in line, and nothing is leased while one stands there. Nor while
  * many have stepped aside a moment ago: they are more than enough for the places there are, and would wait for each other.
  *
  * Requests that are aside are leased and in memory, so their number and bytes are bounded. Past a bound a request waits in its
@@ -51,8 +51,8 @@ export class DownloadPlaces {
   readonly #line = new PassingMap<DownloadPlace, () => void>()
   readonly #fresh = new FreshWaits()
   #whenStale: NodeJS.Timeout | undefined
-  /** Free places are about to be handed to those in line. */
-  #willHandOn = false
+  /** Those that have a place and go on in the next turn of the event loop. */
+  readonly #toWake: (() => void)[] = []
 
   constructor({ max, onRoom, asideMax = ASIDE_MAX, asideBytesMax = ASIDE_BYTES_MAX }: DownloadPlacesOptions) {
     this.#max = max
@@ -72,12 +72,7 @@ export class DownloadPlaces {
   /** How many more requests may be leased. */
   get room(): number {
     const coming = this.#fresh.count(performance.now(), FRESH_MS) + this.#line.size
-    return coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max) ? this.#open : 0
-  }
-
-  /** How many places are free that nobody in line is about to get. */
-  get #open(): number {
-    return this.#willHandOn ? 0 : this.free
+    return coming < Math.max(FRESH_ASIDE_MIN, FRESH_ASIDE_PER_PLACE * this.#max) ? this.free : 0
   }
 
   /** How many downloads have not ended, whether they have a place or not. */
@@ -88,7 +83,7 @@ export class DownloadPlaces {
   /** Begins a download. It has a place unless those that came back took the last ones while its request was being leased. */
   begin(request: Request): DownloadPlace {
     const place = new DownloadPlace(this, request)
-    if (this.#open > 0) this.#enter(place)
+    if (this.free > 0) this.#enter(place)
     else this.#aside++
     return place
   }
@@ -108,7 +103,7 @@ export class DownloadPlaces {
   /** Resolves when the download has a place, or is over. */
   async enter(place: DownloadPlace): Promise<void> {
     this.#waited(place)
-    if (this.#open === 0 || !this.#mayGoOn(place))
+    if (this.free === 0 || !this.#mayGoOn(place))
       return new Promise((resolve) => this.#line.set(place, resolve))
     this.#notAside(place)
     this.#enter(place)
@@ -168,17 +163,7 @@ export class DownloadPlaces {
 
   #free(): void {
     this.#taken--
-    if (this.#line.size === 0) this.#tellOfRoom()
-    else this.#handOnSoon()
-  }
-
-  #handOnSoon(): void {
-    if (this.#willHandOn) return
-    this.#willHandOn = true
-    void eventLoopTurn().then(() => {
-      this.#willHandOn = false
-      this.#handOn()
-    })
+    this.#handOn()
   }
 
   /** Gives the free places to the first in line; what they leave is room. */
@@ -194,7 +179,18 @@ export class DownloadPlaces {
     this.#line.delete(place)
     this.#notAside(place)
     this.#enter(place)
-    resolve()
+    this.#wakeSoon(resolve)
+  }
+
+  /**
+   * Those that get a place in one turn of the event loop go on together: a server, or Redis, that hears of ten at once wakes up once for them, and so
+   * does this process for the answers.
+   */
+  #wakeSoon(resolve: () => void): void {
+    if (this.#toWake.push(resolve) > 1) return
+    void eventLoopTurn().then(() => {
+      for (const wake of this.#toWake.splice(0)) wake()
+    })
   }
 }
 

@@ -94,17 +94,14 @@ local function takeMore(turn, taken, asked)
       slots[#slots + 1], most[#most + 1] = more.slot, more.most
     end
   end
-  if #slots == 0 then
-    return
-  end
-  saveTogether()
-  for i, value in ipairs(redis.call('HMGET', key('lines', turn.unit.name), unpack(slots))) do
-    local line = value and lineOf(turn.unit.name, slots[i], value)
+  local lines = linesOf(turn.unit.name, slots)
+  pipelineSaves(turn.unit.name)
+  for i, line in ipairs(lines) do
     if line and line.state == 'w' then
       took(taken, asked, line, takeOff(line, most[i]))
     end
   end
-  saved(turn.unit.name)
+  flushSaves()
 end
 
 local function nextLines(unit, due, most)
@@ -129,7 +126,7 @@ local function takeReady(turn, taken, asked)
       slots[i] = line.slot
     end
     recordsOf(slots)
-    saveTogether()
+    pipelineSaves(turn.unit.name)
     for _, line in ipairs(lines) do
       local goesAt = mayGoAt(recordOf(line.slot))
       if goesAt - asked.ahead > now then
@@ -143,7 +140,7 @@ local function takeReady(turn, taken, asked)
         took(taken, asked, line, takeOff(line, recordOf(line.slot).floor > 0 and 1 or asked.each))
       end
     end
-    saved(turn.unit.name)
+    flushSaves()
     passed = passed + (#lines == 0 and 1 or 0)
   end
 end

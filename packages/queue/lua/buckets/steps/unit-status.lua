@@ -13,9 +13,6 @@ local function unitStatusOf(turn)
   end
   local late, later = joinLate(unit), joinLater(unit, 0)
   local head, ready = headOfBucket(unit)
-  if head and not ready then
-    ready = redis.call('LLEN', key('ready', unit.name, head))
-  end
   local due = math.min(late or math.huge, later or math.huge)
-  return { head or '', ready or 0, due < math.huge and math.max(0, due - now) or '' }
+  return { head or '', ready, due < math.huge and math.max(0, due - now) or '' }
 end

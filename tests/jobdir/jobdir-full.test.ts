@@ -22,7 +22,8 @@ beforeAll(async () => {
   isMounted = mount('-t', 'tmpfs', '-o', 'size=2m', 'webloom-test', disk)
 })
 afterAll(async () => {
-  if (isMounted) spawnSync('umount', [disk])
+  // A process that has told its exit code may have files open still, for a moment.
+  if (isMounted) spawnSync('umount', ['--lazy', disk])
   await folder.remove()
 })
 

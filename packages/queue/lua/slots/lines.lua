@@ -151,10 +151,10 @@ end
 
 -- value: nil where nothing of it waits any more
 local function write(line, value)
-  local isAlone = not saves or saves.bucket ~= line.bucket
-  if isAlone and value then
+  assert(not saves or saves.bucket == line.bucket, 'a line of another bucket is saved')
+  if not saves and value then
     redis.call('HSET', key('lines', line.bucket), line.slot, value)
-  elseif isAlone then
+  elseif not saves then
     redis.call('HDEL', key('lines', line.bucket), line.slot)
   elseif value then
     saves.changed[#saves.changed + 1], saves.changed[#saves.changed + 2] = line.slot, value

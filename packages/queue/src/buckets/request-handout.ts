@@ -133,8 +133,10 @@ export class RequestHandout {
     for (const lease of going)
       if (lease.isNoted === lease.suspect) (lease.suspect ? inVain : names).push(lease.startedName)
     // On its way to Redis before the first of them leaves; nobody waits for the answer.
-    if (names.length > 0) names.push(...machine.requests.noteAhead(wanted - leases.length, nowMs))
-    if (names.length > 0) void scripts.started(workerId, names).catch(() => {})
+    if (names.length > 0) {
+      names.push(...machine.requests.noteAhead(wanted - leases.length, nowMs))
+      void scripts.started(workerId, names).catch(() => {})
+    }
     inVain.push(...machine.requests.notesInVain(nowMs))
     if (inVain.length > 0) void scripts.notStarted(workerId, inVain).catch(() => {})
     for (const lease of going) this.#dispatcher.put(lease)

@@ -311,7 +311,7 @@ export type KnownSettingsInput = {
    */
   readonly DUPEFILTER_PENDING_STALE?: WrittenSetting<'DUPEFILTER_PENDING_STALE'>
   /**
-   * Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none. Default `50000`
+   * Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none. Default `150000`
    * (fingerprints).
    */
   readonly DUPEFILTER_CACHE_SIZE?: WrittenSetting<'DUPEFILTER_CACHE_SIZE'>

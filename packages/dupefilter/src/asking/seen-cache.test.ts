@@ -49,8 +49,27 @@ test('nor to the asker that was told "new", nor once it is stale, nor of an atte
   expect(answers('page')).toEqual([false, undefined])
 })
 
-function heardOfOnce(): SeenCache {
-  const cache = new SeenCache(100, TRUST_MS)
+test('of what is known until it may be stale it keeps a third as many as of what is seen for good, those told last', () => {
+  const cache = heardOfOnce(600)
+  const claim = new Claim('asker', 'attempt', 'run')
+  for (let n = 0; n < 400; n++) cache.add(`told ${n}`, toldTo(cache, claim))
+  for (let n = 0; n < 300; n++) cache.add(`seen ${n}`, cache.forGood)
+  const known = (what: string, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `${what} ${from + n}`).filter(
+      (fingerprint) => cache.answer(fingerprint, 'page', 0, undefined) !== undefined,
+    ).length
+  expect([known('told', 0, 200), known('told', 300, 400)]).toEqual([0, 100])
+  expect(known('seen', 0, 300)).toBeGreaterThan(285)
+})
+
+test('a cache of no size keeps nothing, and marks no URL', () => {
+  const [cache, url] = [heardOfOnce(0), newUrl()]
+  cache.add('f', cache.forGood, url)
+  expect([cache.isMarked(url, 'page', 0), cache.answer('f', 'page', 0, url)]).toEqual([false, undefined])
+})
+
+function heardOfOnce(size = 100): SeenCache {
+  const cache = new SeenCache(size, TRUST_MS)
   cache.heardOf('first generation', 0)
   return cache
 }

@@ -1,5 +1,6 @@
 import { type KnownUrl, PROTOCOL_TIMES } from '@webloom/core'
 import type { Claim } from './claims.ts'
+import { FingerprintSet } from './fingerprint-set.ts'
 
 /** Who was told "new" for a fingerprint, or several: another asker, or nobody that is still known, and then it is seen for good. */
 export class Told {
@@ -29,28 +30,36 @@ export class Told {
  * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
  * comes with each answer and empties this cache.
  *
- * The fingerprints are in two halves. A fingerprint of the older half that is met again moves to the younger one; when that
- * is full, the older one is forgotten. To move each fingerprint to the end of one map whenever it is met would cost three
- * times as much.
+ * Nearly all are seen for good, of which nothing but the fingerprint is kept. What is known until it may be stale, ten seconds by default, is in two halves:
+ * when the younger one is full, or all that it had at first is stale, the older one is forgotten. If one of it is asked about again, Redis says that it is
+ * seen for good.
  *
  * A URL is marked with what is known of its fingerprint, and is looked up no more once it is seen. Maps of thousands of texts do not fit
  * into the caches of a processor, so that finding the 30 links of a page took 14 µs.
  */
 export class SeenCache {
-  readonly #halfSize: number
   readonly #trustMs: number
+  /** How many each half may have. */
+  readonly #halfSize: number
   /** Another object once the cache was emptied: marks of before do not count. */
   #contents = {}
   #forGood = new Told(this.#contents)
+  /** Undefined where nothing is to be kept. */
+  readonly #seenForGood: FingerprintSet | undefined
   #younger = new Map<string, Told>()
   #older = new Map<string, Told>()
+  #youngerUntilMs = 0
   #generation: string | undefined
   #toldAt = Number.NEGATIVE_INFINITY
 
-  /** @param trustMs how long a generation is trusted: a filter that another process has cleared is noticed after that */
+  /**
+   * @param size of fingerprints that are seen for good; of others it keeps a third as many
+   * @param trustMs how long a generation is trusted: a filter that another process has cleared is noticed after that
+   */
   constructor(size: number, trustMs = PROTOCOL_TIMES.filter.trustMs) {
     this.#trustMs = trustMs
-    this.#halfSize = Math.ceil(size / 2)
+    this.#halfSize = Math.ceil(size / 6)
+    this.#seenForGood = size > 0 ? new FingerprintSet(size) : undefined
   }
 
   /**
@@ -77,13 +86,16 @@ export class SeenCache {
     nowMs: number,
     url: KnownUrl | undefined,
   ): 'seen' | Claim | undefined {
-    const young = this.#younger.get(fingerprint)
-    const told = young ?? this.#older.get(fingerprint)
+    const told = this.#toldOf(fingerprint)
     const answer = told && this.#answer(told, taggedAsker, nowMs)
     if (told === undefined || answer === undefined) return undefined
-    if (young === undefined) this.add(fingerprint, told)
     url?.mark(told)
     return answer
+  }
+
+  #toldOf(fingerprint: string): Told | undefined {
+    if (this.#seenForGood?.has(fingerprint)) return this.#forGood
+    return this.#younger.get(fingerprint) ?? this.#older.get(fingerprint)
   }
 
   #answer(told: Told, taggedAsker: string, nowMs: number): 'seen' | Claim | undefined {
@@ -102,7 +114,7 @@ export class SeenCache {
   heardOf(generation: string, askedAt: number): boolean {
     this.#toldAt = Math.max(this.#toldAt, askedAt)
     if (generation === this.#generation) return false
-    const hadSome = this.#younger.size + this.#older.size > 0
+    const hadSome = (this.#seenForGood?.size ?? 0) + this.#younger.size + this.#older.size > 0
     this.clear()
     this.#generation = generation
     return hadSome
@@ -120,16 +132,23 @@ export class SeenCache {
 
   /** @param url as in `answer` */
   add(fingerprint: string, told: Told, url?: KnownUrl): void {
-    if (this.#halfSize === 0) return
+    if (!this.#seenForGood) return
     url?.mark(told)
-    if (this.#younger.size >= this.#halfSize) {
+    if (told === this.#forGood) this.#seenForGood.add(fingerprint)
+    else this.#addForNow(fingerprint, told)
+  }
+
+  #addForNow(fingerprint: string, told: Told): void {
+    if (this.#younger.size >= this.#halfSize || this.#youngerUntilMs < this.#toldAt) {
       this.#older = this.#younger
       this.#younger = new Map()
+      this.#youngerUntilMs = told.untilMs
     }
     this.#younger.set(fingerprint, told)
   }
 
   clear(): void {
+    this.#seenForGood?.clear()
     this.#younger.clear()
     this.#older.clear()
     this.#contents = {}

@@ -182,8 +182,8 @@ export const REDIS_SETTINGS = [
     name: 'DUPEFILTER_CACHE_SIZE',
     type: 'int',
     unit: 'fingerprints',
-    // About 5 MB; a site's pages link to the same pages again and again.
-    default: 50_000,
+    // About 4 MB; pages link to the same pages again and again.
+    default: 150_000,
     min: 0,
     since: 'webloom',
     summary: 'Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none.',

@@ -45,6 +45,25 @@ test.concurrent('limits count for the cluster: CLOSESPIDER_PAGECOUNT', LONG, () 
   limited(redis, ['CLOSESPIDER_PAGECOUNT', 60, 'closespider_pagecount', 'response_received_count']),
 )
 
+test.concurrent(
+  'who joins a crawl with a limit that the others have passed ends it, and is told how to try something beside it',
+  LONG,
+  async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 500, latencyMs: 100 })
+    await using folder = await ClusterFolder.of(web, settings('trial'))
+    const working = folder.worker('a')
+    await web.waitForHits(20, 60_000)
+    const trial = await folder.worker('b', '-s', 'CLOSESPIDER_PAGECOUNT=3').exited
+    expect(trial.code, trial.stderr).toBe(0)
+    expect(messagesOf(trial).filter((message) => /-s CRAWL_ID=trial$/.test(message))).toEqual([
+      expect.stringMatching(
+        /^CLOSESPIDER_PAGECOUNT=3 is a limit for all workers together, and the others had \d+ pages when /,
+      ),
+    ])
+    expect((await working.exited).code).toBe(0)
+  },
+)
+
 describe.concurrent('what stays of a crawl', () => {
   test(
     'stopped, with SCHEDULER_PERSIST: the next worker goes on where it was, and what was seen stays until SCHEDULER_FLUSH_ON_START',

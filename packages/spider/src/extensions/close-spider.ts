@@ -3,6 +3,28 @@ import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
 /** How often limits that other workers may reach, too, are checked. */
 const LOOK_EVERY_MS = 500
 
+/** What is counted of all workers together. */
+const COUNTED = [
+  {
+    what: 'items',
+    setting: 'CLOSESPIDER_ITEMCOUNT',
+    stat: 'item_scraped_count',
+    reason: 'closespider_itemcount',
+  },
+  {
+    what: 'pages',
+    setting: 'CLOSESPIDER_PAGECOUNT',
+    stat: 'response_received_count',
+    reason: 'closespider_pagecount',
+  },
+  {
+    what: 'errors',
+    setting: 'CLOSESPIDER_ERRORCOUNT',
+    stat: 'spider_exceptions/count',
+    reason: 'closespider_errorcount',
+  },
+] as const
+
 /**
  * Ends the crawl at the limits of CLOSESPIDER_*; 0 is no limit. Each limit counts all workers together, except
  * CLOSESPIDER_PAGECOUNT_NO_ITEM, as the pages of several workers have no order. Requests in flight are finished, and other
@@ -29,12 +51,20 @@ export class CloseSpiderExtension implements Extension {
     if (Object.values(limits).every((limit) => limit === 0))
       throw new NotConfigured('no CLOSESPIDER_* is set')
     const seen = { items: 0, pages: 0, pagesWithoutItem: 0, errors: 0 }
+    const counted = COUNTED.filter(({ what }) => limits[what] > 0)
+    const othersAtFirst: { [what: string]: number } = {}
+    let isReached = false
     const check = () => {
-      const reached = (count: 'items' | 'pages' | 'errors', stat: string) =>
-        limits[count] > 0 && seen[count] + (others?.stat(stat) ?? 0) >= limits[count]
-      if (reached('items', 'item_scraped_count')) crawler.close('closespider_itemcount')
-      if (reached('pages', 'response_received_count')) crawler.close('closespider_pagecount')
-      if (reached('errors', 'spider_exceptions/count')) crawler.close('closespider_errorcount')
+      for (const { what, setting, stat, reason } of counted) {
+        const byOthers = others?.stat(stat) ?? 0
+        if (byOthers > 0) othersAtFirst[what] ??= byOthers
+        if (isReached || seen[what] + byOthers < limits[what]) continue
+        isReached = true
+        const atFirst = othersAtFirst[what] ?? 0
+        if (atFirst >= limits[what])
+          warnOfJoining(crawler, `${setting}=${limits[what]}`, `${atFirst} ${what}`)
+        crawler.close(reason)
+      }
     }
 
     if (limits.items > 0 || limits.pagesWithoutItem > 0) {
@@ -70,6 +100,14 @@ export class CloseSpiderExtension implements Extension {
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer)
   }
+}
+
+/** A trial with a low limit, where REDIS_URL happens to be set, joins the crawl that is at work there. */
+function warnOfJoining({ logger }: Crawler, limit: string, before: string): void {
+  logger.warn(
+    `${limit} is a limit for all workers together, and the others had ${before} when this one joined: the crawl ends for all of them. ` +
+      'To try something beside it, give it a name of its own: -s CRAWL_ID=trial',
+  )
 }
 
 /** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */

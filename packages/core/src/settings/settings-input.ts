@@ -311,7 +311,8 @@ export type KnownSettingsInput = {
    */
   readonly DUPEFILTER_PENDING_STALE?: WrittenSetting<'DUPEFILTER_PENDING_STALE'>
   /**
-   * Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none. Default `150000`
+   * Fingerprints of seen requests that this process remembers to save questions to Redis, in 20 bytes each; beside them as
+   * many, and 50 000 at the most, that were told to pages a moment ago, in some 200. 0: none. Default `150000`
    * (fingerprints).
    */
   readonly DUPEFILTER_CACHE_SIZE?: WrittenSetting<'DUPEFILTER_CACHE_SIZE'>

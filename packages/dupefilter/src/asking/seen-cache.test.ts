@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto'
 import { createFingerprinter, type KnownUrl, Request } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { Claim } from './claims.ts'
-import { SeenCache, type Told } from './seen-cache.ts'
+import { SeenCache, type SeenCacheOptions, type Told } from './seen-cache.ts'
 
 const TRUST_MS = 1000
 const STALE_AT_MS = 500
+const STALE_AFTER_MS = 500
 
 test('a URL is marked once its fingerprint was found, until the cache is emptied', () => {
   const [cache, url] = [heardOfOnce(), newUrl()]
@@ -49,27 +51,67 @@ test('nor to the asker that was told "new", nor once it is stale, nor of an atte
   expect(answers('page')).toEqual([false, undefined])
 })
 
-test('of what is known until it may be stale it keeps a third as many as of what is seen for good, those told last', () => {
-  const cache = heardOfOnce(600)
+const isKnown = (cache: SeenCache, fingerprint: string, nowMs = 0) =>
+  cache.answer(fingerprint, 'page', nowMs, undefined) !== undefined
+
+test('answers that may change are kept until they are stale; one that is stale as it comes sends none away', () => {
+  const cache = heardOfOnce()
+  const told = (nowMs: number, untilMs: number, fingerprint: string) => {
+    cache.heardOf('first generation', nowMs)
+    cache.add(fingerprint, cache.told('asker', untilMs))
+  }
+  told(100, 600, 'fresh')
+  told(100, 90, 'stale')
+  told(200, 650, 'other')
+  told(300, 250, 'stale, too')
+  told(450, 950, 'last')
+  const fingerprints = ['fresh', 'stale', 'other', 'stale, too', 'last']
+  expect(fingerprints.filter((one) => isKnown(cache, one, 460))).toEqual(['fresh', 'other', 'last'])
+})
+
+test('what may change is kept for no longer than twice the time in which it becomes stale', () => {
+  const cache = heardOfOnce()
   const claim = new Claim('asker', 'attempt', 'run')
-  for (let n = 0; n < 400; n++) cache.add(`told ${n}`, toldTo(cache, claim))
-  for (let n = 0; n < 300; n++) cache.add(`seen ${n}`, cache.forGood)
-  const known = (what: string, from: number, to: number) =>
-    Array.from({ length: to - from }, (_, n) => `${what} ${from + n}`).filter(
-      (fingerprint) => cache.answer(fingerprint, 'page', 0, undefined) !== undefined,
-    ).length
-  expect([known('told', 0, 200), known('told', 300, 400)]).toEqual([0, 100])
-  expect(known('seen', 0, 300)).toBeGreaterThan(285)
+  const untilLater = (nowMs: number, fingerprint: string) => {
+    cache.heardOf('first generation', nowMs)
+    cache.add(fingerprint, cache.told('asker', Number.MAX_VALUE, claim))
+  }
+  untilLater(0, 'a')
+  untilLater(STALE_AFTER_MS + 1, 'b')
+  expect(isKnown(cache, 'a', STALE_AFTER_MS + 1)).toBe(true)
+  untilLater(2 * STALE_AFTER_MS + 2, 'c')
+  expect(['a', 'b', 'c'].map((one) => isKnown(cache, one, 2 * STALE_AFTER_MS + 2))).toEqual([
+    false,
+    true,
+    true,
+  ])
+})
+
+test('of a fingerprinter of somebody’s own a text and its SHA-1 are two fingerprints, and so are capitals', () => {
+  const sha1 = hash('sha1', 'a')
+  for (const [one, other] of [
+    ['a', sha1],
+    [sha1, 'a'],
+    [sha1, sha1.toUpperCase()],
+    [sha1, `${sha1}0`],
+  ] as const) {
+    const cache = heardOfOnce({ isSha1: false })
+    cache.add(one, cache.forGood)
+    expect([isKnown(cache, one), isKnown(cache, other)], `${one} ${other}`).toEqual([true, false])
+  }
 })
 
 test('a cache of no size keeps nothing, and marks no URL', () => {
-  const [cache, url] = [heardOfOnce(0), newUrl()]
+  const [cache, url] = [heardOfOnce({ size: 0 }), newUrl()]
   cache.add('f', cache.forGood, url)
   expect([cache.isMarked(url, 'page', 0), cache.answer('f', 'page', 0, url)]).toEqual([false, undefined])
 })
 
-function heardOfOnce(size = 100): SeenCache {
-  const cache = new SeenCache(size, TRUST_MS)
+function heardOfOnce(options: Partial<SeenCacheOptions> = {}): SeenCache {
+  const cache = new SeenCache({
+    ...{ size: 100, isSha1: true, staleMs: STALE_AFTER_MS, trustMs: TRUST_MS },
+    ...options,
+  })
   cache.heardOf('first generation', 0)
   return cache
 }

@@ -1,6 +1,7 @@
 import { type KnownUrl, PROTOCOL_TIMES } from '@webloom/core'
 import type { Claim } from './claims.ts'
-import { FingerprintSet } from './fingerprint-set.ts'
+import { digestOf } from './digest.ts'
+import { RecentDigests } from './recent-digests.ts'
 
 /** Who was told "new" for a fingerprint, or several: another asker, or nobody that is still known, and then it is seen for good. */
 export class Told {
@@ -21,6 +22,20 @@ export class Told {
   }
 }
 
+export interface SeenCacheOptions {
+  /** For how many fingerprints that are seen for good there is room. 0: nothing is kept. */
+  readonly size: number
+  /** Every fingerprint is a SHA-1. Otherwise they may be any texts, and the digest of each is taken. */
+  readonly isSha1: boolean
+  /** How old an answer that may change can become. */
+  readonly staleMs: number
+  /** How long a generation is trusted: a filter that another process has cleared is noticed after that. */
+  readonly trustMs?: number
+}
+
+// In each of two maps, some 200 bytes each with who was told: 10 MB where 2500 links a second are new.
+const TOLD_MAX = 25_000
+
 /**
  * Fingerprints for which Redis would answer "seen", those met last.
  *
@@ -30,36 +45,29 @@ export class Told {
  * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
  * comes with each answer and empties this cache.
  *
- * Nearly all are seen for good, of which nothing but the fingerprint is kept. What is known until it may be stale, ten seconds by default, is in two halves:
- * when the younger one is full, or all that it had at first is stale, the older one is forgotten. If one of it is asked about again, Redis says that it is
- * seen for good.
+ * Of those that are seen for good nothing but a digest is kept. Answers that may change are kept by age, in two maps: when the younger one is full, or as old as
+ * an answer may become, the older one is forgotten. If one of it is asked about again, Redis says that it is seen for good.
  *
  * A URL is marked with what is known of its fingerprint, and is looked up no more once it is seen. Maps of thousands of texts do not fit
  * into the caches of a processor, so that finding the 30 links of a page took 14 µs.
  */
 export class SeenCache {
-  readonly #trustMs: number
-  /** How many each half may have. */
-  readonly #halfSize: number
+  readonly #options: Required<SeenCacheOptions>
   /** Another object once the cache was emptied: marks of before do not count. */
   #contents = {}
   #forGood = new Told(this.#contents)
-  /** Undefined where nothing is to be kept. */
-  readonly #seenForGood: FingerprintSet | undefined
-  #younger = new Map<string, Told>()
-  #older = new Map<string, Told>()
-  #youngerUntilMs = 0
+  /** Of those that are seen for good. Undefined where nothing is to be kept. */
+  readonly #digests: RecentDigests | undefined
+  #toldLately = new Map<string, Told>()
+  #toldBefore = new Map<string, Told>()
+  /** Since when some are told lately. */
+  #latelySinceMs = Number.NEGATIVE_INFINITY
   #generation: string | undefined
-  #toldAt = Number.NEGATIVE_INFINITY
+  #heardAtMs = Number.NEGATIVE_INFINITY
 
-  /**
-   * @param size of fingerprints that are seen for good; of others it keeps a third as many
-   * @param trustMs how long a generation is trusted: a filter that another process has cleared is noticed after that
-   */
-  constructor(size: number, trustMs = PROTOCOL_TIMES.filter.trustMs) {
-    this.#trustMs = trustMs
-    this.#halfSize = Math.ceil(size / 6)
-    this.#seenForGood = size > 0 ? new FingerprintSet(size) : undefined
+  constructor(options: SeenCacheOptions) {
+    this.#options = { trustMs: PROTOCOL_TIMES.filter.trustMs, ...options }
+    this.#digests = options.size > 0 ? new RecentDigests(options.size) : undefined
   }
 
   /**
@@ -94,12 +102,12 @@ export class SeenCache {
   }
 
   #toldOf(fingerprint: string): Told | undefined {
-    if (this.#seenForGood?.has(fingerprint)) return this.#forGood
-    return this.#younger.get(fingerprint) ?? this.#older.get(fingerprint)
+    if (this.#digests?.has(digestOf(fingerprint, this.#options.isSha1))) return this.#forGood
+    return this.#toldLately.get(fingerprint) ?? this.#toldBefore.get(fingerprint)
   }
 
   #answer(told: Told, taggedAsker: string, nowMs: number): 'seen' | Claim | undefined {
-    if (nowMs - this.#toldAt > this.#trustMs) return undefined
+    if (nowMs - this.#heardAtMs > this.#options.trustMs) return undefined
     if (told.taggedAsker === undefined) return 'seen'
     if (nowMs > told.untilMs || taggedAsker.startsWith(told.taggedAsker)) return undefined
     const state = told.claim?.state
@@ -112,9 +120,9 @@ export class SeenCache {
    * when the filter was cleared meanwhile, or a request was taken out of it; then the cache is emptied.
    */
   heardOf(generation: string, askedAt: number): boolean {
-    this.#toldAt = Math.max(this.#toldAt, askedAt)
+    this.#heardAtMs = Math.max(this.#heardAtMs, askedAt)
     if (generation === this.#generation) return false
-    const hadSome = (this.#seenForGood?.size ?? 0) + this.#younger.size + this.#older.size > 0
+    const hadSome = (this.#digests?.size ?? 0) + this.#toldLately.size + this.#toldBefore.size > 0
     this.clear()
     this.#generation = generation
     return hadSome
@@ -132,25 +140,27 @@ export class SeenCache {
 
   /** @param url as in `answer` */
   add(fingerprint: string, told: Told, url?: KnownUrl): void {
-    if (!this.#seenForGood) return
+    if (!this.#digests || told.untilMs <= this.#heardAtMs) return
     url?.mark(told)
-    if (told === this.#forGood) this.#seenForGood.add(fingerprint)
+    if (told === this.#forGood) this.#digests.add(digestOf(fingerprint, this.#options.isSha1))
     else this.#addForNow(fingerprint, told)
   }
 
   #addForNow(fingerprint: string, told: Told): void {
-    if (this.#younger.size >= this.#halfSize || this.#youngerUntilMs < this.#toldAt) {
-      this.#older = this.#younger
-      this.#younger = new Map()
-      this.#youngerUntilMs = told.untilMs
+    const { size, staleMs } = this.#options
+    const isFull = this.#toldLately.size >= Math.min(size, TOLD_MAX)
+    if (isFull || this.#heardAtMs - this.#latelySinceMs > staleMs) {
+      this.#toldBefore = this.#toldLately
+      this.#toldLately = new Map()
+      this.#latelySinceMs = this.#heardAtMs
     }
-    this.#younger.set(fingerprint, told)
+    this.#toldLately.set(fingerprint, told)
   }
 
   clear(): void {
-    this.#seenForGood?.clear()
-    this.#younger.clear()
-    this.#older.clear()
+    this.#digests?.clear()
+    this.#toldLately.clear()
+    this.#toldBefore.clear()
     this.#contents = {}
     this.#forGood = new Told(this.#contents)
     this.#generation = undefined

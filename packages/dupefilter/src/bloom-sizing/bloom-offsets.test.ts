@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { IN_FULL } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { bloomOffsets, digestOf, nativeOffsets } from './bloom-offsets.ts'
+import { digestOf } from '../asking/digest.ts'
+import { bloomOffsets, nativeOffsets } from './bloom-offsets.ts'
 import { optimalSize } from './bloom-theory.ts'
 
 // Made by running the Python originals.

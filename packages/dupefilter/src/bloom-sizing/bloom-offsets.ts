@@ -56,11 +56,6 @@ export function bloomOffsets(value: string | Uint8Array, options: BloomOffsetsOp
   return { block, offsets: placesOf(text, seeds, options.bit ?? 31) }
 }
 
-/** Returns a request's digest: 40 hex digits whose bits are as good as random. */
-export function digestOf(fingerprint: string, isSha1: boolean): string {
-  return isSha1 && SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
-}
-
 /** Returns the places of a digest in `bits` bits. */
 export function nativeOffsets(digest: string, bits: number, hashes: number): number[] {
   let x = Number.parseInt(digest.slice(0, 13), 16)
@@ -83,7 +78,6 @@ export function nativeBlock(digest: string, blocks: number): number {
   return blocks === 1 ? 0 : Number.parseInt(digest.slice(32, 40), 16) % blocks
 }
 
-const SHA1_HEX = /^[0-9a-f]{40}$/
 const CIRCLE = 2 ** 52
 
 /**

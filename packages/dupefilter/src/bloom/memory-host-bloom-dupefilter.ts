@@ -7,7 +7,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import type { Asked } from '../asking/asked.ts'
-import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
+import { digestOf } from '../asking/digest.ts'
 import type { BloomLayer, BloomOptions } from '../bloom-sizing/bloom-parameters.ts'
 import {
   type BloomPartitionOptions,

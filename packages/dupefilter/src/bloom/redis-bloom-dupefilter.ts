@@ -15,7 +15,7 @@
 
 import { type Crawler, type Request, SettingsError } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
+import { digestOf } from '../asking/digest.ts'
 import { type BloomLayer, bloomParameters, nextLayer, sizeOf } from '../bloom-sizing/bloom-parameters.ts'
 import { bloomOptionsOf, shareOf } from '../bloom-sizing/bloom-settings.ts'
 import { compatStanding } from '../bloom-sizing/compat-error.ts'

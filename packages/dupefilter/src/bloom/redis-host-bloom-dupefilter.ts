@@ -18,7 +18,8 @@ import {
   type ScriptRefusal,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { digestOf, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
+import { digestOf } from '../asking/digest.ts'
+import { nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import {
   type BloomPartitionOptions,

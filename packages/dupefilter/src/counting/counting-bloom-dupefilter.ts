@@ -18,10 +18,10 @@
 
 import type { Crawler, Request } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
+import { digestOf } from '../asking/digest.ts'
 import { layerKeys, MAX_BITS_PER_CALL } from '../bloom/bit-strings.ts'
 import { refuseGrowing } from '../bloom/bloom-fullness.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from '../bloom/recorded-bloom-dupefilter.ts'
-import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import { type BloomLayer, sizeOf } from '../bloom-sizing/bloom-parameters.ts'
 import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/bloom-settings.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'

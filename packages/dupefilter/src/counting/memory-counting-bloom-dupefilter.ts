@@ -7,10 +7,10 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
+import { digestOf } from '../asking/digest.ts'
 import { type BloomDescription, bloomDescription } from '../bloom/bloom-description.ts'
 import { BloomFullness, type BloomOnFull, refuseGrowing } from '../bloom/bloom-fullness.ts'
 import { errorOf, lostPerRecorded } from '../bloom/bloom-record.ts'
-import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomOptions } from '../bloom-sizing/bloom-parameters.ts'
 import { nativeBloomOptionsOf, refusePartition } from '../bloom-sizing/bloom-settings.ts'
 import { ProcessDupeFilter, type ProcessDupeFilterOptions } from '../process/process-dupefilter.ts'

@@ -35,7 +35,7 @@ export interface RedisDupeFilterOptions {
   readonly times?: ProtocolTimes
   /** Which part of a filter this is: of one that is spread over several servers, or that has several keys. Default: the whole filter. */
   readonly shard?: ShardPart
-  /** DUPEFILTER_CACHE_SIZE: how many seen fingerprints this process remembers. Default 0. */
+  /** DUPEFILTER_CACHE_SIZE: how many fingerprints that are seen for good this process remembers. Default 0: none, nor others for a while. */
   readonly cacheSize?: number
   /** Counts `dupefilter/cache_hits` and `dupefilter/cache_emptied`. */
   readonly stats?: Pick<StatsCollector, 'inc'>

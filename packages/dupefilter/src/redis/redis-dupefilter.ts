@@ -124,7 +124,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#times = times.filter
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
     this.#run = new RedisRun({ ...options, times: this.#times })
-    this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
+    this.#cache = new SeenCache({
+      ...{ size: options.cacheSize ?? 0, isSha1: this.fingerprinter.hashBytes === 20 },
+      ...{ staleMs: this.#pendingStaleMs, trustMs: this.#times.trustMs },
+    })
     this.stats = options.stats
     const { redis, keys, logger, stats } = this
     this.#crawl = new FilterCrawl({
@@ -356,12 +359,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const isNoted = isHeard && performance.now() - this.#heardAt >= this.#times.heardEveryMs
     const header = askHeader({
       ask: asksIn(questions, at),
-      count: asked.length,
-      ...{ settling, cleaning, isNoted, shard: this.part.text },
-      young: this.#run.young,
-      tag: this.#crawl.tag,
-      staleMs: this.#pendingStaleMs,
-      silenceMs: this.#times.silenceMs,
+      ...{ count: asked.length, settling, cleaning, isNoted, shard: this.part.text },
+      ...{ young: this.#run.young, tag: this.#crawl.tag },
+      ...{ staleMs: this.#pendingStaleMs, silenceMs: this.#times.silenceMs },
       fingerprinter: fingerprinterNote(this.fingerprinter),
     })
     Object.assign(header, this.#crawl.header(cleaning !== undefined))

@@ -29,11 +29,11 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
+import { digestOf } from '../asking/digest.ts'
 import { MAX_BITS_PER_CALL } from '../bloom/bit-strings.ts'
 import type { BloomOnFull } from '../bloom/bloom-fullness.ts'
 import { bloomNote, openBloom } from '../bloom/bloom-opening.ts'
 import { storedParameters } from '../bloom/bloom-record.ts'
-import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/bloom-settings.ts'
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from '../redis/redis-dupefilter-options.ts'

@@ -6,8 +6,8 @@
 --          settings, each with its own (ms): a lost worker may have asked them just before, with nothing in flight or waiting
 -- Output   {"gone"} when the turn is over, {"taken"} when another worker has it, or {"begun", see buckets/steps/unit-status.lua,
 --          reclaimed, woken, raised}
-local turn = { name = arg(), lane = arg() }
-turn.unit = unitOf(turn.name)
+local turn = { unitName = arg(), lane = arg() }
+turn.unit = unitOf(turn.unitName)
 local generation, owner = arg(), arg()
 turn.delay, turn.quarantineAfter = number(), number()
 local unit, isSecond = turn.unit, arg() == '1'

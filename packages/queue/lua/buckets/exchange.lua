@@ -32,8 +32,8 @@ local function readAsked()
 end
 
 for t = 1, number() do
-  local turn = { name = arg(), lane = arg(), generation = arg(), owner = arg() }
-  turn.unit = unitOf(turn.name)
+  local turn = { unitName = arg(), lane = arg(), generation = arg(), owner = arg() }
+  turn.unit = unitOf(turn.unitName)
   turn.isMine = turn.unit['o' .. turn.lane] == turn.owner
   local tokens = readTokens()
   finishAll(turn, tokens)

@@ -16,13 +16,13 @@ redis.call('HDEL', KEYS[2], '')
 
 -- The unit is read only where its lock was lost, or something must be requeued. nil: another worker has the lane.
 local function ownUnitOf(turn)
-  local unit = unitOf(turn.name)
+  local unit = unitOf(turn.unitName)
   return unit['o' .. turn.lane] == turn.owner and unit or nil
 end
 
 local function readTurn()
   local turn = { job = arg(), token = arg(), owner = arg(), delay = number(), open = number(), holds = {} }
-  turn.name, turn.lane = string.match(turn.job, '^(.*)~(%d+)~%d+$')
+  turn.unitName, turn.lane = string.match(turn.job, '^(.*)~(%d+)~%d+$')
   for _ = 1, number() do
     turn.holds[arg()] = true
   end
@@ -51,7 +51,10 @@ local function requeueUnheld(turn)
       unheld[#unheld + 1], unheld[#unheld + 2] = token, redis.call('HGET', flight, token)
     end
   end
-  turn.unit = (#unheld > 0 or resets) and ownUnitOf(turn)
+  if #unheld == 0 and not resets then
+    return 0
+  end
+  turn.unit = ownUnitOf(turn)
   if not turn.unit then
     return 0
   end

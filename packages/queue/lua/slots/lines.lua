@@ -13,7 +13,7 @@
 --          add(line, priority, texts, isHead): to its end or head, in order
 --          takeOff(line, most)
 --          save(line, state, priority, head): as changed; a line without requests goes. head: as headOf has it, absent: it is read
---          pipelineSaves(bucket), flushSaves(): what is saved between the two, lines of that bucket, goes to Redis with the second; none is read between
+--          saveTogether(bucket, body): lines of that bucket that body() saves go to Redis after it, as saved last; it reads none
 --          linesOf(bucket, slots): the lines of these, in order, false for one that has none or was named before
 --          frontOf(line)
 -- Output   lineOf → {bucket, slot, state, priority}, state nil for none; of a short line also what slots/short-line.lua says; hasPriorities: of lists
@@ -134,32 +134,35 @@ local function longValue(line, state, priority)
   return state .. priority .. (line.hasPriorities and '\n@' or '\n@0')
 end
 
-local function pipelineSaves(bucket)
-  saves = { bucket = bucket, changed = {}, gone = {} }
-end
-
-local function flushSaves()
-  local lines = key('lines', saves.bucket)
-  if #saves.changed > 0 then
-    redis.call('HSET', lines, unpack(saves.changed))
+local function saveTogether(bucket, body)
+  saves = { bucket = bucket, values = {} }
+  body()
+  local lines, changed, gone = key('lines', bucket), {}, {}
+  for slot, value in pairs(saves.values) do
+    if value then
+      changed[#changed + 1], changed[#changed + 2] = slot, value
+    else
+      gone[#gone + 1] = slot
+    end
   end
-  if #saves.gone > 0 then
-    redis.call('HDEL', lines, unpack(saves.gone))
+  if #changed > 0 then
+    redis.call('HSET', lines, unpack(changed))
+  end
+  if #gone > 0 then
+    redis.call('HDEL', lines, unpack(gone))
   end
   saves = nil
 end
 
--- value: nil where nothing of it waits any more
+-- value: false where nothing of it waits any more
 local function write(line, value)
   assert(not saves or saves.bucket == line.bucket, 'a line of another bucket is saved')
-  if not saves and value then
-    redis.call('HSET', key('lines', line.bucket), line.slot, value)
-  elseif not saves then
-    redis.call('HDEL', key('lines', line.bucket), line.slot)
+  if saves then
+    saves.values[line.slot] = value
   elseif value then
-    saves.changed[#saves.changed + 1], saves.changed[#saves.changed + 2] = line.slot, value
+    redis.call('HSET', key('lines', line.bucket), line.slot, value)
   else
-    saves.gone[#saves.gone + 1] = line.slot
+    redis.call('HDEL', key('lines', line.bucket), line.slot)
   end
 end
 
@@ -168,7 +171,7 @@ local function save(line, state, priority, head)
     head = headOf(line)
   end
   if not head then
-    write(line, nil)
+    write(line, false)
     line.state, line.stored, longLines[line.slot] = nil, nil, nil
     return
   end

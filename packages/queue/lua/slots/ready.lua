@@ -156,15 +156,15 @@ local function joinLater(unit, ahead, most)
     line.head = headOf(line)
     mayGive = mayGive and line.head == '0'
   end
-  pipelineSaves(unit.name)
-  for i, line in ipairs(lines) do
-    if mayGive and i <= most then
-      given[i] = line
-    else
-      stand(line, line.head)
+  saveTogether(unit.name, function()
+    for i, line in ipairs(lines) do
+      if mayGive and i <= most then
+        given[i] = line
+      else
+        stand(line, line.head)
+      end
     end
-  end
-  flushSaves()
+  end)
   first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
   set(unit, 'later', first and whole(first) or nil)
   return first, given

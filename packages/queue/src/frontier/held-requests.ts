@@ -16,7 +16,7 @@ const LYING_BYTES_MAX = 8 * 2 ** 20
 const STOCK_PART = 8
 /** What may go within that time makes no room for others. */
 const SOON_MS = 1000
-/** What is noted as started has left so long after that, or after its time where that comes later, or its note is taken away at the next look, at most 0.1 s later. */
+/** A note is taken away, at the next look, when its request has not left so long after it was noted or was due, whichever is later. Looks are 0.1 s apart at the most. */
 const NOTED_MS = 20
 
 export interface HeldRequestsOptions extends LeaseEvents {

@@ -182,11 +182,13 @@ export const REDIS_SETTINGS = [
     name: 'DUPEFILTER_CACHE_SIZE',
     type: 'int',
     unit: 'fingerprints',
-    // About 4 MB; pages link to the same pages again and again.
+    // Pages link to the same pages again and again.
     default: 150_000,
     min: 0,
+    max: 2 ** 24,
     since: 'webloom',
-    summary: 'Fingerprints of seen requests that this process remembers to save questions to Redis. 0: none.',
+    summary:
+      'Fingerprints of seen requests that this process remembers to save questions to Redis, in 20 bytes each; beside them as many, and 50 000 at the most, that were told to pages a moment ago, in some 200. 0: none.',
   },
   {
     name: 'DUPEFILTER_MEMBERS',

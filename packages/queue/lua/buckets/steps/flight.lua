@@ -6,7 +6,7 @@
 -- Output   inOrder → {batch, n, token, slot, priority, text}, …, the last that was taken first: so each goes back before the one
 --          after it
 local function flightOf(turn, lane)
-  return key('flight', turn.name, lane or turn.lane)
+  return key('flight', turn.unitName, lane or turn.lane)
 end
 
 local function startedName(unit, lane, token)

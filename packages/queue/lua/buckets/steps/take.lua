@@ -95,13 +95,13 @@ local function takeMore(turn, taken, asked)
     end
   end
   local lines = linesOf(turn.unit.name, slots)
-  pipelineSaves(turn.unit.name)
-  for i, line in ipairs(lines) do
-    if line and line.state == 'w' then
-      took(taken, asked, line, takeOff(line, most[i]))
+  saveTogether(turn.unit.name, function()
+    for i, line in ipairs(lines) do
+      if line and line.state == 'w' then
+        took(taken, asked, line, takeOff(line, most[i]))
+      end
     end
-  end
-  flushSaves()
+  end)
 end
 
 local function nextLines(unit, due, most)
@@ -126,21 +126,21 @@ local function takeReady(turn, taken, asked)
       slots[i] = line.slot
     end
     recordsOf(slots)
-    pipelineSaves(turn.unit.name)
-    for _, line in ipairs(lines) do
-      local goesAt = mayGoAt(recordOf(line.slot))
-      if goesAt - asked.ahead > now then
-        passed = passed + 1
-        wait(line, goesAt)
-      elseif asked.bytes <= 0 then
-        stand(line, line.head)
-      else
-        left = left - 1
-        -- Of one with a learned delay, which its worker may not know of, the others would only lie there.
-        took(taken, asked, line, takeOff(line, recordOf(line.slot).floor > 0 and 1 or asked.each))
+    saveTogether(turn.unit.name, function()
+      for _, line in ipairs(lines) do
+        local goesAt = mayGoAt(recordOf(line.slot))
+        if goesAt - asked.ahead > now then
+          passed = passed + 1
+          wait(line, goesAt)
+        elseif asked.bytes <= 0 then
+          stand(line, line.head)
+        else
+          left = left - 1
+          -- Of one with a learned delay, which its worker may not know of, the others would only lie there.
+          took(taken, asked, line, takeOff(line, recordOf(line.slot).floor > 0 and 1 or asked.each))
+        end
       end
-    end
-    flushSaves()
+    end)
     passed = passed + (#lines == 0 and 1 or 0)
   end
 end

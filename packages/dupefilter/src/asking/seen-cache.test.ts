@@ -69,6 +69,13 @@ test('answers that may change are kept until they are stale; one that is stale a
   expect(fingerprints.filter((one) => isKnown(cache, one, 460))).toEqual(['fresh', 'other', 'last'])
 })
 
+test('of what may change two maps are kept, with as many each as the cache has room for', () => {
+  const cache = heardOfOnce({ size: 10 })
+  for (let n = 0; n < 35; n++) cache.add(`told ${n}`, cache.told('asker', STALE_AT_MS))
+  const known = Array.from({ length: 35 }, (_, n) => n).filter((n) => isKnown(cache, `told ${n}`))
+  expect(known).toEqual(Array.from({ length: 15 }, (_, n) => 20 + n))
+})
+
 test('what may change is kept for no longer than twice the time in which it becomes stale', () => {
   const cache = heardOfOnce()
   const claim = new Claim('asker', 'attempt', 'run')

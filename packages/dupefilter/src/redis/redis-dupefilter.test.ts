@@ -1,4 +1,5 @@
-import { createFingerprinter, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
+import { hash } from 'node:crypto'
+import { createFingerprinter, PROTOCOL_TIMES, Request, scaledTimes } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench, REDIS_FILTERS, STALE_MS, wait } from '../../testing/filter-bench.ts'
@@ -353,5 +354,19 @@ describe.concurrent.each(Object.entries(REDIS_FILTERS))('%s, beside others', (ki
     const fingerprint = vi.spyOn(fingerprinter, 'fingerprint')
     expect(await filter.requestsSeen(links, 'other')).toEqual(new Array(3).fill(true))
     expect(fingerprint).not.toHaveBeenCalled()
+  })
+
+  test('a fingerprinter of somebody’s own may give a text and also its SHA-1: the cache takes neither for the other', async () => {
+    const key = bench.nextKey()
+    const fingerprinter = {
+      name: 'by-path',
+      fingerprint: ({ url }: Request) => url.slice(url.lastIndexOf('/') + 1),
+    }
+    const filter = await bench.open(make, { key, cacheSize: 100, fingerprinter })
+    const [text, sha1] = ['a', hash('sha1', 'a')].map((path) => new Request(`http://a.test/${path}`))
+    await (await bench.open(make, { key, fingerprinter })).requestSeen(text!)
+    await bench.connect().del(`{${key}}:pending`)
+    expect(await filter.requestSeen(text!)).toBe(true)
+    expect(await filter.requestSeen(sha1!)).toBe(false)
   })
 })

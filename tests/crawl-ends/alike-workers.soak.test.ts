@@ -57,7 +57,7 @@ test('while workers are at work, one with another RECRAWL or SCHEDULER_PERSIST i
   const first = await worker({ DOWNLOAD_DELAY: 2, CONCURRENT_REQUESTS: 3 })
   await first.isAtWork()
   expect(await refused({ DOWNLOAD_DELAY: 2, SCHEDULER_PERSIST: true })).toMatch(
-    /^SCHEDULER_PERSIST is true, and the workers at work on crawl "pages" have false: .*Give this worker -s SCHEDULER_PERSIST=false, or end the others first: webloom stop pages/,
+    /^SCHEDULER_PERSIST is true, and the workers at work on crawl "pages" have false: .*Give this worker -s SCHEDULER_PERSIST=false, end the others first: webloom stop pages/,
   )
   expect(await refused({ DOWNLOAD_DELAY: 2, RECRAWL: 'fixed' })).toMatch(
     /^RECRAWL is fixed, .* -s RECRAWL=off/,

@@ -63,7 +63,7 @@ const BY_THE_CLOCK: ReadonlySet<string> = new Set([
 ])
 
 /** A command by the clock must come in one of so many crawls. */
-const CRAWLS_MAX = 5
+const CRAWLS_MAX = 12
 
 const DAY_MS = 86_400_000
 

@@ -128,17 +128,26 @@ export type KnownSettingsInput = {
    * "Europe/Berlin"}`. Default `{}`.
    */
   readonly BUDGETS?: WrittenSetting<'BUDGETS'>
-  /** Ends the crawl when callbacks have thrown this many times. 0: never. Default `0` (errors). */
+  /**
+   * Ends the crawl, for all its workers, when callbacks of all of them have thrown this many times. 0: never. Default `0`
+   * (errors).
+   */
   readonly CLOSESPIDER_ERRORCOUNT?: WrittenSetting<'CLOSESPIDER_ERRORCOUNT'>
-  /** Ends the crawl after this many scraped items. 0: never. Default `0` (items). */
+  /** Ends the crawl, for all its workers, after this many scraped items of all of them. 0: never. Default `0` (items). */
   readonly CLOSESPIDER_ITEMCOUNT?: WrittenSetting<'CLOSESPIDER_ITEMCOUNT'>
-  /** Ends the crawl after this many responses. 0: never. Default `0` (pages). */
+  /**
+   * Ends the crawl, for all its workers, after this many responses to all of them; what is in flight is finished, and
+   * others are heard once a second, so there are more. 0: never. Default `0` (pages).
+   */
   readonly CLOSESPIDER_PAGECOUNT?: WrittenSetting<'CLOSESPIDER_PAGECOUNT'>
-  /** Ends the crawl after this many responses in a row without an item. 0: never. Default `0` (pages). */
+  /**
+   * Ends the crawl, for all its workers, after this many responses in a row to one of them without an item. 0: never.
+   * Default `0` (pages).
+   */
   readonly CLOSESPIDER_PAGECOUNT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_PAGECOUNT_NO_ITEM'>
-  /** Ends the crawl after this time. 0: never. Default `0` (s). */
+  /** Ends the crawl, for all its workers, so long after the first of them began. 0: never. Default `0` (s). */
   readonly CLOSESPIDER_TIMEOUT?: WrittenSetting<'CLOSESPIDER_TIMEOUT'>
-  /** Ends the crawl when no item has come for this long. 0: never. Default `0` (s). */
+  /** Ends the crawl, for all its workers, when no item has come from any of them for this long. 0: never. Default `0` (s). */
   readonly CLOSESPIDER_TIMEOUT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_TIMEOUT_NO_ITEM'>
   /**
    * A crawl ends with exit code 1 instead of only a warning if it finishes without any item or link, without an item for
@@ -311,9 +320,9 @@ export type KnownSettingsInput = {
    */
   readonly DUPEFILTER_PENDING_STALE?: WrittenSetting<'DUPEFILTER_PENDING_STALE'>
   /**
-   * Fingerprints of seen requests that this process remembers to save questions to Redis, in 20 bytes each; beside them as
-   * many, and 50 000 at the most, that were told to pages a moment ago, in some 200. 0: none. Default `150000`
-   * (fingerprints).
+   * How many requests that were seen long ago this process remembers, in 20 bytes each, to ask Redis about fewer. Of those
+   * seen a moment ago it remembers up to 50 000 beside these, and no more than twice as many, in some 400 bytes each. 0:
+   * none. Default `150000` (fingerprints).
    */
   readonly DUPEFILTER_CACHE_SIZE?: WrittenSetting<'DUPEFILTER_CACHE_SIZE'>
   /**

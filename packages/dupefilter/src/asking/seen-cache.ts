@@ -33,7 +33,7 @@ export interface SeenCacheOptions {
   readonly trustMs?: number
 }
 
-// In each of two maps, some 200 bytes each with who was told: 10 MB where 2500 links a second are new.
+// In each of two maps, some 400 bytes each with the attempt that was told: 20 MB where 2500 links a second are new.
 const TOLD_MAX = 25_000
 
 /**

@@ -27,7 +27,7 @@ export function redisFilterOptionsOf(
     ...(shard && { shard }),
     fingerprinter: filterFingerprinterOf(settings, auto, stats),
     pendingStaleMs: settings.getMs('DUPEFILTER_PENDING_STALE'),
-    cacheSize: Math.ceil(settings.getInt('DUPEFILTER_CACHE_SIZE') / (shard?.hasOwnKeys ? shard.count : 1)),
+    cacheSize: Math.ceil(settings.getInt('DUPEFILTER_CACHE_SIZE') / (shard?.count ?? 1)),
     stats,
     logger,
   }

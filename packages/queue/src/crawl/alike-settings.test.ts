@@ -57,7 +57,7 @@ test('while a worker is at work, another one is compared with it; alone it goes 
   const first = joining(keys, settings('a', 'a', 'a'))
   await first.opening
   await expect(joining(keys, settings('a', 'b', 'b')).opening).rejects.toThrow(
-    /TOGETHER is b, and the workers at work on crawl .* have a: all would have it. Give this worker -s TOGETHER=a, or end the others first: webloom stop/,
+    /TOGETHER is b, and the workers at work on crawl .* have a: all would have it. Give this worker -s TOGETHER=a, end the others first: webloom stop/,
   )
   await expect(joining(keys, settings('b', 'a', 'a')).opening).rejects.toThrow(/^FIXED is b, .* begun with a/)
   const second = joining(keys, settings('a', 'a', 'b'))

@@ -60,7 +60,7 @@ export function otherSetting(
     'WL_USAGE',
     isFixed
       ? `${name} is ${value}, and ${crawlShown(keys)} was begun with ${noted}: ${why}. Go on with ${typedSetting(name, noted)} until nothing waits there, or begin it anew: webloom clear ${typed}`
-      : `${name} is ${value}, and the workers at work on ${crawlShown(keys)} have ${noted}: ${why}. Give this worker ${typedSetting(name, noted)}, or end the others first: webloom stop ${typed} (one that was killed counts for ten seconds)`,
+      : `${name} is ${value}, and the workers at work on ${crawlShown(keys)} have ${noted}: ${why}. Give this worker ${typedSetting(name, noted)}, end the others first: webloom stop ${typed} (one that was killed counts for ten seconds), or crawl beside them, under another name: -s CRAWL_ID=…`,
   )
 }
 

@@ -3,27 +3,10 @@ import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
 /** How often limits that other workers may reach, too, are checked. */
 const LOOK_EVERY_MS = 500
 
-/** What is counted of all workers together. */
-const COUNTED = [
-  {
-    what: 'items',
-    setting: 'CLOSESPIDER_ITEMCOUNT',
-    stat: 'item_scraped_count',
-    reason: 'closespider_itemcount',
-  },
-  {
-    what: 'pages',
-    setting: 'CLOSESPIDER_PAGECOUNT',
-    stat: 'response_received_count',
-    reason: 'closespider_pagecount',
-  },
-  {
-    what: 'errors',
-    setting: 'CLOSESPIDER_ERRORCOUNT',
-    stat: 'spider_exceptions/count',
-    reason: 'closespider_errorcount',
-  },
-] as const
+/** A run that is so old was begun by others than a worker that joins it now. */
+const BEGUN_BEFORE_MS = 10_000
+/** A limit that ends the crawl so soon after its worker joined was hardly meant for all of it. */
+const JUST_JOINED_MS = 60_000
 
 /**
  * Ends the crawl at the limits of CLOSESPIDER_*; 0 is no limit. Each limit counts all workers together, except
@@ -51,20 +34,13 @@ export class CloseSpiderExtension implements Extension {
     if (Object.values(limits).every((limit) => limit === 0))
       throw new NotConfigured('no CLOSESPIDER_* is set')
     const seen = { items: 0, pages: 0, pagesWithoutItem: 0, errors: 0 }
-    const counted = COUNTED.filter(({ what }) => limits[what] > 0)
-    const othersAtFirst: { [what: string]: number } = {}
-    let isReached = false
+    const end = endOf(crawler)
     const check = () => {
-      for (const { what, setting, stat, reason } of counted) {
-        const byOthers = others?.stat(stat) ?? 0
-        if (byOthers > 0) othersAtFirst[what] ??= byOthers
-        if (isReached || seen[what] + byOthers < limits[what]) continue
-        isReached = true
-        const atFirst = othersAtFirst[what] ?? 0
-        if (atFirst >= limits[what])
-          warnOfJoining(crawler, `${setting}=${limits[what]}`, `${atFirst} ${what}`)
-        crawler.close(reason)
-      }
+      const reached = (count: 'items' | 'pages' | 'errors', stat: string) =>
+        limits[count] > 0 && seen[count] + (others?.stat(stat) ?? 0) >= limits[count]
+      if (reached('items', 'item_scraped_count')) end('closespider_itemcount')
+      if (reached('pages', 'response_received_count')) end('closespider_pagecount')
+      if (reached('errors', 'spider_exceptions/count')) end('closespider_errorcount')
     }
 
     if (limits.items > 0 || limits.pagesWithoutItem > 0) {
@@ -79,7 +55,7 @@ export class CloseSpiderExtension implements Extension {
         seen.pages++
         check()
         if (limits.pagesWithoutItem > 0 && ++seen.pagesWithoutItem >= limits.pagesWithoutItem)
-          crawler.close('closespider_pagecount_no_item')
+          end('closespider_pagecount_no_item')
       })
     }
     if (limits.errors > 0) {
@@ -92,8 +68,8 @@ export class CloseSpiderExtension implements Extension {
       ...(others && limits.items + limits.pages + limits.errors > 0
         ? [setInterval(check, LOOK_EVERY_MS)]
         : []),
-      ...(limits.seconds > 0 ? [endTimer(crawler, limits.seconds * 1000)] : []),
-      ...(limits.secondsWithoutItem > 0 ? [noItemTimer(crawler, limits.secondsWithoutItem * 1000)] : []),
+      ...(limits.seconds > 0 ? [endTimer(crawler, end, limits.seconds * 1000)] : []),
+      ...(limits.secondsWithoutItem > 0 ? [noItemTimer(crawler, end, limits.secondsWithoutItem * 1000)] : []),
     ])
   }
 
@@ -102,31 +78,44 @@ export class CloseSpiderExtension implements Extension {
   }
 }
 
-/** A trial with a low limit, where REDIS_URL happens to be set, joins the crawl that is at work there. */
-function warnOfJoining({ logger }: Crawler, limit: string, before: string): void {
-  logger.warn(
-    `${limit} is a limit for all workers together, and the others had ${before} when this one joined: the crawl ends for all of them. ` +
-      'To try something beside it, give it a name of its own: -s CRAWL_ID=trial',
-  )
+type End = (reason: `closespider_${string}`) => void
+
+/** A trial with a low limit, where REDIS_URL happens to be set, joins the crawl that is at work there, and ends it: so it is told. */
+function endOf({ logger, others, close }: Crawler): End {
+  const madeAtMs = performance.now()
+  // From the first call on it is known.
+  others?.runningMs()
+  let hasEnded = false
+  return (reason) => {
+    if (hasEnded) return
+    hasEnded = true
+    const joinedMs = performance.now() - madeAtMs
+    const begunBeforeMs = (others?.runningMs() ?? 0) - joinedMs
+    if (begunBeforeMs >= BEGUN_BEFORE_MS && joinedMs < JUST_JOINED_MS)
+      logger.warn(
+        `${reason.toUpperCase()} of this worker, which joined a crawl of others ${Math.round(joinedMs / 1000)} s ago, ends it for all of them. ` +
+          'To try something beside a crawl, give it a name of its own: -s CRAWL_ID=trial',
+      )
+    close(reason)
+  }
 }
 
 /** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */
-function endTimer(crawler: Crawler, afterMs: number): NodeJS.Timeout {
-  const { others } = crawler
-  if (!others) return setTimeout(() => crawler.close('closespider_timeout'), afterMs)
+function endTimer({ others }: Crawler, end: End, afterMs: number): NodeJS.Timeout {
+  if (!others) return setTimeout(() => end('closespider_timeout'), afterMs)
   return setInterval(() => {
-    if (others.runningMs() >= afterMs) crawler.close('closespider_timeout')
+    if (others.runningMs() >= afterMs) end('closespider_timeout')
   }, LOOK_EVERY_MS)
 }
 
 /** Checks every `intervalMs` whether an item has come since the last check, from any worker. */
-function noItemTimer({ stats, others, close }: Crawler, intervalMs: number): NodeJS.Timeout {
+function noItemTimer({ stats, others }: Crawler, end: End, intervalMs: number): NodeJS.Timeout {
   const itemsNow = () =>
     Number(stats.get('item_scraped_count') ?? 0) + (others?.stat('item_scraped_count') ?? 0)
   let itemsBefore = 0
   return setInterval(() => {
     const items = itemsNow()
-    if (items <= itemsBefore) close('closespider_timeout_no_item')
+    if (items <= itemsBefore) end('closespider_timeout_no_item')
     itemsBefore = items
   }, intervalMs)
 }

@@ -126,6 +126,10 @@ async function report(
   }
   const skipped = skippedText(stats)
   if (skipped !== '') logger.info(`skipped: ${skipped}`)
+  const limit = LIMIT_REACHED.test(finishReason) ? finishReason.toUpperCase() : undefined
+  const isShared = redisTargets(settings, 'queue').length > 0
+  if (limit !== undefined && isShared && settings.get(limit as 'CLOSESPIDER_PAGECOUNT') === 0)
+    logger.warn(`${limit} of another worker has ended the crawl for all: this one sets none`)
   const ended = `crawl ended: ${finishReason}`
   if (finishReason === CRAWL_LOST || finishReason === OTHER_SETTINGS)
     logger.error(`${ended}: it is not finished; the ERROR above says what to do`)
@@ -134,6 +138,8 @@ async function report(
   else logger.info(ended)
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
 }
+
+const LIMIT_REACHED = /^closespider_(?:(?:item|page|error)count|pagecount_no_item|timeout|timeout_no_item)$/
 
 /** The table of them, on standard error. */
 export function showStats(title: string, stats: CrawlResult['stats']): void {

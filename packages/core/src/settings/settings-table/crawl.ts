@@ -109,7 +109,8 @@ export const CRAWL_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Ends the crawl when callbacks have thrown this many times. 0: never.',
+    summary:
+      'Ends the crawl, for all its workers, when callbacks of all of them have thrown this many times. 0: never.',
   },
   {
     name: 'CLOSESPIDER_ITEMCOUNT',
@@ -118,7 +119,7 @@ export const CRAWL_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Ends the crawl after this many scraped items. 0: never.',
+    summary: 'Ends the crawl, for all its workers, after this many scraped items of all of them. 0: never.',
   },
   {
     name: 'CLOSESPIDER_PAGECOUNT',
@@ -127,7 +128,8 @@ export const CRAWL_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Ends the crawl after this many responses. 0: never.',
+    summary:
+      'Ends the crawl, for all its workers, after this many responses to all of them; what is in flight is finished, and others are heard once a second, so there are more. 0: never.',
   },
   {
     name: 'CLOSESPIDER_PAGECOUNT_NO_ITEM',
@@ -136,7 +138,8 @@ export const CRAWL_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Ends the crawl after this many responses in a row without an item. 0: never.',
+    summary:
+      'Ends the crawl, for all its workers, after this many responses in a row to one of them without an item. 0: never.',
   },
   {
     name: 'CLOSESPIDER_TIMEOUT',
@@ -146,7 +149,7 @@ export const CRAWL_SETTINGS = [
     min: 0,
     max: TIMER_SECONDS_MAX,
     since: 'scrapy',
-    summary: 'Ends the crawl after this time. 0: never.',
+    summary: 'Ends the crawl, for all its workers, so long after the first of them began. 0: never.',
   },
   {
     name: 'CLOSESPIDER_TIMEOUT_NO_ITEM',
@@ -156,7 +159,8 @@ export const CRAWL_SETTINGS = [
     min: 0,
     max: TIMER_SECONDS_MAX,
     since: 'scrapy',
-    summary: 'Ends the crawl when no item has come for this long. 0: never.',
+    summary:
+      'Ends the crawl, for all its workers, when no item has come from any of them for this long. 0: never.',
   },
   {
     name: 'FAIL_ON_EMPTY',

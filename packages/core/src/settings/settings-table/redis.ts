@@ -188,7 +188,7 @@ export const REDIS_SETTINGS = [
     max: 2 ** 24,
     since: 'webloom',
     summary:
-      'Fingerprints of seen requests that this process remembers to save questions to Redis, in 20 bytes each; beside them as many, and 50 000 at the most, that were told to pages a moment ago, in some 200. 0: none.',
+      'How many requests that were seen long ago this process remembers, in 20 bytes each, to ask Redis about fewer. Of those seen a moment ago it remembers up to 50 000 beside these, and no more than twice as many, in some 400 bytes each. 0: none.',
   },
   {
     name: 'DUPEFILTER_MEMBERS',

@@ -63,7 +63,9 @@ export default class Full extends Spider {
     expect(mount('-o', 'remount,size=64m', disk)).toBe(true)
     const gone = await crawled('gone.json')
     expect(gone.code, gone.stderr).toBe(0)
-    expect(gone.stderr).toMatch(/"msg":"going on with a crawl/)
+    // All that was queued may have been done when the disk was full, and start() alone be left.
+    const { 'downloader/request_count': fetched } = JSON.parse(readFileSync(folder.join('gone.json'), 'utf8'))
+    expect(fetched).toBeLessThan(PAGES)
     const items = readFileSync(folder.join('items.jsonl'), 'utf8').trim().split('\n')
     expect(new Set(items.map((line) => JSON.parse(line).text)).size).toBe(PAGES)
   },

@@ -8,7 +8,7 @@ async function endOf(limit: object, run: { readonly runningMs: number; readonly 
   const { promise: closed, resolve: close } = Promise.withResolvers<string>()
   const extension = CloseSpiderExtension.fromCrawler({
     settings: Settings.fromLayers({ command: limit as never }),
-    signals: new Signals(silentLogger),
+    signals: new Signals(() => {}),
     stats: { get: () => undefined },
     logger: { ...silentLogger, warn: (text: string) => void warnings.push(text) },
     others: {

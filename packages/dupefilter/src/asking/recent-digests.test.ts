@@ -16,7 +16,7 @@ function addTo(digests: RecentDigests, from: number, to: number): void {
 }
 
 test('has what was added, once, until it is cleared', () => {
-  const digests = new RecentDigests(100)
+  const digests = new RecentDigests(100, true)
   addTo(digests, 1, 3)
   addTo(digests, 1, 3)
   expect([knownOf(digests, 1, 3), digests.has(digest(3)), digests.size]).toEqual([2, false, 2])
@@ -31,7 +31,7 @@ test('takes none for another that differs in one digit', () => {
     for (const digit of '0123456789abcdef') {
       if (digit === one[at]) continue
       const other = `${one.slice(0, at)}${digit}${one.slice(at + 1)}`
-      const digests = new RecentDigests(8)
+      const digests = new RecentDigests(8, true)
       digests.add(one)
       expect(digests.has(other), other).toBe(false)
       digests.add(other)
@@ -40,7 +40,7 @@ test('takes none for another that differs in one digit', () => {
 })
 
 test('the last of a group makes room; one that is met again in the rear half comes first', () => {
-  const digests = new RecentDigests(8)
+  const digests = new RecentDigests(8, true)
   addTo(digests, 1, 9)
   // From the front: 8 7 6 5 4 3 2 1.
   expect(digests.has(digest(1))).toBe(true)
@@ -52,7 +52,7 @@ test('the last of a group makes room; one that is met again in the rear half com
 })
 
 test('knows nearly all while there is room, and then nearly all of the last ones', () => {
-  const digests = new RecentDigests(10_000)
+  const digests = new RecentDigests(10_000, true)
   addTo(digests, 0, 5000)
   expect(knownOf(digests, 0, 5000), 'half full').toBeGreaterThan(4900)
   addTo(digests, 5000, 30_000)

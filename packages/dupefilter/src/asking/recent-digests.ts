@@ -1,14 +1,16 @@
 /**
- * The digests met last, as a set-associative cache: in 20 bytes each, of which garbage collection need not scan any. A Set of texts takes 100.
+ * The digests of the fingerprints met last, as a set-associative cache: in 20 bytes each, of which garbage collection need not scan any. A Set of texts takes 100.
  *
  * A digest's first bits say in which of the groups of eight it may be. There a new one comes first, and the last one makes room for it; one that is met
  * again in the rear half comes first, too. So those that are met again and again stay.
  */
 
+import { DIGEST_WORDS as WORDS, readDigest } from './digest.ts'
+
 const WAYS = 8
-const WORDS = 5
 
 export class RecentDigests {
+  readonly #isSha1: boolean
   readonly #groups: number
   readonly #words: Uint32Array
   /** How many there are in each group. */
@@ -17,8 +19,12 @@ export class RecentDigests {
   readonly #digest = new Uint32Array(WORDS)
   #size = 0
 
-  /** @param max how many there is room for, 1 or more. Groups fill unevenly, so that some of the last `max` are forgotten */
-  constructor(max: number) {
+  /**
+   * @param max how many there is room for, 1 or more. Groups fill unevenly, so that some of the last `max` are forgotten
+   * @param isSha1 as for `digestOf`
+   */
+  constructor(max: number, isSha1: boolean) {
+    this.#isSha1 = isSha1
     this.#groups = Math.ceil(max / WAYS)
     // The system gives memory to what is written, so that a small crawl takes less.
     this.#words = new Uint32Array(this.#groups * WAYS * WORDS)
@@ -29,18 +35,16 @@ export class RecentDigests {
     return this.#size
   }
 
-  /** @param digest 40 hex digits whose bits are as good as random, as `digestOf` makes them */
-  has(digest: string): boolean {
-    const group = this.#read(digest)
+  has(fingerprint: string): boolean {
+    const group = this.#read(fingerprint)
     const at = this.#find(group)
     if (at === this.#counts[group]) return false
     if (at >= WAYS / 2) this.#moveToFront(group, at)
     return true
   }
 
-  /** @param digest as for `has` */
-  add(digest: string): void {
-    const group = this.#read(digest)
+  add(fingerprint: string): void {
+    const group = this.#read(fingerprint)
     const at = this.#find(group)
     if (at === this.#counts[group] && at < WAYS) {
       this.#counts[group]!++
@@ -54,9 +58,9 @@ export class RecentDigests {
     this.#size = 0
   }
 
-  /** Makes it the digest that is asked about. Returns its group. */
-  #read(digest: string): number {
-    for (let word = 0; word < WORDS; word++) this.#digest[word] = wordOf(digest, word * 8)
+  /** Makes its digest the one that is asked about. Returns its group. */
+  #read(fingerprint: string): number {
+    readDigest(fingerprint, this.#isSha1, this.#digest)
     return this.#digest[0]! % this.#groups
   }
 
@@ -82,15 +86,4 @@ export class RecentDigests {
     for (let at = front + place * WORDS - 1; at >= front; at--) words[at + WORDS] = words[at]!
     for (let word = 0; word < WORDS; word++) words[front + word] = this.#digest[word]!
   }
-}
-
-/** Returns eight hex digits as a number. */
-function wordOf(digest: string, from: number): number {
-  let word = 0
-  for (let at = from; at < from + 8; at++) {
-    const code = digest.charCodeAt(at)
-    // '0' is 48, 'a' is 97. Without a branch, as a processor cannot foresee which of them comes.
-    word = (word << 4) | ((code & 15) + 9 * (code >> 6))
-  }
-  return word
 }

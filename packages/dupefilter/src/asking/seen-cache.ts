@@ -1,6 +1,5 @@
 import { type KnownUrl, PROTOCOL_TIMES } from '@webloom/core'
 import type { Claim } from './claims.ts'
-import { digestOf } from './digest.ts'
 import { RecentDigests } from './recent-digests.ts'
 
 /** Who was told "new" for a fingerprint, or several: another asker, or nobody that is still known, and then it is seen for good. */
@@ -67,7 +66,7 @@ export class SeenCache {
 
   constructor(options: SeenCacheOptions) {
     this.#options = { trustMs: PROTOCOL_TIMES.filter.trustMs, ...options }
-    this.#digests = options.size > 0 ? new RecentDigests(options.size) : undefined
+    this.#digests = options.size > 0 ? new RecentDigests(options.size, options.isSha1) : undefined
   }
 
   /**
@@ -102,7 +101,7 @@ export class SeenCache {
   }
 
   #toldOf(fingerprint: string): Told | undefined {
-    if (this.#digests?.has(digestOf(fingerprint, this.#options.isSha1))) return this.#forGood
+    if (this.#digests?.has(fingerprint)) return this.#forGood
     return this.#toldLately.get(fingerprint) ?? this.#toldBefore.get(fingerprint)
   }
 
@@ -142,7 +141,7 @@ export class SeenCache {
   add(fingerprint: string, told: Told, url?: KnownUrl): void {
     if (!this.#digests || told.untilMs <= this.#heardAtMs) return
     url?.mark(told)
-    if (told === this.#forGood) this.#digests.add(digestOf(fingerprint, this.#options.isSha1))
+    if (told === this.#forGood) this.#digests.add(fingerprint)
     else this.#addForNow(fingerprint, told)
   }
 

@@ -9,7 +9,7 @@
 --          run less than so many ms ago may have been lost, crawl?: tag, crawlName?, notesCrawl?: notes the crawl once more, …store's}
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), more to clean, 0 when the crawl should be noted in the record and is not,
---          a list for each question, …store's}
+--          of each question a list, or the answers alone where the rest is empty, …store's}
 --          of a question: answers, holders, run in which the asker was settled before
 --          holders: a line for each 6, the asker that was told "new", "<ms>:<its first letters>"
 --          answers: a digit for each member. 0 new, 1 in doubt: another asker was told "new", and is not settled, or may no

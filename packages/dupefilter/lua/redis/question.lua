@@ -36,5 +36,6 @@ local function ask(question, members, entries, fresh)
     end
   end
   hold(own, members, entries)
-  return { table.concat(answers), table.concat(others, '\n'), own.run }
+  local text = table.concat(answers)
+  return #others == 0 and own.run == '' and text or { text, table.concat(others, '\n'), own.run }
 end

@@ -36,6 +36,8 @@ export function askReplyOf(reply: unknown): AskReply {
 }
 
 function answerOf(part: unknown): Answer {
+  // Each part of a reply takes longer to read than what is in it.
+  if (typeof part === 'string') return { answers: part, told: [], settledIn: '' }
   const [answers, told, settledIn] = listed(part)
   return { answers: String(answers), told: String(told).split('\n'), settledIn: String(settledIn) }
 }

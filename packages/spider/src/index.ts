@@ -152,7 +152,7 @@ export { UrlLengthMiddleware } from './spider-middlewares/url-length.ts'
 
 // Extensions
 
-export { CloseSpiderExtension } from './extensions/close-spider.ts'
+export { CloseSpiderExtension, type CrawlLimit, limitReached } from './extensions/close-spider.ts'
 export { CoreStats } from './extensions/core-stats.ts'
 export { LogStats } from './extensions/log-stats.ts'
 export { MemoryUsage } from './extensions/memory-usage.ts'

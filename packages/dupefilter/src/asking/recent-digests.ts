@@ -5,7 +5,7 @@
  * again in the rear half comes first, too. So those that are met again and again stay.
  */
 
-import { DIGEST_WORDS as WORDS, readDigest } from './digest.ts'
+import { readDigest, DIGEST_WORDS as WORDS } from './digest.ts'
 
 const WAYS = 8
 

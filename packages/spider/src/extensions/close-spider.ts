@@ -1,5 +1,22 @@
 import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
 
+const LIMITS = [
+  'CLOSESPIDER_ITEMCOUNT',
+  'CLOSESPIDER_PAGECOUNT',
+  'CLOSESPIDER_PAGECOUNT_NO_ITEM',
+  'CLOSESPIDER_ERRORCOUNT',
+  'CLOSESPIDER_TIMEOUT',
+  'CLOSESPIDER_TIMEOUT_NO_ITEM',
+] as const
+
+/** A setting that ends the crawl; its name in small letters is the finish reason then. */
+export type CrawlLimit = (typeof LIMITS)[number]
+
+/** Returns the limit that a finish reason tells of; undefined for any other one. */
+export function limitReached(finishReason: string): CrawlLimit | undefined {
+  return LIMITS.find((limit) => limit.toLowerCase() === finishReason)
+}
+
 /** How often limits that other workers may reach, too, are checked. */
 const LOOK_EVERY_MS = 500
 
@@ -38,9 +55,9 @@ export class CloseSpiderExtension implements Extension {
     const check = () => {
       const reached = (count: 'items' | 'pages' | 'errors', stat: string) =>
         limits[count] > 0 && seen[count] + (others?.stat(stat) ?? 0) >= limits[count]
-      if (reached('items', 'item_scraped_count')) end('closespider_itemcount')
-      if (reached('pages', 'response_received_count')) end('closespider_pagecount')
-      if (reached('errors', 'spider_exceptions/count')) end('closespider_errorcount')
+      if (reached('items', 'item_scraped_count')) end('CLOSESPIDER_ITEMCOUNT')
+      if (reached('pages', 'response_received_count')) end('CLOSESPIDER_PAGECOUNT')
+      if (reached('errors', 'spider_exceptions/count')) end('CLOSESPIDER_ERRORCOUNT')
     }
 
     if (limits.items > 0 || limits.pagesWithoutItem > 0) {
@@ -55,7 +72,7 @@ export class CloseSpiderExtension implements Extension {
         seen.pages++
         check()
         if (limits.pagesWithoutItem > 0 && ++seen.pagesWithoutItem >= limits.pagesWithoutItem)
-          end('closespider_pagecount_no_item')
+          end('CLOSESPIDER_PAGECOUNT_NO_ITEM')
       })
     }
     if (limits.errors > 0) {
@@ -78,7 +95,7 @@ export class CloseSpiderExtension implements Extension {
   }
 }
 
-type End = (reason: `closespider_${string}`) => void
+type End = (limit: CrawlLimit) => void
 
 /** A trial with a low limit, where REDIS_URL happens to be set, joins the crawl that is at work there, and ends it: so it is told. */
 function endOf({ logger, others, close }: Crawler): End {
@@ -86,25 +103,25 @@ function endOf({ logger, others, close }: Crawler): End {
   // From the first call on it is known.
   others?.runningMs()
   let hasEnded = false
-  return (reason) => {
+  return (limit) => {
     if (hasEnded) return
     hasEnded = true
     const joinedMs = performance.now() - madeAtMs
     const begunBeforeMs = (others?.runningMs() ?? 0) - joinedMs
     if (begunBeforeMs >= BEGUN_BEFORE_MS && joinedMs < JUST_JOINED_MS)
       logger.warn(
-        `${reason.toUpperCase()} of this worker, which joined a crawl of others ${Math.round(joinedMs / 1000)} s ago, ends it for all of them. ` +
+        `${limit} of this worker, which joined a crawl of others ${Math.round(joinedMs / 1000)} s ago, ends it for all of them. ` +
           'To try something beside a crawl, give it a name of its own: -s CRAWL_ID=trial',
       )
-    close(reason)
+    close(limit.toLowerCase())
   }
 }
 
 /** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */
 function endTimer({ others }: Crawler, end: End, afterMs: number): NodeJS.Timeout {
-  if (!others) return setTimeout(() => end('closespider_timeout'), afterMs)
+  if (!others) return setTimeout(() => end('CLOSESPIDER_TIMEOUT'), afterMs)
   return setInterval(() => {
-    if (others.runningMs() >= afterMs) end('closespider_timeout')
+    if (others.runningMs() >= afterMs) end('CLOSESPIDER_TIMEOUT')
   }, LOOK_EVERY_MS)
 }
 
@@ -115,7 +132,7 @@ function noItemTimer({ stats, others }: Crawler, end: End, intervalMs: number): 
   let itemsBefore = 0
   return setInterval(() => {
     const items = itemsNow()
-    if (items <= itemsBefore) end('closespider_timeout_no_item')
+    if (items <= itemsBefore) end('CLOSESPIDER_TIMEOUT_NO_ITEM')
     itemsBefore = items
   }, intervalMs)
 }

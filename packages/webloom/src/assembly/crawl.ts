@@ -26,7 +26,6 @@ import {
   nothingDueText,
 } from '../outcome/empty-crawl.ts'
 import { closeExtension, type ToClose } from '../outcome/to-close.ts'
-import { keepStringsFast } from '../processes/fast-strings.ts'
 import { refuseVisitedPages } from './recrawl/recrawl-refusals.ts'
 import type { CrawlStore } from './store-port.ts'
 
@@ -164,7 +163,6 @@ export class Crawl {
         store.watch(() => monitors.look())
       }
       this.#phase = 'crawling'
-      keepStringsFast()
       const finishReason = await engine.run()
       this.#tellWhatIsLost()
       if (finishReason === 'finished') this.#tellWhenEmpty(past.begun)

@@ -14,6 +14,7 @@ import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { CrawlResult } from '../assembly/crawl.ts'
 import { collectEarly } from '../processes/early-collections.ts'
+import { keepStringsFast } from '../processes/fast-strings.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 
 /** What `crawl()` can be told; each part may be left out. */
@@ -73,6 +74,7 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
   signal?.addEventListener('abort', stop)
   if (signal?.aborted) stop()
   using _early = collectEarly()
+  keepStringsFast()
   try {
     const result = await running.run()
     if (failure) throw failure.error

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type ProtocolTimes, persistsOf, redisTargets, UsageError, WebloomError } from '@webloom/core'
 import { CRAWL_LOST, OTHER_SETTINGS, REQUESTS_LEFT } from '@webloom/queue'
-import type { SpiderClass } from '@webloom/spider'
+import { limitReached, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../assembly/crawl.ts'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
@@ -14,6 +14,7 @@ import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { skippedText } from '../outcome/skipped-pages.ts'
+import { keepStringsFast } from '../processes/fast-strings.ts'
 import { keepMemoryFlat } from '../processes/flat-memory.ts'
 import { tellAlive, tellProgress, type WorkerEnd } from '../processes/worker-process.ts'
 import { startProgress } from '../progress/progress.ts'
@@ -57,6 +58,7 @@ export async function runCrawl(
     tellAlive()
     tellProgress(() => crawl.snapshot())
   }
+  keepStringsFast()
   const signals = watchSignals(crawl, progress.stop)
   const accidents = watchAccidents(crawl)
   try {
@@ -126,9 +128,9 @@ async function report(
   }
   const skipped = skippedText(stats)
   if (skipped !== '') logger.info(`skipped: ${skipped}`)
-  const limit = LIMIT_REACHED.test(finishReason) ? finishReason.toUpperCase() : undefined
+  const limit = limitReached(finishReason)
   const isShared = redisTargets(settings, 'queue').length > 0
-  if (limit !== undefined && isShared && settings.get(limit as 'CLOSESPIDER_PAGECOUNT') === 0)
+  if (limit !== undefined && isShared && settings.get(limit) === 0)
     logger.warn(`${limit} of another worker has ended the crawl for all: this one sets none`)
   const ended = `crawl ended: ${finishReason}`
   if (finishReason === CRAWL_LOST || finishReason === OTHER_SETTINGS)
@@ -138,8 +140,6 @@ async function report(
   else logger.info(ended)
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
 }
-
-const LIMIT_REACHED = /^closespider_(?:(?:item|page|error)count|pagecount_no_item|timeout|timeout_no_item)$/
 
 /** The table of them, on standard error. */
 export function showStats(title: string, stats: CrawlResult['stats']): void {

@@ -9,8 +9,8 @@
 --          run less than so many ms ago may have been lost, crawl?: tag, crawlName?, notesCrawl?: notes the crawl once more, …store's}
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), more to clean, 0 when the crawl should be noted in the record and is not,
---          of each question a list, or the answers alone where the rest is empty, …store's}
---          of a question: answers, holders, run in which the asker was settled before
+--          a list with, for each question, {answers, holders, run in which the asker was settled before}, or answers alone
+--          where the other two are '', …store's}
 --          holders: a line for each 6, the asker that was told "new", "<ms>:<its first letters>"
 --          answers: a digit for each member. 0 new, 1 in doubt: another asker was told "new", and is not settled, or may no
 --          longer be, 2 seen for good: no asker will be told "new" again,

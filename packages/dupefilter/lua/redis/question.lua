@@ -36,6 +36,8 @@ local function ask(question, members, entries, fresh)
     end
   end
   hold(own, members, entries)
-  local text = table.concat(answers)
-  return #others == 0 and own.run == '' and text or { text, table.concat(others, '\n'), own.run }
+  if #others == 0 and own.run == '' then
+    return table.concat(answers)
+  end
+  return { table.concat(answers), table.concat(others, '\n'), own.run }
 end

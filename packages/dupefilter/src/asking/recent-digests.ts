@@ -5,7 +5,7 @@
  * again in the rear half comes first, too. So those that are met again and again stay.
  */
 
-import { readDigest, DIGEST_WORDS as WORDS } from './digest.ts'
+import { DIGEST_WORDS, readDigest } from './digest.ts'
 
 const WAYS = 8
 
@@ -16,7 +16,7 @@ export class RecentDigests {
   /** How many there are in each group. */
   readonly #counts: Uint8Array
   /** The digest that is asked about. */
-  readonly #digest = new Uint32Array(WORDS)
+  readonly #digest = new Uint32Array(DIGEST_WORDS)
   #size = 0
 
   /**
@@ -27,7 +27,7 @@ export class RecentDigests {
     this.#isSha1 = isSha1
     this.#groups = Math.ceil(max / WAYS)
     // The system gives memory to what is written, so that a small crawl takes less.
-    this.#words = new Uint32Array(this.#groups * WAYS * WORDS)
+    this.#words = new Uint32Array(this.#groups * WAYS * DIGEST_WORDS)
     this.#counts = new Uint8Array(this.#groups)
   }
 
@@ -58,7 +58,7 @@ export class RecentDigests {
     this.#size = 0
   }
 
-  /** Makes its digest the one that is asked about. Returns its group. */
+  /** Sets `#digest` to the fingerprint's digest. Returns the group of that digest. */
   #read(fingerprint: string): number {
     readDigest(fingerprint, this.#isSha1, this.#digest)
     return this.#digest[0]! % this.#groups
@@ -73,17 +73,17 @@ export class RecentDigests {
   }
 
   #isAt(entry: number): boolean {
-    for (let word = 0; word < WORDS; word++)
-      if (this.#words[entry * WORDS + word] !== this.#digest[word]) return false
+    for (let word = 0; word < DIGEST_WORDS; word++)
+      if (this.#words[entry * DIGEST_WORDS + word] !== this.#digest[word]) return false
     return true
   }
 
   /** It comes first in its group; those before that place move one on, over what was there. */
   #moveToFront(group: number, place: number): void {
     const words = this.#words
-    const front = group * WAYS * WORDS
+    const front = group * WAYS * DIGEST_WORDS
     // Of so few words a loop is three times as fast as copyWithin() and set().
-    for (let at = front + place * WORDS - 1; at >= front; at--) words[at + WORDS] = words[at]!
-    for (let word = 0; word < WORDS; word++) words[front + word] = this.#digest[word]!
+    for (let at = front + place * DIGEST_WORDS - 1; at >= front; at--) words[at + DIGEST_WORDS] = words[at]!
+    for (let word = 0; word < DIGEST_WORDS; word++) words[front + word] = this.#digest[word]!
   }
 }

@@ -37,6 +37,7 @@ import { CrawlFailures } from './crawl-failures.ts'
 import type { DownloadPlace } from './download-places.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
+import { keepStringsFast } from './fast-strings.ts'
 import { Feeder } from './feeder.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
@@ -187,6 +188,7 @@ export class Engine {
   /** Runs the crawl to its end and resolves to its `finish_reason`. Rejects when it could not be opened, or not be closed. */
   async run(): Promise<string> {
     const { spider, signals } = this.#options
+    keepStringsFast()
     await this.#open()
     await signals.send('engineStarted', {})
     await signals.send('spiderOpened', { spider })

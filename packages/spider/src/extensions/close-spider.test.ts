@@ -1,6 +1,6 @@
 import { type Crawler, Settings, Signals, silentLogger } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { CloseSpiderExtension } from './close-spider.ts'
+import { CloseSpiderExtension, limitReached } from './close-spider.ts'
 
 /** Makes the extension in a worker whose crawl began so long before. Resolves to how it ended the crawl, and what it warned of. */
 async function endOf(limit: object, run: { readonly runningMs: number; readonly pages?: number }) {
@@ -12,7 +12,7 @@ async function endOf(limit: object, run: { readonly runningMs: number; readonly 
     stats: { get: () => undefined },
     logger: { ...silentLogger, warn: (text: string) => void warnings.push(text) },
     others: {
-      stat: (key: string) => (key === 'response_received_count' ? (run.pages ?? 0) : 0),
+      stat: () => run.pages ?? 0,
       runningMs: () => run.runningMs,
     },
     close,
@@ -26,6 +26,8 @@ const HOUR_MS = 3_600_000
 
 test.each([
   ['CLOSESPIDER_PAGECOUNT', 10],
+  ['CLOSESPIDER_ITEMCOUNT', 10],
+  ['CLOSESPIDER_ERRORCOUNT', 10],
   ['CLOSESPIDER_TIMEOUT', 5],
   ['CLOSESPIDER_TIMEOUT_NO_ITEM', 0.1],
 ])(
@@ -33,6 +35,7 @@ test.each([
   async (setting, value) => {
     const { reason, warnings } = await endOf({ [setting]: value }, { runningMs: HOUR_MS, pages: 5000 })
     expect(reason).toBe(setting.toLowerCase())
+    expect(limitReached(reason)).toBe(setting)
     expect(warnings).toEqual([
       expect.stringMatching(
         new RegExp(
@@ -49,3 +52,8 @@ test('workers that began together are told nothing, whoever has met how many pag
     warnings: [],
   })
 })
+
+test.each(['finished', 'shutdown', 'closespider_', 'closespider_pagecount_', 'CLOSESPIDER_PAGECOUNT'])(
+  'the finish reason %s tells of no limit',
+  (reason) => expect(limitReached(reason)).toBeUndefined(),
+)

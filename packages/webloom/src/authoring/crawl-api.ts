@@ -14,7 +14,6 @@ import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { CrawlResult } from '../assembly/crawl.ts'
 import { collectEarly } from '../processes/early-collections.ts'
-import { keepStringsFast } from '../processes/fast-strings.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 
 /** What `crawl()` can be told; each part may be left out. */
@@ -74,7 +73,6 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
   signal?.addEventListener('abort', stop)
   if (signal?.aborted) stop()
   using _early = collectEarly()
-  keepStringsFast()
   try {
     const result = await running.run()
     if (failure) throw failure.error

@@ -14,7 +14,6 @@ import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { skippedText } from '../outcome/skipped-pages.ts'
-import { keepStringsFast } from '../processes/fast-strings.ts'
 import { keepMemoryFlat } from '../processes/flat-memory.ts'
 import { tellAlive, tellProgress, type WorkerEnd } from '../processes/worker-process.ts'
 import { startProgress } from '../progress/progress.ts'
@@ -58,7 +57,6 @@ export async function runCrawl(
     tellAlive()
     tellProgress(() => crawl.snapshot())
   }
-  keepStringsFast()
   const signals = watchSignals(crawl, progress.stop)
   const accidents = watchAccidents(crawl)
   try {

@@ -180,7 +180,7 @@ function customFingerprinter(make: Callable): Fingerprinter {
     const fingerprint = make(request)
     if (typeof fingerprint !== 'string' || fingerprint === '') {
       throw new SettingsError([
-        `FINGERPRINTER ${name} answered ${JSON.stringify(fingerprint)} for ${request}; expected a string`,
+        `FINGERPRINTER ${name} answered ${JSON.stringify(fingerprint)} for ${request}; expected a string that is not empty`,
       ])
     }
     return fingerprint

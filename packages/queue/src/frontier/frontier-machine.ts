@@ -124,8 +124,7 @@ export class FrontierMachine {
   get mustTellRedis(): boolean {
     if (this.#endings.size > 0 || this.#heldUp.mustTell) return true
     for (const turn of this.#turns) {
-      if (turn.told.size > 0 || turn.returning.size > 0 || turn.widens) return true
-      if (turn.isLeaving && turn.tokens.size === 0) return true
+      if (turn.hasNews || (turn.isLeaving && turn.tokens.size === 0)) return true
     }
     return false
   }

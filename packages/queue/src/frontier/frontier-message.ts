@@ -111,7 +111,9 @@ export function composed(composing: Composing): Message | undefined {
     addEnded(draftOf(slot.turn, drafts).ended, slot.isHot ? { ...ended, hot: slot.key } : ended)
   for (const [slot, ofSlot] of bySlot(endings))
     if (isLastOf(slot, ofSlot, composing.nowMs)) slot.turn.told.add(slot)
-  for (const turn of composing.turns) tellOf(turn, drafts, composing)
+  // A worker has up to 256 turns, and most have nothing to tell.
+  for (const turn of composing.turns)
+    if (turn.hasNews || turn.isLeaving || (!turn.isBucket && drafts.has(turn))) tellOf(turn, drafts, composing)
   const asks = take(drafts, now)
   if (drafts.size === 0) return undefined
   nameFull(drafts, composing.nowMs)
@@ -213,10 +215,7 @@ function tellOf(
     draft.told.push({ ...toldOf(hot, nowMs), waiting: 0 })
 }
 
-/**
- * V8 makes a new table for a set that is cleared, an empty one, too. A message looks at up to 256 turns, most of which have nothing to
- * tell: that was 28 KB a page, which lived long enough to be collected late.
- */
+/** V8 makes a new table for a set that is cleared, an empty one, too. */
 function emptied(slots: PassingSet<HeldSlot>): void {
   if (slots.size > 0) slots.clear()
 }

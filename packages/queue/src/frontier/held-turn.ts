@@ -23,6 +23,8 @@ const DUE_TOGETHER = 4
 export class HeldTurn {
   readonly job: TurnJob
   readonly holder: string
+  /** Else it is a lane of a hot slot. */
+  readonly isBucket: boolean
   /** Slots of which something is here, waits behind, or must be told. */
   readonly slots = new PassingMap<string, HeldSlot>()
   /** Slots of which Redis must be told something. */
@@ -66,16 +68,18 @@ export class HeldTurn {
   constructor(job: TurnJob, holder: string, nowMs: number) {
     this.job = job
     this.holder = holder
+    this.isBucket = job.unit.startsWith('#')
     this.lockedUntilMs = job.lockedUntilMs
     this.quotaFromMs = nowMs
   }
 
-  get isBucket(): boolean {
-    return this.job.unit.startsWith('#')
-  }
-
   get isLeaving(): boolean {
     return this.leavingSinceMs !== undefined
+  }
+
+  /** True when Redis must be told something of its slots, or is asked for another lane. */
+  get hasNews(): boolean {
+    return this.widens || this.told.size > 0 || this.returning.size > 0
   }
 
   /** Returns whether another worker that took it over could fetch something of it now. */

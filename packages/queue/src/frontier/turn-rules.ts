@@ -51,10 +51,7 @@ export function mayMakeWay(turn: HeldTurn, nowMs: number): boolean {
 
 export function shouldLeave(turn: HeldTurn, nowMs: number, { times, others }: TurnRules): boolean {
   const isEmpty = turn.tokens.size === 0 && turn.head === undefined
-  // A hot slot is here as long as its lane is: by itself it has nothing to wait for.
-  const slots = turn.isBucket ? [...turn.slots.values()] : []
-  const restsUntilMs = Math.min(turn.dueAtMs, ...slots.map((slot) => slot.goesAtMs()))
-  if (isEmpty && restsUntilMs - nowMs > KEPT_RESTS * times.restMs) {
+  if (isEmpty && restsUntilMs(turn) - nowMs > KEPT_RESTS * times.restMs) {
     turn.restsSinceMs ??= nowMs
     return nowMs - turn.restsSinceMs > times.restMs
   }
@@ -65,4 +62,11 @@ export function shouldLeave(turn: HeldTurn, nowMs: number, { times, others }: Tu
   const [slot] = turn.slots.values()
   const isOverQuota = nowMs - turn.quotaFromMs > times.quotaMs || turn.taken > QUOTA_REQUESTS
   return isOverQuota && others.unitsWait && !slot?.isPaced
+}
+
+/** A hot slot is here as long as its lane is: by itself it has nothing to wait for. */
+function restsUntilMs(turn: HeldTurn): number {
+  let ms = turn.dueAtMs
+  if (turn.isBucket) for (const slot of turn.slots.values()) ms = Math.min(ms, slot.goesAtMs())
+  return ms
 }

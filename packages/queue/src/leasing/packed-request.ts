@@ -71,8 +71,13 @@ export function withTries(text: string, tries: Partial<PackedTries>): string {
 }
 
 function linesOf(text: string): { id: string; triesLine: string; json: string } {
-  const [id = '', triesLine = ''] = text.split('\n', 2)
-  return { id, triesLine, json: text.slice(id.length + 1 + triesLine.length + 1) }
+  const idEnd = endOfLine(text, 0)
+  const triesEnd = endOfLine(text, idEnd + 1)
+  return {
+    id: text.slice(0, idEnd),
+    triesLine: text.slice(idEnd + 1, triesEnd),
+    json: text.slice(triesEnd + 1),
+  }
 }
 
 function packTries({ attempt, kills, rejections, suspect }: PackedTries): string {
@@ -80,7 +85,13 @@ function packTries({ attempt, kills, rejections, suspect }: PackedTries): string
   return line === '1:0:0:0' ? '' : line
 }
 
+function endOfLine(text: string, from: number): number {
+  const at = text.indexOf('\n', from)
+  return at < 0 ? text.length : at
+}
+
 function unpackTries(line: string): PackedTries {
+  if (line === '') return UNTRIED
   const [, attempt, kills, rejections, suspect] = /^(\d+):(\d+):(\d+):([01])$/.exec(line) ?? []
   if (attempt === undefined) return UNTRIED
   return {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { PassingMap } from '@webloom/core'
+import type { Asked } from './asked.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -100,9 +101,9 @@ export class Claims {
    * Returns the attempt that this question belongs to. An asker may ask in several parts. Its callback has run again when
    * it asks again about links that it was told are new.
    */
-  ask(asker: string, taggedAsker: string, fingerprints: readonly string[], run: string): Claim {
+  ask(asker: string, taggedAsker: string, asked: readonly Pick<Asked, 'fingerprint'>[], run: string): Claim {
     const claim = this.#claims.get(asker)
-    if (claim && !fingerprints.some((fingerprint) => claim.told.has(fingerprint))) return claim
+    if (claim && !asked.some(({ fingerprint }) => claim.told.has(fingerprint))) return claim
     if (!claim && this.#claims.size >= CLAIMS_MAX) this.#forgetOldest()
     if (claim) this.#end(asker, claim, 'over')
     const next = new Claim(taggedAsker, this.#newAttempt(), run)

@@ -32,17 +32,13 @@ export interface QuestionsOptions {
   readonly stats: Pick<StatsCollector, 'inc'> | undefined
 }
 
-/** The answer about a request that is not seen: new, or in doubt. */
-type Unseen = Exclude<Seen, true>
-
-/** What the cache says of a page's requests. */
-interface Split {
-  readonly unknown: Asked[]
-  readonly held: Map<Asked, Claim>
-  /** Where each of these stands among the requests, by fingerprint. One that is given twice is new, or in doubt, the first time only. */
-  readonly places: Map<string, number>
-  /** How many the cache has answered. */
-  hits: number
+/** A request that the cache does not know as seen. */
+interface Open extends Asked {
+  /** Where it stands among the page's requests. */
+  readonly place: number
+  answer: Seen
+  /** The attempt of another asker of this process that was told it is new. */
+  claim: Claim | undefined
 }
 
 export class Questions {
@@ -54,103 +50,74 @@ export class Questions {
 
   /** Resolves to the answers, in the order of the requests. */
   async ask(requests: readonly Request[], asker: string): Promise<Seen[]> {
-    const { claims, run, stats } = this.#options
+    const { claims, run } = this.#options
     const taggedAsker = claims.taggedAskerOf(asker)
-    const { unknown, held, places, hits } = this.#cached(requests, taggedAsker)
-    if (hits > 0) stats?.inc('dupefilter/cache_hits', hits)
-    const unseen = new Map<string, Unseen>()
+    const open = this.#notSeen(requests, taggedAsker)
+    const unknown = open.filter(({ claim }) => !claim)
     // An asker that has nothing to ask about begins a new attempt all the same.
-    if (unknown.length === 0) claims.ask(asker, taggedAsker, [], run.current)
-    else await this.#askAllTwice(unknown, asker, taggedAsker, { unseen, held })
-    if (held.size > 0) await this.#endOrDoubt(held, asker, taggedAsker, unseen)
+    if (unknown.length === 0) claims.ask(asker, taggedAsker, unknown, run.current)
+    else await this.#askAllTwice(unknown, asker, taggedAsker)
+    const held = open.filter(({ claim }) => claim)
+    if (held.length > 0) await this.#endOrDoubt(held, asker, taggedAsker)
     const answers: Seen[] = requests.map(() => true)
-    for (const [fingerprint, answer] of unseen) answers[places.get(fingerprint)!] = answer
+    for (const { place, answer } of open) answers[place] = answer
     return answers
   }
 
-  /**
-   * Splits the requests: `unknown` must be asked about, of `held` another asker of this process was told that they are new. Most
-   * links of a page are in neither, as they are seen, and nothing is made for them.
-   */
-  #cached(requests: readonly Request[], taggedAsker: string): Split {
-    const { cache, fingerprinter } = this.#options
-    const split: Split = { unknown: [], held: new Map(), places: new Map(), hits: 0 }
+  /** Returns what the cache does not know as seen, each once. Most links of a page it does, and nothing is made for them. */
+  #notSeen(requests: readonly Request[], taggedAsker: string): Open[] {
+    const { cache, fingerprinter, stats } = this.#options
+    const open = new Map<string, Open>()
     const nowMs = performance.now()
-    for (let n = 0; n < requests.length; n++) {
-      const request = requests[n]!
+    let hits = 0
+    for (let place = 0; place < requests.length; place++) {
+      const request = requests[place]!
       const url = fingerprinter.known?.(request)
       if (url && cache.isMarked(url, taggedAsker, nowMs)) {
-        split.hits++
+        hits++
         continue
       }
       const fingerprint = fingerprinter.fingerprint(request)
       const cached = cache.answer(fingerprint, taggedAsker, nowMs, url)
-      if (cached === 'seen') split.hits++
-      else if (!split.places.has(fingerprint)) {
-        split.places.set(fingerprint, n)
-        if (cached === undefined) split.unknown.push({ fingerprint, request, url })
-        else {
-          split.held.set({ fingerprint, request, url }, cached)
-          split.hits++
-        }
-      }
+      if (cached !== 'seen' && open.has(fingerprint)) continue
+      if (cached !== undefined) hits++
+      if (cached !== 'seen')
+        open.set(fingerprint, { fingerprint, request, url, place, answer: true, claim: cached })
     }
-    return split
+    if (hits > 0) stats?.inc('dupefilter/cache_hits', hits)
+    return [...open.values()]
   }
 
   /** Asks, and asks again about links in doubt if an asker of this process was settled meanwhile: it may have been told of them. */
-  async #askAllTwice(
-    asked: readonly Asked[],
-    asker: string,
-    taggedAsker: string,
-    { unseen, held }: { unseen: Map<string, Unseen>; held: Map<Asked, Claim> },
-  ): Promise<void> {
+  async #askAllTwice(asked: readonly Open[], asker: string, taggedAsker: string): Promise<void> {
     const { claims } = this.#options
     const { settledCount } = claims
-    await this.#askAll(asked, asker, taggedAsker, unseen)
-    const left: Asked[] = []
+    await this.#askAll(asked, asker, taggedAsker)
+    const left: Open[] = []
     for (const one of asked) {
-      if (unseen.get(one.fingerprint) !== 'in doubt') continue
-      const claim = claims.claimOn(one.fingerprint)
-      if (claim) held.set(one, claim)
-      else left.push(one)
+      if (one.answer !== 'in doubt') continue
+      one.claim = claims.claimOn(one.fingerprint)
+      if (!one.claim) left.push(one)
     }
-    if (left.length === 0 || settledCount === claims.settledCount) return
-    for (const { fingerprint } of left) unseen.delete(fingerprint)
-    await this.#askAll(left, asker, taggedAsker, unseen)
+    if (left.length > 0 && settledCount !== claims.settledCount) await this.#askAll(left, asker, taggedAsker)
   }
 
   /** Waits a moment for the askers of this process that were told of links: most are settled soon, so that no link must be set aside. */
-  async #endOrDoubt(
-    held: ReadonlyMap<Asked, Claim>,
-    asker: string,
-    taggedAsker: string,
-    unseen: Map<string, Unseen>,
-  ): Promise<void> {
+  async #endOrDoubt(held: readonly Open[], asker: string, taggedAsker: string): Promise<void> {
     const { times } = this.#options
-    const ends = [...new Set(held.values())].map(({ ended }) => ended)
+    const ends = [...new Set(held.map(({ claim }) => claim!.ended))]
     if (!OF_NO_PAGE.test(asker)) await waitAtMost(times.doubts.ownMs, Promise.all(ends))
-    const free: Asked[] = []
-    for (const [asked, { state }] of held) {
-      if (state === 'open') unseen.set(asked.fingerprint, 'in doubt')
-      else unseen.delete(asked.fingerprint)
-      if (state === 'over') free.push(asked)
-    }
-    if (free.length > 0) await this.#askAll(free, asker, taggedAsker, unseen)
+    for (const one of held) one.answer = one.claim!.state === 'open' ? 'in doubt' : true
+    const free = held.filter(({ claim }) => claim!.state === 'over')
+    if (free.length > 0) await this.#askAll(free, asker, taggedAsker)
   }
 
-  /** Adds to `unseen` the requests that are new or in doubt. */
-  async #askAll(
-    asked: readonly Asked[],
-    asker: string,
-    taggedAsker: string,
-    unseen: Map<string, Unseen>,
-  ): Promise<void> {
+  /** Sets the answer of each. */
+  async #askAll(asked: readonly Open[], asker: string, taggedAsker: string): Promise<void> {
     const { claims, run } = this.#options
-    const fingerprints = asked.map(({ fingerprint }) => fingerprint)
-    const claim = claims.ask(asker, taggedAsker, fingerprints, run.current)
+    const claim = claims.ask(asker, taggedAsker, asked, run.current)
     try {
-      await this.#askInParts(asked, taggedAsker, claim, unseen)
+      await this.#askInParts(asked, taggedAsker, claim)
     } catch (error) {
       // Some links may be recorded for this attempt, and the page may yield others when it runs again.
       claims.giveUp(asker, claim)
@@ -158,29 +125,19 @@ export class Questions {
     }
   }
 
-  #askInParts(
-    asked: readonly Asked[],
-    taggedAsker: string,
-    claim: Claim,
-    unseen: Map<string, Unseen>,
-  ): Promise<unknown> {
+  #askInParts(asked: readonly Open[], taggedAsker: string, claim: Claim): Promise<unknown> {
     const { line, maxRequestsPerCall } = this.#options
     const most = maxRequestsPerCall()
-    if (asked.length <= most) return this.#ask(asked, taggedAsker, claim, unseen)
+    if (asked.length <= most) return this.#ask(asked, taggedAsker, claim)
     const parts: Promise<void>[] = []
     for (let from = 0; from < asked.length; from += most)
-      parts.push(this.#ask(asked.slice(from, from + most), taggedAsker, claim, unseen))
+      parts.push(this.#ask(asked.slice(from, from + most), taggedAsker, claim))
     // The parts before have filled calls of their own: its end does not wait for their replies.
     line.sendAll()
     return Promise.all(parts)
   }
 
-  async #ask(
-    asked: readonly Asked[],
-    taggedAsker: string,
-    claim: Claim,
-    unseen: Map<string, Unseen>,
-  ): Promise<void> {
+  async #ask(asked: readonly Open[], taggedAsker: string, claim: Claim): Promise<void> {
     const { claims, cache, run, line, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
     const question = { asked, taggedAsker, attempt: claim.attempt, again: false }
@@ -193,15 +150,17 @@ export class Questions {
     const own = cache.told(taggedAsker, askedAt + pendingStaleMs, claim)
     let told = 0
     for (let n = 0; n < asked.length; n++) {
-      const { fingerprint, url } = asked[n]!
+      const one = asked[n]!
+      const { fingerprint, url } = one
       const answer = reply.answers[n]!
+      one.answer = true
       if (answer === SEEN_FOR_GOOD) cache.add(fingerprint, cache.forGood, url)
       else if (answer === SEEN)
         cache.add(fingerprint, this.#toldIn(reply.told[told++]!, reply.now, askedAt), url)
-      else if (answer === IN_DOUBT) unseen.set(fingerprint, 'in doubt')
+      else if (answer === IN_DOUBT) one.answer = 'in doubt'
       else if (answer !== OWN_AND_QUEUED) {
         if (!taggedAsker.startsWith(IN_DOUBT_ASKER)) cache.add(fingerprint, own, url)
-        unseen.set(fingerprint, false)
+        one.answer = false
         claims.told(claim, fingerprint)
         const repeat = REPEATS[answer]
         if (repeat) stats?.inc(repeat)

@@ -113,7 +113,8 @@ export function composed(composing: Composing): Message | undefined {
     if (isLastOf(slot, ofSlot, composing.nowMs)) slot.turn.told.add(slot)
   // A worker has up to 256 turns, and most have nothing to tell.
   for (const turn of composing.turns)
-    if (turn.hasNews || turn.isLeaving || (!turn.isBucket && drafts.has(turn))) tellOf(turn, drafts, composing)
+    if (turn.hasNews || turn.isLeaving || (!turn.isBucket && drafts.has(turn)))
+      tellOf(turn, drafts, composing)
   const asks = take(drafts, now)
   if (drafts.size === 0) return undefined
   nameFull(drafts, composing.nowMs)

@@ -13,6 +13,7 @@ import {
 import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedTries } from '../leasing/packed-request.ts'
+import { isBucket } from '../politeness/bucket-of.ts'
 import { SlotPace } from '../politeness/slot-pace.ts'
 import { type SlotKnown, startedName, type Taken, type TurnJob, type UnitStatus } from './turn-protocol.ts'
 
@@ -68,7 +69,7 @@ export class HeldTurn {
   constructor(job: TurnJob, holder: string, nowMs: number) {
     this.job = job
     this.holder = holder
-    this.isBucket = job.unit.startsWith('#')
+    this.isBucket = isBucket(job.unit)
     this.lockedUntilMs = job.lockedUntilMs
     this.quotaFromMs = nowMs
   }

@@ -50,7 +50,7 @@ function checkouts(): Map<string, string> {
   return all.set('this', join(import.meta.dirname, '..'))
 }
 
-/** All rounds of a row, with each checkout's code in turn. */
+/** All rounds of a row, with each checkout's code in turn. The one that was last goes first in the next round: a machine is not the same all the time. */
 async function resultsOf(row: Row): Promise<Result[]> {
   const rounds = new Map<string, Figures[]>([...checkouts().keys()].map((code) => [code, []]))
   for (let round = 1; round <= Number(values.rounds); round++) {
@@ -63,7 +63,10 @@ async function resultsOf(row: Row): Promise<Result[]> {
     if (values.together) {
       const [against, own] = await Promise.all([...checkouts()].map(measure))
       console.error(`${row.key}, round ${round}, this ÷ against: ${multiples(own, against)}`)
-    } else for (const one of checkouts()) await measure(one)
+    } else {
+      const inTurn = [...checkouts()]
+      for (const one of round % 2 === 0 ? inTurn.toReversed() : inTurn) await measure(one)
+    }
   }
   return [...rounds].map(([code, all]) => ({ row, code, figures: all.length > 0 ? medians(all) : null }))
 }

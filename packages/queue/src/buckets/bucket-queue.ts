@@ -47,6 +47,7 @@ import { withTries } from '../leasing/packed-request.ts'
 import type { DocumentLine } from '../politeness/document-line.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
+import { Alarm } from '../structures/alarm.ts'
 import { type BucketQueueOptions, queueOptionsOf } from './queue-options.ts'
 import { type QueueParts, queueParts } from './queue-parts.ts'
 import type { WentBack } from './scripts/command-numbers.ts'
@@ -64,7 +65,11 @@ export class BucketQueue implements RequestQueue {
   readonly doubts: Doubts
   readonly failures: RedisFailures
   readonly visits?: KeptVisits
-  #alarm: NodeJS.Timeout | undefined
+  /** Rings when something may go, or be taken. */
+  readonly #alarm = new Alarm(() => {
+    this.#parts.machine.wake(performance.now())
+    this.#serve()
+  })
   /** Where the next look at requests in flight goes on. */
   #flightCursor = '0'
   #willServe = false
@@ -117,7 +122,7 @@ export class BucketQueue implements RequestQueue {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#parts.maintenance.close()
-    clearTimeout(this.#alarm)
+    this.#alarm.clear()
     this.#parts.handout.close()
     this.#parts.rejected.close()
     this.#parts.fetcher.stop()
@@ -291,7 +296,7 @@ export class BucketQueue implements RequestQueue {
       if (machine.hasSources) this.#parts.sync.kick()
       else if (this.#options.shard) this.#parts.sync.hurry()
     }
-    this.#arm()
+    this.#alarm.set(machine.wakeAtMs)
   }
 
   /** The request that has just started is on its way first: the delay to the next one is counted from now. */
@@ -363,20 +368,6 @@ export class BucketQueue implements RequestQueue {
     this.#parts.maintenance.reset()
     this.#carryOut()
     this.#parts.queued.wentBack(error.heard)
-  }
-
-  /** Sleeps until something may go, or be taken. */
-  #arm(): void {
-    clearTimeout(this.#alarm)
-    const { wakeAtMs } = this.#parts.machine
-    if (this.#isClosed || wakeAtMs === Number.POSITIVE_INFINITY) return
-    const inMs = Math.max(1, Math.ceil(wakeAtMs - performance.now()))
-    this.#alarm = setTimeout(() => this.#onAlarm(), inMs)
-  }
-
-  #onAlarm(): void {
-    this.#parts.machine.wake(performance.now())
-    this.#serve()
   }
 
   async #giveAllBack(): Promise<void> {

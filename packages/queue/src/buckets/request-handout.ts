@@ -61,8 +61,6 @@ export class RequestHandout {
   readonly #dispatcher: DispatcherPart
   readonly #out = new PassingSet<BucketLease>()
   #endedAtMs = Number.NEGATIVE_INFINITY
-  /** Requests that are out and had not left when they were looked at, with how often. */
-  readonly #unsent = new Map<BucketLease, number>()
   #nextLook: NodeJS.Timeout | undefined
 
   constructor(options: RequestHandoutOptions) {
@@ -145,17 +143,13 @@ export class RequestHandout {
 
   /** The request leaves. */
   started(lease: BucketLease): void {
-    const looks = this.#unsent.get(lease)
-    if (looks === undefined) return
-    this.#unsent.delete(lease)
-    if (looks < LOOKS_MAX) return
+    if (lease.unsentLooks < LOOKS_MAX) return
     const { scripts, workerId } = this.#options
     void scripts.started(workerId, [lease.startedName]).catch(() => {})
   }
 
   ended(lease: BucketLease): void {
     this.#out.delete(lease)
-    this.#unsent.delete(lease)
     this.#endedAtMs = performance.now()
     this.#dispatcher.ended(lease)
   }
@@ -183,9 +177,7 @@ export class RequestHandout {
     // Suspects stay what they are, sent or not.
     for (const lease of this.#out) {
       if (lease.hasStarted || lease.suspect) continue
-      const looks = (this.#unsent.get(lease) ?? 0) + 1
-      this.#unsent.set(lease, looks)
-      if (looks === LOOKS_MAX) names.push(lease.startedName)
+      if (++lease.unsentLooks === LOOKS_MAX) names.push(lease.startedName)
     }
     if (names.length > 0) void scripts.notStarted(workerId, names).catch(() => {})
     this.#nextLook = undefined

@@ -325,6 +325,8 @@ export class BucketLease implements Lease, DispatchItem {
   /** Redis has noted that it starts. */
   isNoted = false
   hasStarted = false
+  /** How often it was looked at, while it was out, and had not left. */
+  unsentLooks = 0
   isStandingBy = false
   readonly #lost = new AbortController()
   readonly #events: LeaseEvents

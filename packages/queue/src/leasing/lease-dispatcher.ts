@@ -7,6 +7,7 @@
  */
 
 import { LEASE_WAIT_MS_MAX, PassingSet } from '@webloom/core'
+import { Alarm } from '../structures/alarm.ts'
 import { type SuspectItem, type SuspectOptions, Suspects } from './suspects.ts'
 
 export interface DispatchItem extends SuspectItem {
@@ -29,6 +30,8 @@ export type ItemDispatcher<Item extends DispatchItem> = Pick<
 /** A caller of `take` that waits. */
 interface Taker<Item> {
   readonly max: number
+  readonly signal: AbortSignal | undefined
+  readonly untilMs: number
   readonly nothingCanCome: () => Promise<boolean>
   readonly answer: (items: Item[]) => void
   readonly fail: (error: unknown) => void
@@ -42,7 +45,16 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   readonly #ready: Item[] = []
   readonly #suspects: Suspects<Item>
   readonly #out = new PassingSet<Item>()
+  /** The one that has waited longest is the first. */
   readonly #takers = new PassingSet<Taker<Item>>()
+  /** Signals of takers, to which it listens from the first of them on: an engine takes thousands of times a second. */
+  readonly #heard = new WeakSet<AbortSignal>()
+  /** For the taker that has waited longest. */
+  readonly #deadline = new Alarm(() => {
+    const nowMs = performance.now()
+    this.#sendAway(({ untilMs }) => untilMs <= nowMs)
+    this.#watchDeadlines()
+  })
   readonly #demandListeners: (() => void)[] = []
   #willServe = false
   #isClosed = false
@@ -113,28 +125,47 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     if (this.#isClosed || signal?.aborted) return Promise.resolve([])
     const items = this.#handOut(max)
     if (items.length > 0) return Promise.resolve(items)
+    if (signal) this.#hear(signal)
     return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#takers.delete(taker)
-        clearTimeout(deadline)
-        signal?.removeEventListener('abort', giveUp)
-      }
       const answer = (found: Item[]) => {
-        leave()
+        this.#takers.delete(taker)
         resolve(found)
       }
       const fail = (error: unknown) => {
-        leave()
+        this.#takers.delete(taker)
         reject(error)
       }
-      const giveUp = () => answer([])
-      const taker = { max, nothingCanCome, answer, fail, isAsking: false, mustAskAgain: false }
-      const deadline = setTimeout(giveUp, this.#waitMsMax)
-      signal?.addEventListener('abort', giveUp, { once: true })
+      const untilMs = performance.now() + this.#waitMsMax
+      const taker = {
+        max,
+        signal,
+        untilMs,
+        nothingCanCome,
+        answer,
+        fail,
+        isAsking: false,
+        mustAskAgain: false,
+      }
       this.#takers.add(taker)
+      this.#watchDeadlines()
       this.#serve()
       void this.#ask(taker)
     })
+  }
+
+  #hear(signal: AbortSignal): void {
+    if (this.#heard.has(signal)) return
+    this.#heard.add(signal)
+    signal.addEventListener('abort', () => this.#sendAway((taker) => taker.signal === signal))
+  }
+
+  #watchDeadlines(): void {
+    const [first] = this.#takers
+    if (first) this.#deadline.set(first.untilMs)
+  }
+
+  #sendAway(which: (taker: Taker<Item>) => boolean): void {
+    for (const taker of this.#takers) if (which(taker)) taker.answer([])
   }
 
   /** A request has ended somewhere: asks `nothingCanCome` again for each caller that waits. */
@@ -146,7 +177,8 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   close(): void {
     this.#isClosed = true
     this.#suspects.close()
-    for (const taker of this.#takers) taker.answer([])
+    this.#deadline.clear()
+    this.#sendAway(() => true)
   }
 
   /** Serves in a microtask, so that items that are put together are handed out together. */

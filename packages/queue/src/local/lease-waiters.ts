@@ -1,4 +1,5 @@
-import { LEASE_WAIT_MS_MAX, type Lease, timerMs } from '@webloom/core'
+import { LEASE_WAIT_MS_MAX, type Lease } from '@webloom/core'
+import { Alarm } from '../structures/alarm.ts'
 
 /** A caller of `lease` that waits. */
 interface Waiter {
@@ -24,8 +25,12 @@ export class LeaseWaiters {
   readonly #waiters = new Set<Waiter>()
   /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
   readonly #heard = new WeakSet<AbortSignal>()
-  #timer: NodeJS.Timeout | undefined
-  #timerAtMs = Number.POSITIVE_INFINITY
+  readonly #alarm = new Alarm(() => {
+    this.serve()
+    const now = performance.now()
+    this.#sendAway(({ untilMs }) => untilMs <= now)
+    this.#arm()
+  })
 
   constructor(options: LeaseWaitersOptions) {
     this.#options = options
@@ -58,7 +63,7 @@ export class LeaseWaiters {
   }
 
   close(): void {
-    clearTimeout(this.#timer)
+    this.#alarm.clear()
     this.#sendAway(() => true)
   }
 
@@ -82,21 +87,6 @@ export class LeaseWaiters {
    */
   #arm(): void {
     const [first] = this.#waiters
-    if (!first) return
-    const nextAtMs = Math.min(first.untilMs, this.#options.nextAtMs())
-    if (nextAtMs >= this.#timerAtMs) return
-    clearTimeout(this.#timer)
-    this.#timerAtMs = nextAtMs
-    // Timers may fire up to a millisecond early; rounding up saves a second alarm.
-    this.#timer = setTimeout(
-      () => {
-        this.#timerAtMs = Number.POSITIVE_INFINITY
-        this.serve()
-        const now = performance.now()
-        this.#sendAway(({ untilMs }) => untilMs <= now)
-        this.#arm()
-      },
-      timerMs(Math.max(1, Math.ceil(nextAtMs - performance.now()))),
-    )
+    if (first) this.#alarm.set(Math.min(first.untilMs, this.#options.nextAtMs()))
   }
 }

@@ -65,7 +65,7 @@ export default class Full extends Spider {
     expect(gone.code, gone.stderr).toBe(0)
     // Requests are queued, or these have been fetched before and start() alone is left.
     const { 'downloader/request_count': fetched } = JSON.parse(readFileSync(folder.join('gone.json'), 'utf8'))
-    const hasQueued = /"msg":"going on with a crawl/.test(gone.stderr)
+    const hasQueued = /queued already: going on with them/.test(gone.stderr)
     expect({ hasQueued, fetched }).toSatisfy(() => hasQueued || fetched < PAGES)
     const items = readFileSync(folder.join('items.jsonl'), 'utf8').trim().split('\n')
     expect(new Set(items.map((line) => JSON.parse(line).text)).size).toBe(PAGES)

@@ -41,7 +41,7 @@ describe('a crawl that is killed', () => {
     console.log(`in flight at ${kills} kills: ${inFlight}, fetched twice: ${repeats}`)
     expect(repeats).toBeLessThanOrEqual(inFlight)
     expect(messages(last)).toContainEqual(
-      expect.stringMatching(/^going on with a crawl that has \d+ requests queued$/),
+      expect.stringMatching(/^\d+ requests of this crawl are queued already: going on with them$/),
     )
     const seen = recordsOf(folder)
     const all = [...web.linked()].map((url) => fingerprint(new Request(url)))

@@ -129,7 +129,7 @@ export class Scheduler {
     }
     const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0)
-      this.#logger.info(`going on with a crawl that has ${waiting + delayed} requests queued`)
+      this.#logger.info(`${waiting + delayed} requests of this crawl are queued already: going on with them`)
     this.#doubts.open()
   }
 

@@ -228,6 +228,9 @@ const MEANT: Readonly<Record<string, string>> = {
   max_concurrent_requests: 'customSettings = { CONCURRENT_REQUESTS: … }',
 }
 
+/** As names of settings are written. */
+const SETTING = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/
+
 /** Fields that each spider has for itself, but that a class may have by mistake. */
 const FIELDS = ['startUrls', 'allowedDomains', 'customSettings', 'handleHttpstatusList', 'rules', 'redisKey']
 
@@ -254,6 +257,14 @@ function checkFields(spider: Spider): void {
         `spider ${spider.name} has ${written}; here it is called ${meant}`,
       )
   }
+  for (const written of Object.keys(spider)) {
+    const isNear = written !== 'customSettings' && didYouMean(written, ['customSettings']) !== ''
+    if (isNear && holdsSettings(fieldOf(spider, written)))
+      throw new WebloomError(
+        'WL_SPIDER_LOAD',
+        `spider ${spider.name} has ${written}, which holds settings and is read by nobody. Did you mean customSettings?`,
+      )
+  }
   for (const name of ['startUrls', 'allowedDomains'] as const) {
     const value: unknown = spider[name]
     if (Array.isArray(value) && value.every((one) => typeof one === 'string' || one instanceof URL)) continue
@@ -262,6 +273,11 @@ function checkFields(spider: Spider): void {
       `${name} of spider ${spider.name} is ${JSON.stringify(value)}; expected a list of strings`,
     )
   }
+}
+
+/** A field of the author's own may have a similar name, but hardly keys that are written as settings are. */
+function holdsSettings(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).some((key) => SETTING.test(key))
 }
 
 // Set by the framework: an argument of that name would break the spider.

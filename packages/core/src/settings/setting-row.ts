@@ -51,6 +51,8 @@ interface NamedValuesRow extends RowOf<'enum' | 'component'> {
   readonly choices?: readonly string[]
   /** Spellings that are read as another value, such as Python's dotted paths. */
   readonly synonyms?: { readonly [spelling: string]: string }
+  /** Of a component: a function, and no class. */
+  readonly isFunction?: true
 }
 
 interface ListRow extends RowOf<'list'> {

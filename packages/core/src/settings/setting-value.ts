@@ -165,7 +165,8 @@ function readListOrDict(raw: unknown): Reading {
 function readComponent(row: NamedRow, raw: unknown): Reading {
   if (isComponent(raw) && typeof raw !== 'string') return { value: raw }
   const known = row.choices ? `${row.choices.join(', ')}, ` : ''
-  const expected = `${known}a class or function, or ./file.ts#Export`
+  const kind = row.isFunction ? 'function' : 'class or function'
+  const expected = `${known}a ${kind}, or ./file.ts#Export`
   if (typeof raw !== 'string' || raw.trim() === '') return { expected }
   const text = raw.trim()
   const name = row.synonyms && Object.hasOwn(row.synonyms, text) ? row.synonyms[text]! : text

@@ -2,15 +2,19 @@ import { type Crawler, Settings, Signals, silentLogger } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { CloseSpiderExtension, limitReached } from './close-spider.ts'
 
-/** Makes the extension in a worker whose crawl began so long before. Resolves to how it ended the crawl, and what it warned of. */
+/** Makes the extension in a worker whose crawl began so long before. Resolves to how it ended the crawl, and what it told and warned of. */
 async function endOf(limit: object, run: { readonly runningMs: number; readonly pages?: number }) {
-  const warnings: string[] = []
+  const [warnings, told]: [string[], string[]] = [[], []]
   const { promise: closed, resolve: close } = Promise.withResolvers<string>()
   const extension = CloseSpiderExtension.fromCrawler({
     settings: Settings.fromLayers({ command: limit as never }),
     signals: new Signals(() => {}),
     stats: { get: () => undefined },
-    logger: { ...silentLogger, warn: (text: string) => void warnings.push(text) },
+    logger: {
+      ...silentLogger,
+      warn: (text: string) => void warnings.push(text),
+      info: (text: string) => void told.push(text),
+    },
     others: {
       stat: () => run.pages ?? 0,
       runningMs: () => run.runningMs,
@@ -19,22 +23,23 @@ async function endOf(limit: object, run: { readonly runningMs: number; readonly 
   } as unknown as Crawler)
   const reason = await closed
   extension.close()
-  return { reason, warnings }
+  return { reason, warnings, told }
 }
 
 const HOUR_MS = 3_600_000
 
 test.each([
-  ['CLOSESPIDER_PAGECOUNT', 10],
-  ['CLOSESPIDER_ITEMCOUNT', 10],
-  ['CLOSESPIDER_ERRORCOUNT', 10],
-  ['CLOSESPIDER_TIMEOUT', 5],
-  ['CLOSESPIDER_TIMEOUT_NO_ITEM', 0.1],
+  ['CLOSESPIDER_PAGECOUNT', 10, 'is 10: all workers together have 5000 pages'],
+  ['CLOSESPIDER_ITEMCOUNT', 10, 'is 10: all workers together have 5000 items'],
+  ['CLOSESPIDER_ERRORCOUNT', 10, 'is 10: all workers together have 5000 errors'],
+  ['CLOSESPIDER_TIMEOUT', 5, 'is 5 s: it has gone on for so long'],
+  ['CLOSESPIDER_TIMEOUT_NO_ITEM', 0.1, 'is 0.1 s: no item has come for so long'],
 ])(
-  '%s of a worker that has just joined a crawl of others: it is told that it ends it',
-  async (setting, value) => {
-    const { reason, warnings } = await endOf({ [setting]: value }, { runningMs: HOUR_MS, pages: 5000 })
+  '%s of a worker that has just joined a crawl of others: it is told why, and that it ends it',
+  async (setting, value, met) => {
+    const { reason, warnings, told } = await endOf({ [setting]: value }, { runningMs: HOUR_MS, pages: 5000 })
     expect(reason).toBe(setting.toLowerCase())
+    expect(told).toEqual([`the crawl ends: ${setting} ${met}`])
     expect(limitReached(reason)).toBe(setting)
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -47,7 +52,7 @@ test.each([
 )
 
 test('workers that began together are told nothing, whoever has met how many pages', async () => {
-  expect(await endOf({ CLOSESPIDER_PAGECOUNT: 10 }, { runningMs: 4000, pages: 5000 })).toEqual({
+  expect(await endOf({ CLOSESPIDER_PAGECOUNT: 10 }, { runningMs: 4000, pages: 5000 })).toMatchObject({
     reason: 'closespider_pagecount',
     warnings: [],
   })

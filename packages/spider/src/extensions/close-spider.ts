@@ -52,12 +52,15 @@ export class CloseSpiderExtension implements Extension {
       throw new NotConfigured('no CLOSESPIDER_* is set')
     const seen = { items: 0, pages: 0, pagesWithoutItem: 0, errors: 0 }
     const end = endOf(crawler)
+    const look = (count: 'items' | 'pages' | 'errors', stat: string, limit: CrawlLimit) => {
+      const all = seen[count] + (others?.stat(stat) ?? 0)
+      const who = others ? 'all workers together have' : 'there are'
+      if (limits[count] > 0 && all >= limits[count]) end(limit, `is ${limits[count]}: ${who} ${all} ${count}`)
+    }
     const check = () => {
-      const reached = (count: 'items' | 'pages' | 'errors', stat: string) =>
-        limits[count] > 0 && seen[count] + (others?.stat(stat) ?? 0) >= limits[count]
-      if (reached('items', 'item_scraped_count')) end('CLOSESPIDER_ITEMCOUNT')
-      if (reached('pages', 'response_received_count')) end('CLOSESPIDER_PAGECOUNT')
-      if (reached('errors', 'spider_exceptions/count')) end('CLOSESPIDER_ERRORCOUNT')
+      look('items', 'item_scraped_count', 'CLOSESPIDER_ITEMCOUNT')
+      look('pages', 'response_received_count', 'CLOSESPIDER_PAGECOUNT')
+      look('errors', 'spider_exceptions/count', 'CLOSESPIDER_ERRORCOUNT')
     }
 
     if (limits.items > 0 || limits.pagesWithoutItem > 0) {
@@ -72,7 +75,7 @@ export class CloseSpiderExtension implements Extension {
         seen.pages++
         check()
         if (limits.pagesWithoutItem > 0 && ++seen.pagesWithoutItem >= limits.pagesWithoutItem)
-          end('CLOSESPIDER_PAGECOUNT_NO_ITEM')
+          end('CLOSESPIDER_PAGECOUNT_NO_ITEM', `is ${limits.pagesWithoutItem}: so many pages brought no item`)
       })
     }
     if (limits.errors > 0) {
@@ -85,8 +88,8 @@ export class CloseSpiderExtension implements Extension {
       ...(others && limits.items + limits.pages + limits.errors > 0
         ? [setInterval(check, LOOK_EVERY_MS)]
         : []),
-      ...(limits.seconds > 0 ? [endTimer(crawler, end, limits.seconds * 1000)] : []),
-      ...(limits.secondsWithoutItem > 0 ? [noItemTimer(crawler, end, limits.secondsWithoutItem * 1000)] : []),
+      ...(limits.seconds > 0 ? [endTimer(crawler, end, limits.seconds)] : []),
+      ...(limits.secondsWithoutItem > 0 ? [noItemTimer(crawler, end, limits.secondsWithoutItem)] : []),
     ])
   }
 
@@ -95,7 +98,8 @@ export class CloseSpiderExtension implements Extension {
   }
 }
 
-type End = (limit: CrawlLimit) => void
+/** @param met what was met, behind the name of the limit */
+type End = (limit: CrawlLimit, met: string) => void
 
 /** A trial with a low limit, where REDIS_URL happens to be set, joins the crawl that is at work there, and ends it: so it is told. */
 function endOf({ logger, others, close }: Crawler): End {
@@ -103,9 +107,10 @@ function endOf({ logger, others, close }: Crawler): End {
   // From the first call on it is known.
   others?.runningMs()
   let hasEnded = false
-  return (limit) => {
+  return (limit, met) => {
     if (hasEnded) return
     hasEnded = true
+    logger.info(`the crawl ends: ${limit} ${met}`)
     const joinedMs = performance.now() - madeAtMs
     const begunBeforeMs = (others?.runningMs() ?? 0) - joinedMs
     if (begunBeforeMs >= BEGUN_BEFORE_MS && joinedMs < JUST_JOINED_MS)
@@ -118,21 +123,23 @@ function endOf({ logger, others, close }: Crawler): End {
 }
 
 /** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */
-function endTimer({ others }: Crawler, end: End, afterMs: number): NodeJS.Timeout {
-  if (!others) return setTimeout(() => end('CLOSESPIDER_TIMEOUT'), afterMs)
+function endTimer({ others }: Crawler, end: End, afterSeconds: number): NodeJS.Timeout {
+  const met = `is ${afterSeconds} s: it has gone on for so long`
+  if (!others) return setTimeout(() => end('CLOSESPIDER_TIMEOUT', met), afterSeconds * 1000)
   return setInterval(() => {
-    if (others.runningMs() >= afterMs) end('CLOSESPIDER_TIMEOUT')
+    if (others.runningMs() >= afterSeconds * 1000) end('CLOSESPIDER_TIMEOUT', met)
   }, LOOK_EVERY_MS)
 }
 
-/** Checks every `intervalMs` whether an item has come since the last check, from any worker. */
-function noItemTimer({ stats, others }: Crawler, end: End, intervalMs: number): NodeJS.Timeout {
+/** Checks again and again whether an item has come since the last check, from any worker. */
+function noItemTimer({ stats, others }: Crawler, end: End, everySeconds: number): NodeJS.Timeout {
   const itemsNow = () =>
     Number(stats.get('item_scraped_count') ?? 0) + (others?.stat('item_scraped_count') ?? 0)
   let itemsBefore = 0
   return setInterval(() => {
     const items = itemsNow()
-    if (items <= itemsBefore) end('CLOSESPIDER_TIMEOUT_NO_ITEM')
+    if (items <= itemsBefore)
+      end('CLOSESPIDER_TIMEOUT_NO_ITEM', `is ${everySeconds} s: no item has come for so long`)
     itemsBefore = items
-  }, intervalMs)
+  }, everySeconds * 1000)
 }

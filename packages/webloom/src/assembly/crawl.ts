@@ -6,6 +6,7 @@ import {
   type HostListSources,
   type Logger,
   linesAt,
+  type OtherWorkers,
   type QueueOrder,
   runFigures,
   type Settings,
@@ -111,6 +112,11 @@ export class Crawl {
 
   get settings(): Settings {
     return this.#options.settings
+  }
+
+  /** What the crawl's other workers have done. Absent in a crawl of one process. */
+  get others(): OtherWorkers | undefined {
+    return this.#options.store.others
   }
 
   get stats(): StatsCollector {

@@ -1,7 +1,14 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type ProtocolTimes, persistsOf, redisTargets, UsageError, WebloomError } from '@webloom/core'
+import {
+  type OtherWorkers,
+  type ProtocolTimes,
+  persistsOf,
+  redisTargets,
+  UsageError,
+  WebloomError,
+} from '@webloom/core'
 import { CRAWL_LOST, OTHER_SETTINGS, REQUESTS_LEFT } from '@webloom/queue'
 import { limitReached, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
@@ -115,7 +122,7 @@ function notesOn({ filter, notes }: CrawlParts): string[] {
 }
 
 async function report(
-  { settings, logger }: Crawl,
+  { settings, logger, others }: Crawl,
   { stats, finishReason }: CrawlResult,
   flags: CrawlFlags,
 ): Promise<void> {
@@ -126,6 +133,8 @@ async function report(
   }
   const skipped = skippedText(stats)
   if (skipped !== '') logger.info(`skipped: ${skipped}`)
+  const together = others && togetherText(stats, others)
+  if (together) logger.info(together)
   const limit = limitReached(finishReason)
   const isShared = redisTargets(settings, 'queue').length > 0
   if (limit !== undefined && isShared && settings.get(limit) === 0)
@@ -137,6 +146,13 @@ async function report(
     logger.warn(`${ended}: nothing is left here, but requests of scrapy-redis wait (see the WARNING above)`)
   else logger.info(ended)
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
+}
+
+/** Returns nothing when the others have no page. */
+function togetherText(stats: CrawlResult['stats'], others: OtherWorkers): string | undefined {
+  if (others.stat(PAGES) === 0) return undefined
+  const all = (key: string) => Number(stats[key] ?? 0) + others.stat(key)
+  return `the final stats are this worker’s; all workers together have some ${all(PAGES)} pages and ${all('item_scraped_count')} items`
 }
 
 /** The table of them, on standard error. */
@@ -179,6 +195,8 @@ const CANNOT_GO_ON: ReadonlySet<string> = new Set([
 
 // A terminal that does not tell its width (0) is taken for one of the usual.
 const COLUMNS_UNKNOWN = 80
+
+const PAGES = 'response_received_count'
 
 /** Before anything is fetched: the stats of a long crawl must not be lost to a misspelt path. */
 function checkWritable(path: string): void {

@@ -102,6 +102,7 @@ export const OUTPUT_SETTINGS = [
   {
     name: 'FEED_URI_PARAMS',
     type: 'component',
+    isFunction: true,
     nullable: true,
     default: null,
     since: 'scrapy',

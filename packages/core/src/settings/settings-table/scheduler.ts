@@ -62,6 +62,7 @@ export const SCHEDULER_SETTINGS = [
   {
     name: 'FINGERPRINTER',
     type: 'component',
+    isFunction: true,
     choices: ['auto', 'scrapy', 'scrapy-redis', 'scrapy-2.6'],
     default: 'auto',
     since: 'webloom',

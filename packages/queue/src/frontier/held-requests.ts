@@ -235,7 +235,7 @@ export class HeldRequests {
    */
   ordered(slot: string, pauseMs: number | undefined, nowMs: number): void {
     for (const held of this.#turns.heldAs(slot)) {
-      held.ordered({ ...this.#turns.orderOf(held.name), pauseMs }, nowMs)
+      held.ordered(this.#turns.orderOf(held.name), pauseMs, nowMs)
       if (pauseMs) this.sendBack(held)
       this.#schedule.place(held, nowMs)
       this.#schedule.placeTurn(held.turn, nowMs)

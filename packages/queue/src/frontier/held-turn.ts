@@ -15,7 +15,14 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedTries } from '../leasing/packed-request.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import { SlotPace } from '../politeness/slot-pace.ts'
-import { type SlotKnown, startedName, type Taken, type TurnJob, type UnitStatus } from './turn-protocol.ts'
+import {
+  type LeaseState,
+  type SlotKnown,
+  startedName,
+  type Taken,
+  type TurnJob,
+  type UnitStatus,
+} from './turn-protocol.ts'
 
 /** How many slots of a bucket are asked for when one is due. */
 const DUE_TOGETHER = 4
@@ -266,12 +273,9 @@ export class HeldSlot extends SlotPace {
   }
 
   /** Takes an order for the slot: its pace and urgency, and how long it is paused, if the order says so. */
-  ordered(
-    { pace, boost, pauseMs }: { pace: HostPace; boost: number; pauseMs: number | undefined },
-    nowMs: number,
-  ): void {
-    this.boost = boost
-    this.paceOrdered(pace, pauseMs, nowMs)
+  ordered(to: { pace: HostPace; boost: number }, pauseMs: number | undefined, nowMs: number): void {
+    this.boost = to.boost
+    this.paceOrdered(to.pace, pauseMs, nowMs)
   }
 
   /** Drops all that is here: Redis has come back older, or the turn is lost. */
@@ -298,17 +302,7 @@ export interface LeaseEvents {
   readonly documentsOf: (lease: BucketLease) => DocumentPace
 }
 
-/**
- * A request that a turn has taken.
- *
- *     queued ──► out ──► ending ──► ended
- *       │                 │  │ refused by a full Redis
- *       └──── going back ─┘  └──► out
- *
- * A lease may be lost in any of these states.
- */
-export type LeaseState = 'queued' | 'out' | 'ending' | 'ended' | 'lost'
-
+/** A request that a turn has taken. */
 export class BucketLease implements Lease, DispatchItem {
   readonly heldSlot: HeldSlot
   readonly token: string

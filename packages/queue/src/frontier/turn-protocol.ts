@@ -212,6 +212,17 @@ export interface Taken extends LineBehind {
   readonly isNoted?: true
 }
 
+/**
+ * Where a request is that a turn has taken.
+ *
+ *     queued ──► out ──► ending ──► ended
+ *       │                 │  │ refused by a full Redis
+ *       └──── going back ─┘  └──► out
+ *
+ * It may be lost in any of these states.
+ */
+export type LeaseState = 'queued' | 'out' | 'ending' | 'ended' | 'lost'
+
 /** A turn as BullMQ has handed it to a worker. */
 export interface BegunTurn extends TurnName {
   readonly generation: string

@@ -115,6 +115,7 @@ export type { WholeTotals } from './members/crawl-stats.ts'
 export { readHostLists } from './members/host-report.ts'
 export { mergedStats } from './members/stats-merging.ts'
 export {
+  TOLD_AT_END,
   WorkerHeartbeat,
   type WorkerHeartbeatOptions,
   type WorkerObeys,

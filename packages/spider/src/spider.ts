@@ -1,6 +1,7 @@
 import {
   type Crawler,
   didYouMean,
+  isSettingName,
   type JsonObject,
   type Logger,
   Request,
@@ -8,6 +9,7 @@ import {
   type SettingsInput,
   WebloomError,
 } from '@webloom/core'
+import { editDistance } from '@webloom/url'
 import type { Monitors } from './monitor-rules.ts'
 import type { Response } from './responses/response.ts'
 
@@ -228,8 +230,8 @@ const MEANT: Readonly<Record<string, string>> = {
   max_concurrent_requests: 'customSettings = { CONCURRENT_REQUESTS: … }',
 }
 
-/** As names of settings are written. */
-const SETTING = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/
+/** So many letters of customSettings may be wrong, missing or too many: an author's own field is called otherwise. */
+const SLIPS_MAX = 2
 
 /** Fields that each spider has for itself, but that a class may have by mistake. */
 const FIELDS = ['startUrls', 'allowedDomains', 'customSettings', 'handleHttpstatusList', 'rules', 'redisKey']
@@ -258,11 +260,12 @@ function checkFields(spider: Spider): void {
       )
   }
   for (const written of Object.keys(spider)) {
-    const isNear = written !== 'customSettings' && didYouMean(written, ['customSettings']) !== ''
-    if (isNear && holdsSettings(fieldOf(spider, written)))
+    const slips = editDistance(written.toLowerCase(), 'customsettings')
+    const setting = slips <= SLIPS_MAX && settingIn(fieldOf(spider, written))
+    if (written !== 'customSettings' && setting)
       throw new WebloomError(
         'WL_SPIDER_LOAD',
-        `spider ${spider.name} has ${written}, which holds settings and is read by nobody. Did you mean customSettings?`,
+        `spider ${spider.name} has ${written} = { ${setting}: … }, and nothing reads that field. Did you mean customSettings? If it is a field of your own, give it another name`,
       )
   }
   for (const name of ['startUrls', 'allowedDomains'] as const) {
@@ -275,9 +278,9 @@ function checkFields(spider: Spider): void {
   }
 }
 
-/** A field of the author's own may have a similar name, but hardly keys that are written as settings are. */
-function holdsSettings(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).some((key) => SETTING.test(key))
+/** Returns the name of a setting that is a key of the object; undefined when there is none. */
+function settingIn(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? Object.keys(value).find(isSettingName) : undefined
 }
 
 // Set by the framework: an argument of that name would break the spider.

@@ -50,6 +50,8 @@ export class PassingMap<Key, Value> {
   }
 
   clear(): void {
+    // What has held nothing since it was made need not be made anew.
+    if (this.#map.size + this.#deleted === 0) return
     this.#map = new Map()
     this.#deleted = 0
   }
@@ -96,6 +98,7 @@ export class PassingSet<T> {
   }
 
   clear(): void {
+    if (this.#set.size + this.#deleted === 0) return
     this.#set = new Set()
     this.#deleted = 0
   }

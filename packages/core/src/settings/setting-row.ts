@@ -51,7 +51,7 @@ interface NamedValuesRow extends RowOf<'enum' | 'component'> {
   readonly choices?: readonly string[]
   /** Spellings that are read as another value, such as Python's dotted paths. */
   readonly synonyms?: { readonly [spelling: string]: string }
-  /** Of a component: a function, and no class. */
+  /** For a component that must be a function: a class is refused. */
   readonly isFunction?: true
 }
 

@@ -1001,7 +1001,7 @@ export type KnownSettingsInput = {
   readonly LOGSTATS_INTERVAL?: WrittenSetting<'LOGSTATS_INTERVAL'>
   /** Keeps the counters: `memory`, or `./file.ts#Export`. Default `memory`. */
   readonly STATS_CLASS?: WrittenSetting<'STATS_CLASS'>
-  /** Shows all counters at the end. Default `true`. */
+  /** Shows all counters of this process at the end. Default `true`. */
   readonly STATS_DUMP?: WrittenSetting<'STATS_DUMP'>
   /**
    * Port of this process’s `/metrics`, for Prometheus. The n-th process of `worker --processes` has METRICS_PORT + n.

@@ -33,13 +33,17 @@ export interface QuestionsOptions {
 }
 
 /** A request that the cache does not know as seen. */
-interface Open extends Asked {
+interface UnseenLink extends Asked {
   /** Where it stands among the page's requests. */
   readonly place: number
+  /** Seen, until Redis says otherwise. */
   answer: Seen
   /** The attempt of another asker of this process that was told it is new. */
   claim: Claim | undefined
 }
+
+/** Another asker was told of it, and is not settled as far as is known. */
+type HeldLink = UnseenLink & { readonly claim: Claim }
 
 export class Questions {
   readonly #options: QuestionsOptions
@@ -52,22 +56,22 @@ export class Questions {
   async ask(requests: readonly Request[], asker: string): Promise<Seen[]> {
     const { claims, run } = this.#options
     const taggedAsker = claims.taggedAskerOf(asker)
-    const open = this.#notSeen(requests, taggedAsker)
-    const unknown = open.filter(({ claim }) => !claim)
+    const unseen = this.#unseenIn(requests, taggedAsker)
+    const unknown = unseen.filter(({ claim }) => !claim)
     // An asker that has nothing to ask about begins a new attempt all the same.
     if (unknown.length === 0) claims.ask(asker, taggedAsker, unknown, run.current)
     else await this.#askAllTwice(unknown, asker, taggedAsker)
-    const held = open.filter(({ claim }) => claim)
+    const held = unseen.filter(isHeld)
     if (held.length > 0) await this.#endOrDoubt(held, asker, taggedAsker)
     const answers: Seen[] = requests.map(() => true)
-    for (const { place, answer } of open) answers[place] = answer
+    for (const { place, answer } of unseen) answers[place] = answer
     return answers
   }
 
-  /** Returns what the cache does not know as seen, each once. Most links of a page it does, and nothing is made for them. */
-  #notSeen(requests: readonly Request[], taggedAsker: string): Open[] {
+  /** Returns the requests that the cache does not know as seen, each once. Most links of a page are known as seen: nothing is made for those. */
+  #unseenIn(requests: readonly Request[], taggedAsker: string): UnseenLink[] {
     const { cache, fingerprinter, stats } = this.#options
-    const open = new Map<string, Open>()
+    const unseen = new Map<string, UnseenLink>()
     const nowMs = performance.now()
     let hits = 0
     for (let place = 0; place < requests.length; place++) {
@@ -79,21 +83,21 @@ export class Questions {
       }
       const fingerprint = fingerprinter.fingerprint(request)
       const cached = cache.answer(fingerprint, taggedAsker, nowMs, url)
-      if (cached !== 'seen' && open.has(fingerprint)) continue
+      if (cached !== 'seen' && unseen.has(fingerprint)) continue
       if (cached !== undefined) hits++
       if (cached !== 'seen')
-        open.set(fingerprint, { fingerprint, request, url, place, answer: true, claim: cached })
+        unseen.set(fingerprint, { fingerprint, request, url, place, answer: true, claim: cached })
     }
     if (hits > 0) stats?.inc('dupefilter/cache_hits', hits)
-    return [...open.values()]
+    return [...unseen.values()]
   }
 
   /** Asks, and asks again about links in doubt if an asker of this process was settled meanwhile: it may have been told of them. */
-  async #askAllTwice(asked: readonly Open[], asker: string, taggedAsker: string): Promise<void> {
+  async #askAllTwice(asked: readonly UnseenLink[], asker: string, taggedAsker: string): Promise<void> {
     const { claims } = this.#options
     const { settledCount } = claims
     await this.#askAll(asked, asker, taggedAsker)
-    const left: Open[] = []
+    const left: UnseenLink[] = []
     for (const one of asked) {
       if (one.answer !== 'in doubt') continue
       one.claim = claims.claimOn(one.fingerprint)
@@ -103,17 +107,17 @@ export class Questions {
   }
 
   /** Waits a moment for the askers of this process that were told of links: most are settled soon, so that no link must be set aside. */
-  async #endOrDoubt(held: readonly Open[], asker: string, taggedAsker: string): Promise<void> {
+  async #endOrDoubt(held: readonly HeldLink[], asker: string, taggedAsker: string): Promise<void> {
     const { times } = this.#options
-    const ends = [...new Set(held.map(({ claim }) => claim!.ended))]
+    const ends = [...new Set(held.map(({ claim }) => claim.ended))]
     if (!OF_NO_PAGE.test(asker)) await waitAtMost(times.doubts.ownMs, Promise.all(ends))
-    for (const one of held) one.answer = one.claim!.state === 'open' ? 'in doubt' : true
-    const free = held.filter(({ claim }) => claim!.state === 'over')
+    for (const one of held) one.answer = one.claim.state === 'open' ? 'in doubt' : true
+    const free = held.filter(({ claim }) => claim.state === 'over')
     if (free.length > 0) await this.#askAll(free, asker, taggedAsker)
   }
 
   /** Sets the answer of each. */
-  async #askAll(asked: readonly Open[], asker: string, taggedAsker: string): Promise<void> {
+  async #askAll(asked: readonly UnseenLink[], asker: string, taggedAsker: string): Promise<void> {
     const { claims, run } = this.#options
     const claim = claims.ask(asker, taggedAsker, asked, run.current)
     try {
@@ -125,7 +129,7 @@ export class Questions {
     }
   }
 
-  #askInParts(asked: readonly Open[], taggedAsker: string, claim: Claim): Promise<unknown> {
+  #askInParts(asked: readonly UnseenLink[], taggedAsker: string, claim: Claim): Promise<unknown> {
     const { line, maxRequestsPerCall } = this.#options
     const most = maxRequestsPerCall()
     if (asked.length <= most) return this.#ask(asked, taggedAsker, claim)
@@ -137,7 +141,7 @@ export class Questions {
     return Promise.all(parts)
   }
 
-  async #ask(asked: readonly Open[], taggedAsker: string, claim: Claim): Promise<void> {
+  async #ask(asked: readonly UnseenLink[], taggedAsker: string, claim: Claim): Promise<void> {
     const { claims, cache, run, line, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
     const question = { asked, taggedAsker, attempt: claim.attempt, again: false }
@@ -186,4 +190,8 @@ const OF_NO_PAGE = /^(?:start|seed|doubt)\//
 const REPEATS: Readonly<Record<string, string>> = {
   '3': 'dupefilter/taken_over',
   '4': 'dupefilter/told_again',
+}
+
+function isHeld(link: UnseenLink): link is HeldLink {
+  return link.claim !== undefined
 }

@@ -3,7 +3,7 @@
  * what it takes next.
  */
 
-import type { HostPace, PassingSet } from '@webloom/core'
+import type { HostPace } from '@webloom/core'
 import { mostAtOnce } from '../politeness/host-pace.ts'
 import type { PriorityRing } from '../structures/priority-ring.ts'
 import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
@@ -111,7 +111,7 @@ export function composed(composing: Composing): Message | undefined {
     addEnded(draftOf(slot.turn, drafts).ended, slot.isHot ? { ...ended, hot: slot.key } : ended)
   for (const [slot, ofSlot] of bySlot(endings))
     if (isLastOf(slot, ofSlot, composing.nowMs)) slot.turn.told.add(slot)
-  // A worker has up to 256 turns, and most have nothing to tell.
+  // A worker has up to 256 turns, and most have nothing to tell. A lane tells its pace with each message that has something of it.
   for (const turn of composing.turns)
     if (turn.hasNews || turn.isLeaving || (!turn.isBucket && drafts.has(turn)))
       tellOf(turn, drafts, composing)
@@ -195,13 +195,13 @@ function tellOf(
     if (lanes > 0) slot.isHot = true
     if (slot.isIdle) turn.slots.delete(slot.key)
   }
-  emptied(turn.returning)
+  turn.returning.clear()
   for (const slot of turn.told) {
     draftOf(turn, drafts).told.push({ ...toldOf(slot, nowMs), waiting: 0 })
     if (slot.isIdle && turn.isBucket) turn.slots.delete(slot.key)
     else place(slot)
   }
-  emptied(turn.told)
+  turn.told.clear()
   if (isLeft) draftOf(turn, drafts).leaves = true
   const [hot] = turn.isBucket ? [] : turn.slots.values()
   if (turn.widens) draftOf(turn, drafts)
@@ -214,11 +214,6 @@ function tellOf(
   // The slot stays here: others that get a lane must not ask too soon.
   if (hot.isPaced && !draft.told.some(({ slot }) => slot === hot.key))
     draft.told.push({ ...toldOf(hot, nowMs), waiting: 0 })
-}
-
-/** V8 makes a new table for a set that is cleared, an empty one, too. */
-function emptied(slots: PassingSet<HeldSlot>): void {
-  if (slots.size > 0) slots.clear()
 }
 
 /** How many of the slot are in flight here when Redis has read of those that end with this message. */

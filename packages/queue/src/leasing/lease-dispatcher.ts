@@ -7,7 +7,7 @@
  */
 
 import { LEASE_WAIT_MS_MAX, PassingSet } from '@webloom/core'
-import { Alarm } from '../structures/alarm.ts'
+import { type WaitingCaller, WaitingCallers } from '../structures/waiting-callers.ts'
 import { type SuspectItem, type SuspectOptions, Suspects } from './suspects.ts'
 
 export interface DispatchItem extends SuspectItem {
@@ -28,10 +28,8 @@ export type ItemDispatcher<Item extends DispatchItem> = Pick<
 >
 
 /** A caller of `take` that waits. */
-interface Taker<Item> {
+interface Taker<Item> extends WaitingCaller {
   readonly max: number
-  readonly signal: AbortSignal | undefined
-  readonly untilMs: number
   readonly nothingCanCome: () => Promise<boolean>
   readonly answer: (items: Item[]) => void
   readonly fail: (error: unknown) => void
@@ -45,16 +43,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   readonly #ready: Item[] = []
   readonly #suspects: Suspects<Item>
   readonly #out = new PassingSet<Item>()
-  /** The one that has waited longest is the first. */
-  readonly #takers = new PassingSet<Taker<Item>>()
-  /** Signals of takers, to which it listens from the first of them on: an engine takes thousands of times a second. */
-  readonly #heard = new WeakSet<AbortSignal>()
-  /** For the taker that has waited longest. */
-  readonly #deadline = new Alarm(() => {
-    const nowMs = performance.now()
-    this.#sendAway(({ untilMs }) => untilMs <= nowMs)
-    this.#watchDeadlines()
-  })
+  readonly #takers = new WaitingCallers<Taker<Item>>()
   readonly #demandListeners: (() => void)[] = []
   #willServe = false
   #isClosed = false
@@ -125,7 +114,6 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     if (this.#isClosed || signal?.aborted) return Promise.resolve([])
     const items = this.#handOut(max)
     if (items.length > 0) return Promise.resolve(items)
-    if (signal) this.#hear(signal)
     return new Promise((resolve, reject) => {
       const answer = (found: Item[]) => {
         this.#takers.delete(taker)
@@ -143,29 +131,14 @@ export class LeaseDispatcher<Item extends DispatchItem> {
         nothingCanCome,
         answer,
         fail,
+        giveUp: () => resolve([]),
         isAsking: false,
         mustAskAgain: false,
       }
       this.#takers.add(taker)
-      this.#watchDeadlines()
       this.#serve()
       void this.#ask(taker)
     })
-  }
-
-  #hear(signal: AbortSignal): void {
-    if (this.#heard.has(signal)) return
-    this.#heard.add(signal)
-    signal.addEventListener('abort', () => this.#sendAway((taker) => taker.signal === signal))
-  }
-
-  #watchDeadlines(): void {
-    const [first] = this.#takers
-    if (first) this.#deadline.set(first.untilMs)
-  }
-
-  #sendAway(which: (taker: Taker<Item>) => boolean): void {
-    for (const taker of this.#takers) if (which(taker)) taker.answer([])
   }
 
   /** A request has ended somewhere: asks `nothingCanCome` again for each caller that waits. */
@@ -177,8 +150,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   close(): void {
     this.#isClosed = true
     this.#suspects.close()
-    this.#deadline.clear()
-    this.#sendAway(() => true)
+    this.#takers.close()
   }
 
   /** Serves in a microtask, so that items that are put together are handed out together. */

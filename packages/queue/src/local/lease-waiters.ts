@@ -1,11 +1,10 @@
 import { LEASE_WAIT_MS_MAX, type Lease } from '@webloom/core'
 import { Alarm } from '../structures/alarm.ts'
+import { type WaitingCaller, WaitingCallers } from '../structures/waiting-callers.ts'
 
 /** A caller of `lease` that waits. */
-interface Waiter {
+interface Waiter extends WaitingCaller {
   readonly max: number
-  readonly signal: AbortSignal | undefined
-  readonly untilMs: number
   readonly answer: (leases: Lease[]) => void
 }
 
@@ -21,16 +20,8 @@ export interface LeaseWaitersOptions {
 /** Callers that wait for requests, and the alarm for the moment at which the next may go. */
 export class LeaseWaiters {
   readonly #options: LeaseWaitersOptions
-  /** The one that has waited longest is the first. */
-  readonly #waiters = new Set<Waiter>()
-  /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
-  readonly #heard = new WeakSet<AbortSignal>()
-  readonly #alarm = new Alarm(() => {
-    this.serve()
-    const now = performance.now()
-    this.#sendAway(({ untilMs }) => untilMs <= now)
-    this.#arm()
-  })
+  readonly #waiters = new WaitingCallers<Waiter>()
+  readonly #alarm = new Alarm(() => this.serve())
 
   constructor(options: LeaseWaitersOptions) {
     this.#options = options
@@ -38,14 +29,9 @@ export class LeaseWaiters {
 
   /** Resolves when a request may go or none can come any more, when `signal` fires, and after LEASE_WAIT_MS_MAX. */
   wait(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    if (signal) this.#hear(signal)
-    return new Promise((resolve) => {
-      this.#waiters.add({
-        max,
-        signal,
-        untilMs: performance.now() + LEASE_WAIT_MS_MAX,
-        answer: resolve,
-      })
+    return new Promise((answer) => {
+      const untilMs = performance.now() + LEASE_WAIT_MS_MAX
+      this.#waiters.add({ max, signal, untilMs, answer, giveUp: () => answer([]) })
       this.#arm()
     })
   }
@@ -64,29 +50,11 @@ export class LeaseWaiters {
 
   close(): void {
     this.#alarm.clear()
-    this.#sendAway(() => true)
+    this.#waiters.close()
   }
 
-  #hear(signal: AbortSignal): void {
-    if (this.#heard.has(signal)) return
-    this.#heard.add(signal)
-    signal.addEventListener('abort', () => this.#sendAway((waiter) => waiter.signal === signal))
-  }
-
-  #sendAway(which: (waiter: Waiter) => boolean): void {
-    for (const waiter of this.#waiters) {
-      if (!which(waiter)) continue
-      this.#waiters.delete(waiter)
-      waiter.answer([])
-    }
-  }
-
-  /**
-   * Sets the alarm for the next moment at which something may go, or somebody has waited long enough. Without waiters nobody
-   * needs one; one that is set stays, as the next waiter will.
-   */
+  /** Sets the alarm for the next moment at which something may go. Without waiters nobody needs one; one that is set stays, as the next waiter will. */
   #arm(): void {
-    const [first] = this.#waiters
-    if (first) this.#alarm.set(Math.min(first.untilMs, this.#options.nextAtMs()))
+    if (this.#waiters.size > 0) this.#alarm.set(this.#options.nextAtMs())
   }
 }

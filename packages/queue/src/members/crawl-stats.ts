@@ -114,12 +114,19 @@ export class CrawlStats {
     for (const [n, key] of asked.entries()) this.#totals.set(key, Number(totals[n]))
   }
 
-  /** Writes all values that are not written yet, then deletes this worker's own fields; the totals keep them. */
-  async end(run: CrawlRun): Promise<void> {
+  /**
+   * Writes all values that are not written yet, then deletes this worker's own fields; the totals keep them.
+   *
+   * @param asked keys of which `ofOthers` knows the latest afterwards
+   */
+  async end(run: CrawlRun, asked: readonly string[] = []): Promise<void> {
+    for (const key of asked) this.ofOthers(key)
     // If the script refuses the name, nothing was written; the next write has another name.
-    for (let n = 0; n < END_WRITES_MAX && (this.#beat === 0 || this.#changed().length > 0); n++) {
+    let writes = 0
+    do {
       await this.write(run)
-    }
+      writes++
+    } while (writes < END_WRITES_MAX && (this.#beat === 0 || this.#changed().length > 0))
     await this.#forget((name) => name === this.#name)
   }
 

@@ -8,7 +8,7 @@ import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from '../outside/crawl
 import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlChannel } from './crawl-channel.ts'
-import { WorkerHeartbeat } from './worker-heartbeat.ts'
+import { TOLD_AT_END, WorkerHeartbeat } from './worker-heartbeat.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
@@ -223,6 +223,17 @@ describe.concurrent('stats', () => {
     // A second for the difference of the two clocks: the run before lasted longer.
     expect(resumed.heartbeat.runningMs()).toBeLessThan(performance.now() - resumedAt + 1000)
     expect(resumed.heartbeat.runningMs()).toBeGreaterThan(100)
+  })
+
+  test('of the others are known to a worker that has left, and did not ask before', async () => {
+    const keys = bench.nextKeys()
+    const [a, b] = [await bench.join(keys), await bench.join(keys)]
+    b.stats.inc('response_received_count', 7)
+    b.stats.inc('item_scraped_count', 4)
+    await leave(b)
+    a.stats.inc('item_scraped_count', 100)
+    await leave(a)
+    expect(TOLD_AT_END.map((key) => a.heartbeat.stat(key))).toEqual([7, 4])
   })
 
   test('of the last crawl are gone when a new one begins', async () => {

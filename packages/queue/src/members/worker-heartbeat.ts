@@ -95,6 +95,8 @@ export interface WorkerHeartbeatOptions {
 
 /** The longest that a closing worker waits for its last stats to be written. After that they are missing in the totals. */
 const CLOSE_ANSWER_MS_MAX = 4000
+/** Stats of which a worker that has left knows what all others had counted. */
+export const TOLD_AT_END = ['response_received_count', 'item_scraped_count'] as const
 /** How long a lost worker is shown; entries that are older are deleted with each twentieth heartbeat. */
 const LOST_SHOWN_MS = 600_000
 const SWEEP_EVERY_BEATS = 20
@@ -192,7 +194,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     try {
       const end = async () => {
         await this.#looping
-        await this.#crawlStats.end(run)
+        await this.#crawlStats.end(run, TOLD_AT_END)
       }
       await within(CLOSE_ANSWER_MS_MAX, 'writing the final stats', end())
     } catch (error) {

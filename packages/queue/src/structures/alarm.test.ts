@@ -1,53 +1,51 @@
-import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Alarm } from './alarm.ts'
 
-/** Node counts from when this turn of its event loop began. */
-const EARLY_MS_MAX = 10
-
-function alarm(): { set: (inMs: number) => number; rung: () => Promise<number>; clear: () => void } {
-  const events = new EventTarget()
-  const one = new Alarm(() => events.dispatchEvent(new Event('ring')))
-  return {
-    set: (inMs) => {
-      const atMs = performance.now() + inMs
-      one.set(atMs)
-      return atMs
-    },
-    rung: async () => {
-      await once(events, 'ring')
-      return performance.now()
-    },
-    clear: () => one.clear(),
-  }
+function newAlarm() {
+  let rings = 0
+  let onRing = () => {}
+  const alarm = new Alarm(() => {
+    rings++
+    onRing()
+  })
+  const rung = () => new Promise<void>((resolve) => (onRing = resolve))
+  return { set: (inMs: number) => alarm.set(performance.now() + inMs), alarm, rung, rings: () => rings }
 }
 
 test('it rings at the earliest moment, once, and may be set again', async () => {
-  const { set, rung, clear } = alarm()
-  const laterAtMs = set(60_000)
-  const atMs = set(50)
-  set(30_000)
-  const first = await rung()
-  expect(first).toBeGreaterThan(atMs - EARLY_MS_MAX)
-  expect(first).toBeLessThan(laterAtMs)
-  const againAtMs = set(50)
-  expect(await rung()).toBeGreaterThan(againAtMs - EARLY_MS_MAX)
-  clear()
+  const { set, rung, rings } = newAlarm()
+  set(60_000)
+  set(40)
+  set(80)
+  await rung()
+  // Waits: for a second ring, which is not to come.
+  await sleep(120)
+  expect(rings()).toBe(1)
+  set(10)
+  await rung()
+  expect(rings()).toBe(2)
 })
 
 test('one that was cleared does not ring, and may be set to a later moment', async () => {
-  const { set, rung, clear } = alarm()
+  const { set, alarm, rung, rings } = newAlarm()
   set(10)
-  clear()
-  const atMs = set(50)
-  expect(await rung()).toBeGreaterThan(atMs - EARLY_MS_MAX)
+  alarm.clear()
+  set(60)
+  // Waits: for a ring that is not to come.
+  await sleep(30)
+  expect(rings()).toBe(0)
+  await rung()
 })
 
-test('set to never, or to years from now, it stays silent', async () => {
-  const { set, rung, clear } = alarm()
-  set(Number.POSITIVE_INFINITY)
+test('set to never, or to decades from now, it does not ring, and a nearer moment counts', async () => {
+  const { set, alarm, rung, rings } = newAlarm()
+  alarm.set(Number.POSITIVE_INFINITY)
   set(1e12)
-  const atMs = set(50)
-  expect(await rung()).toBeGreaterThan(atMs - EARLY_MS_MAX)
-  clear()
+  // Waits: for a ring that is not to come.
+  await sleep(30)
+  expect(rings()).toBe(0)
+  set(10)
+  await rung()
+  expect(rings()).toBe(1)
 })

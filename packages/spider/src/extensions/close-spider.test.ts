@@ -29,17 +29,17 @@ async function endOf(limit: object, run: { readonly runningMs: number; readonly 
 const HOUR_MS = 3_600_000
 
 test.each([
-  ['CLOSESPIDER_PAGECOUNT', 10, 'is 10: all workers together have 5000 pages'],
-  ['CLOSESPIDER_ITEMCOUNT', 10, 'is 10: all workers together have 5000 items'],
-  ['CLOSESPIDER_ERRORCOUNT', 10, 'is 10: all workers together have 5000 errors'],
-  ['CLOSESPIDER_TIMEOUT', 5, 'is 5 s: it has gone on for so long'],
-  ['CLOSESPIDER_TIMEOUT_NO_ITEM', 0.1, 'is 0.1 s: no item has come for so long'],
+  ['CLOSESPIDER_PAGECOUNT', 10, '5000 pages of all workers'],
+  ['CLOSESPIDER_ITEMCOUNT', 10, '5000 items of all workers'],
+  ['CLOSESPIDER_ERRORCOUNT', 10, '5000 errors of all workers'],
+  ['CLOSESPIDER_TIMEOUT', 5, 'it began 5 s ago'],
+  ['CLOSESPIDER_TIMEOUT_NO_ITEM', 0.1, 'no item in 0.1 s'],
 ])(
   '%s of a worker that has just joined a crawl of others: it is told why, and that it ends it',
   async (setting, value, met) => {
     const { reason, warnings, told } = await endOf({ [setting]: value }, { runningMs: HOUR_MS, pages: 5000 })
     expect(reason).toBe(setting.toLowerCase())
-    expect(told).toEqual([`the crawl ends: ${setting} ${met}`])
+    expect(told).toEqual([`the crawl ends: ${met} (${setting} is ${value})`])
     expect(limitReached(reason)).toBe(setting)
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -56,6 +56,44 @@ test('workers that began together are told nothing, whoever has met how many pag
     reason: 'closespider_pagecount',
     warnings: [],
   })
+})
+
+test.each([
+  [{ CLOSESPIDER_PAGECOUNT: 2 }, '2 pages (CLOSESPIDER_PAGECOUNT is 2)'],
+  [{ CLOSESPIDER_PAGECOUNT_NO_ITEM: 1 }, '1 page without an item (CLOSESPIDER_PAGECOUNT_NO_ITEM is 1)'],
+  [{ CLOSESPIDER_ITEMCOUNT: 1 }, '1 item (CLOSESPIDER_ITEMCOUNT is 1)'],
+])('%o of a crawl of one process: it says what it has', async (limit, met) => {
+  const told: string[] = []
+  const signals = new Signals(() => {})
+  const extension = CloseSpiderExtension.fromCrawler({
+    settings: Settings.fromLayers({ command: limit as never }),
+    signals,
+    logger: { ...silentLogger, info: (text: string) => void told.push(text) },
+    close: () => {},
+  } as unknown as Crawler)
+  const args = {} as never
+  await signals.send('responseReceived', args)
+  await signals.send('responseReceived', args)
+  await signals.send('itemScraped', args)
+  extension.close()
+  expect(told).toEqual([`the crawl ends: ${met}`])
+})
+
+test('other workers are asked for nothing that no limit needs', async () => {
+  const asked: string[] = []
+  const signals = new Signals(() => {})
+  const extension = CloseSpiderExtension.fromCrawler({
+    settings: Settings.fromLayers({
+      command: { CLOSESPIDER_PAGECOUNT: 5, CLOSESPIDER_PAGECOUNT_NO_ITEM: 1 },
+    }),
+    signals,
+    logger: silentLogger,
+    others: { stat: (key: string) => asked.push(key) && 0, runningMs: () => 0 },
+    close: () => {},
+  } as unknown as Crawler)
+  await signals.send('responseReceived', {} as never)
+  extension.close()
+  expect(asked).toEqual(['response_received_count'])
 })
 
 test.each(['finished', 'shutdown', 'closespider_', 'closespider_pagecount_', 'CLOSESPIDER_PAGECOUNT'])(

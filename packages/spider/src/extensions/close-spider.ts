@@ -53,9 +53,10 @@ export class CloseSpiderExtension implements Extension {
     const seen = { items: 0, pages: 0, pagesWithoutItem: 0, errors: 0 }
     const end = endOf(crawler)
     const look = (count: 'items' | 'pages' | 'errors', stat: string, limit: CrawlLimit) => {
+      // What others have is told more often once it is asked for.
+      if (limits[count] === 0) return
       const all = seen[count] + (others?.stat(stat) ?? 0)
-      const who = others ? 'all workers together have' : 'there are'
-      if (limits[count] > 0 && all >= limits[count]) end(limit, `is ${limits[count]}: ${who} ${all} ${count}`)
+      if (all >= limits[count]) end(limit, `${counted(all, count)}${others ? ' of all workers' : ''}`)
     }
     const check = () => {
       look('items', 'item_scraped_count', 'CLOSESPIDER_ITEMCOUNT')
@@ -75,7 +76,7 @@ export class CloseSpiderExtension implements Extension {
         seen.pages++
         check()
         if (limits.pagesWithoutItem > 0 && ++seen.pagesWithoutItem >= limits.pagesWithoutItem)
-          end('CLOSESPIDER_PAGECOUNT_NO_ITEM', `is ${limits.pagesWithoutItem}: so many pages brought no item`)
+          end('CLOSESPIDER_PAGECOUNT_NO_ITEM', `${counted(seen.pagesWithoutItem, 'pages')} without an item`)
       })
     }
     if (limits.errors > 0) {
@@ -98,11 +99,16 @@ export class CloseSpiderExtension implements Extension {
   }
 }
 
-/** @param met what was met, behind the name of the limit */
+/** @param met what has met the limit */
 type End = (limit: CrawlLimit, met: string) => void
 
+/** `1 item`, `2 items` */
+function counted(count: number, ofMany: string): string {
+  return `${count} ${count === 1 ? ofMany.slice(0, -1) : ofMany}`
+}
+
 /** A trial with a low limit, where REDIS_URL happens to be set, joins the crawl that is at work there, and ends it: so it is told. */
-function endOf({ logger, others, close }: Crawler): End {
+function endOf({ logger, others, settings, close }: Crawler): End {
   const madeAtMs = performance.now()
   // From the first call on it is known.
   others?.runningMs()
@@ -110,7 +116,7 @@ function endOf({ logger, others, close }: Crawler): End {
   return (limit, met) => {
     if (hasEnded) return
     hasEnded = true
-    logger.info(`the crawl ends: ${limit} ${met}`)
+    logger.info(`the crawl ends: ${met} (${limit} is ${settings.get(limit)})`)
     const joinedMs = performance.now() - madeAtMs
     const begunBeforeMs = (others?.runningMs() ?? 0) - joinedMs
     if (begunBeforeMs >= BEGUN_BEFORE_MS && joinedMs < JUST_JOINED_MS)
@@ -124,7 +130,7 @@ function endOf({ logger, others, close }: Crawler): End {
 
 /** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */
 function endTimer({ others }: Crawler, end: End, afterSeconds: number): NodeJS.Timeout {
-  const met = `is ${afterSeconds} s: it has gone on for so long`
+  const met = `it began ${afterSeconds} s ago`
   if (!others) return setTimeout(() => end('CLOSESPIDER_TIMEOUT', met), afterSeconds * 1000)
   return setInterval(() => {
     if (others.runningMs() >= afterSeconds * 1000) end('CLOSESPIDER_TIMEOUT', met)
@@ -138,8 +144,7 @@ function noItemTimer({ stats, others }: Crawler, end: End, everySeconds: number)
   let itemsBefore = 0
   return setInterval(() => {
     const items = itemsNow()
-    if (items <= itemsBefore)
-      end('CLOSESPIDER_TIMEOUT_NO_ITEM', `is ${everySeconds} s: no item has come for so long`)
+    if (items <= itemsBefore) end('CLOSESPIDER_TIMEOUT_NO_ITEM', `no item in ${everySeconds} s`)
     itemsBefore = items
   }, everySeconds * 1000)
 }

@@ -105,13 +105,17 @@ describe('fields of a spider', () => {
     [{ custom_settings: {} }, 'custom_settings; here it is called customSettings'],
     [{ download_delay: 2 }, 'download_delay; here it is called customSettings = { DOWNLOAD_DELAY: … }'],
     [
-      { custumSettings: { DOWNLOAD_DELAY: 2 } },
-      'custumSettings, which holds settings and is read by nobody. Did you mean customSettings?',
+      { custumSettings: { FEEDS: {} } },
+      'custumSettings = { FEEDS: … }, and nothing reads that field. Did you mean customSettings?',
     ],
   ])('%o is refused', (fields, reason) => expect(() => made(fields)).toThrow(reason))
 
   test('a field of the author’s own with a similar name is let be', () => {
-    const fields = { ownSettings: { DOWNLOAD_DELAY: 2 }, customSetups: { lamp: 1 } }
+    const fields = {
+      baseCustomSettings: { DOWNLOAD_DELAY: 2 },
+      custom: { DE_DE: 1 },
+      customSetings: { lamp: 1 },
+    }
     expect(made(fields)).toMatchObject(fields)
   })
 

@@ -14,7 +14,7 @@ export const CRAWL_OPTIONS: OptionsFor<CrawlFlags> = {
   loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)'),
   logfile: value('--logfile <file>', 'write log lines there instead of to stderr'),
   nolog: flag('--nolog', 'write no log lines'),
-  statsFile: value('--stats-file <file>', 'write the final stats there as JSON'),
+  statsFile: value('--stats-file <file>', 'write the final stats of this process there as JSON'),
 }
 
 export const PAGE_OPTIONS: OptionsFor<PageFlags> = {

@@ -9,7 +9,7 @@ import {
   UsageError,
   WebloomError,
 } from '@webloom/core'
-import { CRAWL_LOST, OTHER_SETTINGS, REQUESTS_LEFT } from '@webloom/queue'
+import { CRAWL_LOST, OTHER_SETTINGS, REQUESTS_LEFT, TOLD_AT_END } from '@webloom/queue'
 import { limitReached, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../assembly/crawl.ts'
@@ -130,11 +130,12 @@ async function report(
     if (settings.get('LOG_FILE') !== null) logger.info({ stats }, 'final stats')
     if (logsAreForPeople(settings)) showStats('final stats', stats)
     else if (settings.get('LOG_FILE') === null) logger.info({ stats }, 'final stats')
+    // Of several processes their parent shows the stats of all.
+    const together = others && !process.send && togetherText(stats, others)
+    if (together) logger.info(together)
   }
   const skipped = skippedText(stats)
   if (skipped !== '') logger.info(`skipped: ${skipped}`)
-  const together = others && togetherText(stats, others)
-  if (together) logger.info(together)
   const limit = limitReached(finishReason)
   const isShared = redisTargets(settings, 'queue').length > 0
   if (limit !== undefined && isShared && settings.get(limit) === 0)
@@ -150,9 +151,10 @@ async function report(
 
 /** Returns nothing when the others have no page. */
 function togetherText(stats: CrawlResult['stats'], others: OtherWorkers): string | undefined {
-  if (others.stat(PAGES) === 0) return undefined
+  const [ofPages, ofItems] = TOLD_AT_END
+  if (others.stat(ofPages) === 0) return undefined
   const all = (key: string) => Number(stats[key] ?? 0) + others.stat(key)
-  return `the final stats are this worker’s; all workers together have some ${all(PAGES)} pages and ${all('item_scraped_count')} items`
+  return `these stats are of this worker alone; all workers have counted ${all(ofPages)} pages and ${all(ofItems)} items since the crawl was begun or resumed`
 }
 
 /** The table of them, on standard error. */
@@ -195,8 +197,6 @@ const CANNOT_GO_ON: ReadonlySet<string> = new Set([
 
 // A terminal that does not tell its width (0) is taken for one of the usual.
 const COLUMNS_UNKNOWN = 80
-
-const PAGES = 'response_received_count'
 
 /** Before anything is fetched: the stats of a long crawl must not be lost to a misspelt path. */
 function checkWritable(path: string): void {

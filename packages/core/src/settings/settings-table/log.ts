@@ -74,7 +74,7 @@ export const LOG_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Shows all counters at the end.',
+    summary: 'Shows all counters of this process at the end.',
   },
   {
     name: 'METRICS_PORT',

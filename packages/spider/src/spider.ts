@@ -261,8 +261,9 @@ function checkFields(spider: Spider): void {
   }
   for (const written of Object.keys(spider)) {
     const slips = editDistance(written.toLowerCase(), 'customsettings')
-    const setting = slips <= SLIPS_MAX && settingIn(fieldOf(spider, written))
-    if (written !== 'customSettings' && setting)
+    if (slips > SLIPS_MAX || fieldOf(spider, written) === spider.customSettings) continue
+    const setting = settingIn(fieldOf(spider, written))
+    if (setting)
       throw new WebloomError(
         'WL_SPIDER_LOAD',
         `spider ${spider.name} has ${written} = { ${setting}: … }, and nothing reads that field. Did you mean customSettings? If it is a field of your own, give it another name`,

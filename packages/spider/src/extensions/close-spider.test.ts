@@ -39,7 +39,7 @@ test.each([
   async (setting, value, met) => {
     const { reason, warnings, told } = await endOf({ [setting]: value }, { runningMs: HOUR_MS, pages: 5000 })
     expect(reason).toBe(setting.toLowerCase())
-    expect(told).toEqual([`the crawl ends: ${met} (${setting} is ${value})`])
+    expect(told).toEqual([`limit met: ${met} (${setting} is ${value})`])
     expect(limitReached(reason)).toBe(setting)
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -76,7 +76,7 @@ test.each([
   await signals.send('responseReceived', args)
   await signals.send('itemScraped', args)
   extension.close()
-  expect(told).toEqual([`the crawl ends: ${met}`])
+  expect(told).toEqual([`limit met: ${met}`])
 })
 
 test('other workers are asked for nothing that no limit needs', async () => {

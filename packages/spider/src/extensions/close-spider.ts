@@ -116,7 +116,7 @@ function endOf({ logger, others, settings, close }: Crawler): End {
   return (limit, met) => {
     if (hasEnded) return
     hasEnded = true
-    logger.info(`the crawl ends: ${met} (${limit} is ${settings.get(limit)})`)
+    logger.info(`limit met: ${met} (${limit} is ${settings.get(limit)})`)
     const joinedMs = performance.now() - madeAtMs
     const begunBeforeMs = (others?.runningMs() ?? 0) - joinedMs
     if (begunBeforeMs >= BEGUN_BEFORE_MS && joinedMs < JUST_JOINED_MS)

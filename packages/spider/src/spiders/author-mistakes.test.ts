@@ -117,6 +117,10 @@ describe('fields of a spider', () => {
       customSetings: { lamp: 1 },
     }
     expect(made(fields)).toMatchObject(fields)
+    const settings = { DOWNLOAD_DELAY: 2 }
+    expect(made({ _customSettings: settings, customSettings: settings })).toMatchObject({
+      customSettings: settings,
+    })
   })
 
   test('static fields are refused unless the spider takes them over', () => {

@@ -154,7 +154,7 @@ function togetherText(stats: CrawlResult['stats'], others: OtherWorkers): string
   const [ofPages, ofItems] = TOLD_AT_END
   if (others.stat(ofPages) === 0) return undefined
   const all = (key: string) => Number(stats[key] ?? 0) + others.stat(key)
-  return `these stats are of this worker alone; all workers have counted ${all(ofPages)} pages and ${all(ofItems)} items since the crawl was begun or resumed`
+  return `these stats are of this worker alone; all workers have told of ${all(ofPages)} pages and ${all(ofItems)} items so far, since the crawl was begun or resumed`
 }
 
 /** The table of them, on standard error. */

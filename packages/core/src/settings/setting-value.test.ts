@@ -144,6 +144,14 @@ describe('components', () => {
     expect(read('DUPEFILTER_CLASS', '')).toBeNull()
     expect(read('STATS_CLASS', '')).toEqual(refused)
   })
+
+  test.each([
+    ['FINGERPRINTER', 'auto, scrapy, scrapy-redis, scrapy-2.6, a function, or ./file.ts#Export'],
+    ['FEED_URI_PARAMS', 'a function, or ./file.ts#Export'],
+    ['STATS_CLASS', 'memory, a class or function, or ./file.ts#Export'],
+  ])('%s says what it takes', (name, expected) => {
+    expect(read(name, 7)).toEqual(new Error(expected))
+  })
 })
 
 test.each([

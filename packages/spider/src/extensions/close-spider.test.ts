@@ -32,7 +32,7 @@ test.each([
   ['CLOSESPIDER_PAGECOUNT', 10, '5000 pages of all workers'],
   ['CLOSESPIDER_ITEMCOUNT', 10, '5000 items of all workers'],
   ['CLOSESPIDER_ERRORCOUNT', 10, '5000 errors of all workers'],
-  ['CLOSESPIDER_TIMEOUT', 5, 'it began 5 s ago'],
+  ['CLOSESPIDER_TIMEOUT', 5, 'it has run for 5 s'],
   ['CLOSESPIDER_TIMEOUT_NO_ITEM', 0.1, 'no item in 0.1 s'],
 ])(
   '%s of a worker that has just joined a crawl of others: it is told why, and that it ends it',

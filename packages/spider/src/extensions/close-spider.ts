@@ -130,7 +130,7 @@ function endOf({ logger, others, settings, close }: Crawler): End {
 
 /** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */
 function endTimer({ others }: Crawler, end: End, afterSeconds: number): NodeJS.Timeout {
-  const met = `it began ${afterSeconds} s ago`
+  const met = `it has run for ${afterSeconds} s`
   if (!others) return setTimeout(() => end('CLOSESPIDER_TIMEOUT', met), afterSeconds * 1000)
   return setInterval(() => {
     if (others.runningMs() >= afterSeconds * 1000) end('CLOSESPIDER_TIMEOUT', met)

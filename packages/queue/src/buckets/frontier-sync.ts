@@ -45,11 +45,22 @@ export interface FrontierSyncOptions {
   readonly onEffects: () => void
 }
 
+/** What waits since `sinceMs`, and until when as it was last asked. */
+interface Gathering {
+  readonly sinceMs: number
+  readonly untilMs: number
+  /** Asks again. */
+  readonly look: () => void
+}
+
+/** No timer is more precise. */
+const TIMERS_MS = 1
+
 export class FrontierSync {
   readonly #options: FrontierSyncOptions
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
-  #hurry: (() => void) | undefined
+  #gathering: Gathering | undefined
   /** Settles `drained` while what is left is refused. */
   #onRefused: ((error: Error) => void) | undefined
 
@@ -65,9 +76,10 @@ export class FrontierSync {
     this.#running = this.#run()
   }
 
-  /** What gathers goes now, if it need not wait any more: the links of a page may be what is wanted. */
+  /** What gathers goes sooner if it need not wait so long any more: the links of a page may be what is wanted, or a request has left, and the next one is due. */
   hurry(): void {
-    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
+    const { sinceMs, untilMs, look } = this.#gathering ?? {}
+    if (look && this.#gathersUntilMs(sinceMs!) < untilMs! - TIMERS_MS) look()
   }
 
   /** Resolves when there is nothing left to send. Rejects when Redis refuses that, as it would refuse it again. */
@@ -95,21 +107,25 @@ export class FrontierSync {
   async #gather(): Promise<void> {
     await immediate()
     const sinceMs = performance.now()
-    for (let ms = this.#waitsMs(); ms > 0; ms = this.#waitsMs() - (performance.now() - sinceMs)) {
+    for (
+      let untilMs = this.#gathersUntilMs(sinceMs);
+      untilMs > performance.now();
+      untilMs = this.#gathersUntilMs(sinceMs)
+    ) {
       let timer: NodeJS.Timeout | undefined
-      await new Promise<void>((resolve) => {
-        this.#hurry = resolve
-        timer = setTimeout(resolve, ms)
+      await new Promise<void>((look) => {
+        this.#gathering = { sinceMs, untilMs, look }
+        timer = setTimeout(look, untilMs - performance.now())
       })
       clearTimeout(timer)
-      this.#hurry = undefined
+      this.#gathering = undefined
     }
     for (let told = this.#options.resetting(); told; told = this.#options.resetting()) await told
   }
 
-  #waitsMs(): number {
+  #gathersUntilMs(sinceMs: number): number {
     const { unreserved, machine, gatherMs } = this.#options
-    return unreserved() > 0 ? machine.patienceMs(performance.now()) : gatherMs()
+    return unreserved() > 0 ? machine.gathersUntilMs(sinceMs, performance.now()) : sinceMs + gatherMs()
   }
 
   #next(): Message | undefined {

@@ -141,10 +141,13 @@ export class FrontierMachine {
     return demand > has
   }
 
-  /** Returns how long a message may wait (ms): what ends belongs to slots with a delay, and so does what would be taken. */
-  patienceMs(nowMs: number): number {
-    for (const { slot } of this.#endings.all) if (!slot.isPaced) return 0
-    return Math.max(0, Math.min(PATIENCE_MS, this.#schedule.soonestMs(nowMs)))
+  /**
+   * Returns until when a message may wait that gathers since `sinceMs`, where more is wanted: what ends belongs to slots with a delay, and so
+   * does what would be taken.
+   */
+  gathersUntilMs(sinceMs: number, nowMs: number): number {
+    for (const { slot } of this.#endings.all) if (!slot.isPaced) return nowMs
+    return Math.max(nowMs, Math.min(sinceMs + PATIENCE_MS, nowMs + this.#schedule.soonestMs(nowMs)))
   }
 
   /** When something may go, or be taken, that may not now; infinity: nothing. */

@@ -46,12 +46,12 @@ const NEEDED: readonly [
 ][] = [
   ['retention', 3, /is lost/, { pages: 80, trouble: TROUBLE }],
   ['epochs', 3, /is lost/, { pages: 80, trouble: TROUBLE }],
-  ['ids', 5, /is committed twice/, { pages: 80, trouble: TROUBLE }],
+  ['ids', 29, /is committed twice/, { pages: 80, trouble: TROUBLE }],
   ['looks', 3, /the crawl does not end/, { pages: 40, trouble: TROUBLE }],
-  ['pairs', 7, /ends early/, { pages: 80, trouble: TROUBLE }],
-  ['second round', 5, /ends early/, { pages: 20, trouble: FALLING }],
+  ['pairs', 1, /ends early/, { pages: 80, trouble: TROUBLE }],
+  ['second round', 7, /ends early/, { pages: 20, trouble: FALLING }],
   ['replicas', 7, /ends early/, { pages: 20, trouble: FALLING }],
-  ['runs', 130, /ends early/, { pages: 40, trouble: EMPTIED }],
+  ['runs', 171, /ends early/, { pages: 40, trouble: EMPTIED }],
 ]
 
 test.each(NEEDED)('without %s seed %i goes wrong, and goes well with it', (without, seed, finds, given) => {

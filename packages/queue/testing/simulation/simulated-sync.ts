@@ -18,12 +18,26 @@ export interface SimulatedSyncOptions {
   readonly onWentBack: (error: WentBack) => void
 }
 
+/** What waits since `sinceMs`, and until when as it was last asked. */
+interface Gathering {
+  readonly sinceMs: number
+  readonly untilMs: number
+  readonly look: { isOff: boolean }
+}
+
+/** How long outcomes gather while nothing is wanted. */
+const GATHER_MS = 3
+/** An event loop's turn. */
+const LEAST_MS = 0.05
+/** No timer is more precise. */
+const TIMERS_MS = 1
+
 export class SimulatedSync {
   readonly #process: SimulatedProcess
   readonly #hub: SimulatedHub
   readonly #options: SimulatedSyncOptions
   #isUnderWay = false
-  #hurry: (() => void) | undefined
+  #gathering: Gathering | undefined
 
   constructor(process: SimulatedProcess, hub: SimulatedHub, options: SimulatedSyncOptions) {
     this.#process = process
@@ -32,28 +46,33 @@ export class SimulatedSync {
   }
 
   kick(): void {
-    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
+    const { sinceMs, untilMs, look } = this.#gathering ?? {}
+    if (look && this.#gathersUntilMs(sinceMs!) < untilMs! - TIMERS_MS && !look.isOff) {
+      look.isOff = true
+      this.#gather(sinceMs)
+    }
     if (this.#isUnderWay) return
     this.#isUnderWay = true
     this.#gather()
   }
 
-  #gather(): void {
-    const { world } = this.#process
-    const next = world.in(Math.max(0.05, this.#waitsMs()), () => this.#next())
-    this.#hurry = () => {
-      if (next.isOff) return
-      next.isOff = true
-      world.in(0, () => this.#next())
-    }
+  #gather(sinceMs = this.#process.nowMs): void {
+    const { world, nowMs } = this.#process
+    const untilMs = this.#gathersUntilMs(sinceMs)
+    const look = world.in(Math.max(LEAST_MS, untilMs - nowMs), () => {
+      if (this.#gathersUntilMs(sinceMs) > this.#process.nowMs) this.#gather(sinceMs)
+      else this.#next()
+    })
+    this.#gathering = { sinceMs, untilMs, look }
   }
 
-  #waitsMs(): number {
-    return this.#hub.demand > 0 ? this.#hub.machine.patienceMs(this.#process.nowMs) : 3
+  #gathersUntilMs(sinceMs: number): number {
+    const { nowMs } = this.#process
+    return this.#hub.demand > 0 ? this.#hub.machine.gathersUntilMs(sinceMs, nowMs) : sinceMs + GATHER_MS
   }
 
   #next(): void {
-    this.#hurry = undefined
+    this.#gathering = undefined
     const { isDead, nowMs, commands } = this.#process
     if (isDead) return
     if (this.#options.mustReset()) {

@@ -1,0 +1,72 @@
+/** When a message goes that waits for more to say. */
+
+import { PROTOCOL_TIMES, Request } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { firstLane, machineOf } from '../../testing/one-machine.ts'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
+import { packRequest } from '../leasing/packed-request.ts'
+import { FrontierSync } from './frontier-sync.ts'
+import { CommandNumbers } from './scripts/command-numbers.ts'
+
+const HOUR_MS = 3600_000
+const DELAY_MS = 20
+
+/** A worker that has something to say as soon as `gathersUntilMs` says so. */
+function gathering() {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: said, resolve: say } = Promise.withResolvers<void>()
+  const state = { untilMs: performance.now() + HOUR_MS }
+  const machine = {
+    gathersUntilMs() {
+      ask()
+      return state.untilMs
+    },
+    message: () => say(),
+  } as unknown as FrontierMachine
+  const sync = new FrontierSync({
+    machine,
+    scripts: { exchange: () => Promise.reject(new Error('nothing is sent')) },
+    commands: new CommandNumbers('w'),
+    jobs: { changeJobs() {} },
+    times: PROTOCOL_TIMES,
+    unreserved: () => 1,
+    reserve() {},
+    gatherMs: () => HOUR_MS,
+    out: () => 0,
+    isLooking: () => false,
+    resetting: () => undefined,
+    onWentBack() {},
+    onPoint() {},
+    onTrimmed() {},
+    onEffects() {},
+  })
+  return { sync, state, asked, said }
+}
+
+test.each([
+  ['now', 0],
+  ['a little later', 5],
+])('what waits for an hour goes when it is due, where that is %s after all', async (_when, ms) => {
+  const { sync, state, asked, said } = gathering()
+  sync.kick()
+  await asked
+  state.untilMs = performance.now() + ms
+  sync.kick()
+  await said
+})
+
+test('a message goes in time to bring the next request of a host with a short delay, which is counted from when one leaves', () => {
+  const pace = { delayMs: DELAY_MS, concurrency: 8, randomize: false, jitter: 0 }
+  const machine = machineOf(pace, { onStart: (lease) => machine.requests.started(lease, 2) })
+  machine.states.begun(firstLane('#1'), 'w/1', { head: 0, ready: 1 }, 0)
+  const message = machine.message(0, { demand: 8, out: 0, number: 1 })!
+  const text = packRequest({ id: '1', request: new Request('http://a.test/') })
+  const taken = [{ token: '1.1', slot: 'a.test', priority: 0, text, waiting: 5, head: 0 }]
+  machine.answered(message, [{ status: 'held', unitStatus: { ready: 0 }, taken }], 1)
+  const [lease] = machine.requests.handOut(8, 1)
+  expect(machine.gathersUntilMs(1, 1)).toBeGreaterThan(DELAY_MS)
+  lease!.started()
+  const untilMs = machine.gathersUntilMs(1, 2)
+  expect(untilMs).toBeGreaterThan(2)
+  expect(untilMs).toBeLessThan(2 + DELAY_MS)
+})

@@ -55,18 +55,34 @@ test.each([
   await said
 })
 
-test('a message goes in time to bring the next request of a host with a short delay, which is counted from when one leaves', () => {
+/** A worker that has taken a request of a host with a short delay, which has left at 2 ms. */
+function underWay(waiting: number) {
   const pace = { delayMs: DELAY_MS, concurrency: 8, randomize: false, jitter: 0 }
-  const machine = machineOf(pace, { onStart: (lease) => machine.requests.started(lease, 2) })
+  const machine = machineOf(pace, { onStart: (one) => machine.requests.started(one, 2) })
   machine.states.begun(firstLane('#1'), 'w/1', { head: 0, ready: 1 }, 0)
   const message = machine.message(0, { demand: 8, out: 0, number: 1 })!
   const text = packRequest({ id: '1', request: new Request('http://a.test/') })
-  const taken = [{ token: '1.1', slot: 'a.test', priority: 0, text, waiting: 5, head: 0 }]
+  const taken = [{ token: '1.1', slot: 'a.test', priority: 0, text, waiting, head: 0 }]
   machine.answered(message, [{ status: 'held', unitStatus: { ready: 0 }, taken }], 1)
   const [lease] = machine.requests.handOut(8, 1)
   expect(machine.gathersUntilMs(1, 1)).toBeGreaterThan(DELAY_MS)
   lease!.started()
+  return { machine, lease: lease! }
+}
+
+test('a message goes in time to bring the next request of a host with a short delay, which is counted from when one leaves', () => {
+  const { machine } = underWay(5)
   const untilMs = machine.gathersUntilMs(1, 2)
   expect(untilMs).toBeGreaterThan(2)
   expect(untilMs).toBeLessThan(2 + DELAY_MS)
+})
+
+test.each([
+  [1, 'in time for what the page adds'],
+  [0, 'later where it adds nothing'],
+])('a message about the only page of a host with a short delay, which adds %i, goes %s', (adds) => {
+  const { machine, lease } = underWay(0)
+  machine.requests.end(lease, { placed: [], adds }, 5)
+  const untilMs = machine.gathersUntilMs(4, 5)
+  expect(untilMs > 2 + DELAY_MS).toBe(adds === 0)
 })

@@ -21,7 +21,7 @@ import type { HostPace, ProtocolTimes } from '@webloom/core'
 import { Endings } from './endings.ts'
 import { FrontierAnswers } from './frontier-answers.ts'
 import type { Effect } from './frontier-effects.ts'
-import { composed, type Message } from './frontier-message.ts'
+import { composed, LEAD_MS, type Message } from './frontier-message.ts'
 import { FrontierSchedule } from './frontier-schedule.ts'
 import { HeldDocuments } from './held-documents.ts'
 import { HeldRequests } from './held-requests.ts'
@@ -143,11 +143,15 @@ export class FrontierMachine {
 
   /**
    * Returns until when a message may wait that gathers since `sinceMs`, where more is wanted: what ends belongs to slots with a delay, and so
-   * does what would be taken.
+   * does what would be taken. What a page adds may be all that its slot has.
    */
   gathersUntilMs(sinceMs: number, nowMs: number): number {
-    for (const { slot } of this.#endings.all) if (!slot.isPaced) return nowMs
-    return Math.max(nowMs, Math.min(sinceMs + PATIENCE_MS, nowMs + this.#schedule.soonestMs(nowMs)))
+    let untilMs = Math.min(sinceMs + PATIENCE_MS, nowMs + this.#schedule.soonestMs(nowMs))
+    for (const { slot, adds } of this.#endings.all) {
+      if (!slot.isPaced) return nowMs
+      if (adds > 0) untilMs = Math.min(untilMs, slot.nextAtMs - LEAD_MS)
+    }
+    return Math.max(nowMs, untilMs)
   }
 
   /** When something may go, or be taken, that may not now; infinity: nothing. */

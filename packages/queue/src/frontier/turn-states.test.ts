@@ -78,3 +78,12 @@ test('a turn that begins with nothing is asked once: what has come since then is
   machine.answered(message, [{ status: 'held', unitStatus: NOTHING, taken: [] }], 1)
   expect(machine.hasSources).toBe(false)
 })
+
+test('of a host with several lanes no more is taken than its pace allows once Redis was found to have gone back', () => {
+  const machine = machineOf({ ...PACE, concurrency: 2 })
+  machine.states.begun(firstLane('a.test'), 'w/1', { head: 0, ready: 9 }, 0)
+  machine.states.startOver('Redis has come back older', 1)
+  const { updates } = machine.message(2, { demand: 8, out: 0, number: 1 })!
+  const [asked] = [...updates.values()].map((update) => update.asked)
+  expect(asked).toMatchObject({ slots: 1, each: 2, concurrency: 2 })
+})

@@ -103,11 +103,12 @@ export class TurnStates {
     let requests = 0
     for (const turn of this.#turns) {
       requests += turn.tokens.size
-      const waiting = [...turn.slots.values()].filter((slot) => slot.waitMs(nowMs) > 0)
+      // A hot slot is here as long as its lane is: without it more would be taken than its pace allows.
+      const staying = [...turn.slots.values()].filter((slot) => !turn.isBucket || slot.waitMs(nowMs) > 0)
       this.#dropAll(turn, reason)
-      for (const slot of waiting) {
+      for (const slot of staying) {
         turn.slots.set(slot.key, slot)
-        turn.told.add(slot)
+        if (slot.waitMs(nowMs) > 0) turn.told.add(slot)
       }
       turn.leavingSinceMs = undefined
       turn.arrived(0)

@@ -159,6 +159,10 @@ class FrontierSimulation {
   }
 
   #check(): void {
+    // Its slot has the bounds that a lane sends with what it takes.
+    for (const { machine } of this.#workers)
+      for (const { isBucket, slots, job } of machine.turns)
+        if (!isBucket && slots.size !== 1) throw new Error(`the lane of ${job.unit} has ${slots.size} slots`)
     if (this.#redis.model.state.heard.size === 0 || this.#redis.model.state.noted.size === 0) return
     const wrong = this.#redis.check(this.#plan)
     if (wrong !== undefined) throw new Error(wrong)

@@ -56,3 +56,8 @@ test.each([
     `webloom worker tree.ts ${shown}`,
   )
 })
+
+test('the line to go on begins no new crawl', () => {
+  const line = resumeLine(new Settings({}), ['worker', 'tree.ts', '--new', '-s', 'REDIS_URL=redis://x'], {})
+  expect(line).toBe('webloom worker tree.ts -s REDIS_URL=redis://x')
+})

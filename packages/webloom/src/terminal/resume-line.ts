@@ -1,13 +1,17 @@
 import { type Settings, withoutUrlSecrets } from '@webloom/core'
 import { shownPair } from './shown-pair.ts'
 
-/** The command line as it was typed, fit for a shell: running it again resumes the crawl. Secrets in it are hidden. */
+/**
+ * The command line as it was typed, fit for a shell: running it again resumes the crawl. Secrets in it are hidden, and `--new` is left out: typed
+ * again after the crawl has finished it would begin another one.
+ */
 export function resumeLine(
   settings: Settings,
   argv: readonly string[] = process.argv.slice(2),
   env: NodeJS.ProcessEnv = process.env,
 ): string {
-  const words = [commandName(env), ...argv.map((word) => shellQuoted(shownWord(word)))]
+  const again = argv.filter((word) => word !== '--new')
+  const words = [commandName(env), ...again.map((word) => shellQuoted(shownWord(word)))]
   // What was set for that one command would be missing the next time.
   const folder = settings.source('JOBDIR') === 'environment' ? env.WEBLOOM_JOBDIR : undefined
   return [...(folder === undefined ? [] : [`WEBLOOM_JOBDIR=${shellQuoted(folder)}`]), ...words].join(' ')

@@ -56,8 +56,8 @@ test.each([
 })
 
 /** A worker that has taken a request of a host with a short delay, which has left at 2 ms. */
-function underWay(waiting: number) {
-  const pace = { delayMs: DELAY_MS, concurrency: 8, randomize: false, jitter: 0 }
+function underWay(waiting: number, concurrency = 8) {
+  const pace = { delayMs: DELAY_MS, concurrency, randomize: false, jitter: 0 }
   const machine = machineOf(pace, { onStart: (one) => machine.requests.started(one, 2) })
   machine.states.begun(firstLane('#1'), 'w/1', { head: 0, ready: 1 }, 0)
   const message = machine.message(0, { demand: 8, out: 0, number: 1 })!
@@ -85,4 +85,32 @@ test.each([
   machine.requests.end(lease, { placed: [], adds }, 5)
   const untilMs = machine.gathersUntilMs(4, 5)
   expect(untilMs > 2 + DELAY_MS).toBe(adds === 0)
+})
+
+test.each([
+  [1, 'in time for the next request, and brings it'],
+  [8, 'later where the host may be asked for more at once'],
+])('a message about a page of a host that bears %i at once goes %s', (concurrency) => {
+  const { machine, lease } = underWay(5, concurrency)
+  machine.message(3, { demand: 8, out: 1, number: 2 })
+  machine.requests.end(lease, { placed: [] }, 5)
+  if (concurrency > 1) return expect(machine.gathersUntilMs(4, 5)).toBeGreaterThan(2 + DELAY_MS)
+  expect(machine.gathersUntilMs(4, 5)).toBeLessThan(2 + DELAY_MS)
+  const { updates } = machine.message(12, { demand: 8, out: 1, number: 3 })!
+  expect([...updates.values()].map(({ asked }) => asked.more)).toEqual([[{ slot: 'a.test', most: 1 }]])
+})
+
+test('a message goes in time for the next request of a lane with a short delay, too', () => {
+  const pace = { delayMs: DELAY_MS, concurrency: 8, randomize: false, jitter: 0 }
+  const machine = machineOf(pace, { onStart: (one) => machine.requests.started(one, 2) })
+  machine.states.begun(firstLane('a.test'), 'w/1', { head: 0, ready: 9 }, 0)
+  const message = machine.message(0, { demand: 8, out: 0, number: 1 })!
+  const text = packRequest({ id: '1', request: new Request('http://a.test/') })
+  const taken = [{ token: '1.1', slot: 'a.test', priority: 0, text, waiting: 0 }]
+  machine.answered(message, [{ status: 'held', unitStatus: { head: 0, ready: 8 }, taken }], 1)
+  const [lease] = machine.requests.handOut(8, 1)
+  lease!.started()
+  const { wakeAtMs } = machine
+  machine.wake(wakeAtMs)
+  expect(machine.gathersUntilMs(1, wakeAtMs)).toBeLessThan(2 + DELAY_MS)
 })

@@ -143,13 +143,13 @@ export class FrontierMachine {
 
   /**
    * Returns until when a message may wait that gathers since `sinceMs`, where more is wanted: what ends belongs to slots with a delay, and so
-   * does what would be taken. What a page adds may be all that its slot has.
+   * does what would be taken. The next request of a slot may be what a page adds, or wait for the place of one that ends.
    */
   gathersUntilMs(sinceMs: number, nowMs: number): number {
     let untilMs = Math.min(sinceMs + PATIENCE_MS, nowMs + this.#schedule.soonestMs(nowMs))
     for (const { slot, adds } of this.#endings.all) {
       if (!slot.isPaced) return nowMs
-      if (adds > 0) untilMs = Math.min(untilMs, slot.nextAtMs - LEAD_MS)
+      if (adds > 0 || waitsForPlace(slot)) untilMs = Math.min(untilMs, slot.nextAtMs - LEAD_MS)
     }
     return Math.max(nowMs, untilMs)
   }
@@ -285,4 +285,10 @@ export class FrontierMachine {
     // Of a hot slot more is taken by its lane.
     this.#schedule.placeTurn(slot.turn, nowMs)
   }
+}
+
+/** Whether all are in flight that may be, and there is another one. Of a lane others may have the places. */
+function waitsForPlace({ pace, turn, queue, out, waiting, isFull }: HeldSlot): boolean {
+  const hasNone = pace.concurrency > 0 && (isFull || out.size >= pace.concurrency)
+  return hasNone && queue.length + waiting + (turn.isBucket ? 0 : turn.ready) > 0
 }

@@ -357,15 +357,17 @@ function eachOf(pace: HostPace, wanted: number): number {
 function takeAhead(
   drafts: Map<HeldTurn, Draft>,
   wanted: number,
-  { nowMs, lingerMs, sources }: Composing,
+  { nowMs, lingerMs, sources, endings, demand }: Composing,
 ): void {
+  // A worker without a place leaves to others what waits for one at the host.
+  const ending = bySlot(demand > 0 ? endings : [])
   let spares = 0
   for (const [turn, { ended, asked }] of drafts) {
     if (ended.length === 0 || turn.isLeaving || !turn.isBucket) continue
     for (const slot of turn.slots.values()) {
       if (spares >= Math.max(SPARES_MIN, wanted)) return
-      const isNear = slot.goesAtMs() - nowMs < lingerMs
-      if (!slot.isPaced || slot.waiting === 0 || slot.room === 0 || !isNear || slot.isPaused(nowMs)) continue
+      if (!slot.isPaced || slot.waiting === 0 || slot.room === 0 || slot.isPaused(nowMs)) continue
+      if (slot.goesAtMs(ending.get(slot)?.length) - nowMs >= lingerMs) continue
       asked.more.push({ slot: slot.key, most: 1 })
       slot.isAsked = true
       turn.served()

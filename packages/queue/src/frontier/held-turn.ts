@@ -213,9 +213,9 @@ export class HeldSlot extends SlotPace {
     return this.queue.length + this.out.size
   }
 
-  /** When the next request may start; infinity: when another one has ended. */
-  goesAtMs(): number {
-    if (this.#isFullHere || this.documents > 0) return Number.POSITIVE_INFINITY
+  /** When the next request may start; infinity: when another one has ended. @param ending how many that are out have, as Redis is being told */
+  goesAtMs(ending = 0): number {
+    if (this.#isFullWithout(ending) || this.documents > 0) return Number.POSITIVE_INFINITY
     return this.nextAtMs
   }
 
@@ -247,9 +247,9 @@ export class HeldSlot extends SlotPace {
     return concurrency > 0 ? Math.max(0, concurrency - this.heldCount) : Number.POSITIVE_INFINITY
   }
 
-  get #isFullHere(): boolean {
+  #isFullWithout(ending: number): boolean {
     const { concurrency } = this.pace
-    if (concurrency > 0 && this.out.size >= concurrency) return true
+    if (concurrency > 0 && this.out.size - ending >= concurrency) return true
     return this.isPaced && this.#hasUnstarted
   }
 

@@ -1,7 +1,7 @@
 /** `webloom host`: how one host stands, and what is ordered for it while the crawl runs. */
 
 import { type HostOrder, type SlotView, slotNamed, slotTyped, UsageError } from '@webloom/core'
-import { type HostOrderChange, readSlot, readSlots, refuseOtherFormat } from '@webloom/queue'
+import { type HostOrderChange, isCrawlKnown, readSlot, readSlots, refuseOtherFormat } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlFromOutside,
@@ -12,7 +12,7 @@ import { paced, readPaces } from '../desk/hosts/paces.ts'
 import { delayFrom } from '../desk/hosts/read-one-host.ts'
 import { setHost } from '../desk/hosts/set-host.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { delayInWords, durationInWords, grouped, row } from '../terminal/figures.ts'
+import { delayInWords, grouped, row } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { spanMs } from '../terminal/time-span.ts'
 
@@ -102,10 +102,10 @@ function orderLines(name: string, order: HostOrder | undefined): string[] {
   if (!order) return [`${name}   nothing is ordered for it: settings and the host itself decide`]
   const { delayMs, pauseMs, isBoosted } = order
   const parts = [
-    ...(delayMs === undefined ? [] : [`delay ${durationInWords(delayMs / 1000)}`]),
+    ...(delayMs === undefined ? [] : [`delay ${delayInWords(delayMs)}`]),
     ...(pauseMs === undefined
       ? []
-      : [pauseMs === 0 ? 'its pause ends' : `paused for ${durationInWords(pauseMs / 1000)}`]),
+      : [pauseMs === 0 ? 'its pause ends' : `paused for ${delayInWords(pauseMs)}`]),
     ...(isBoosted ? ['boosted'] : []),
   ]
   return [`${name}   ordered: ${parts.join(' · ')}, since ${new Date(order.at).toISOString()}`]
@@ -115,8 +115,12 @@ const EXAMPLES_MAX = 3
 /** Paused hosts come first, and may have nothing. */
 const LOOKED_AT = 20
 
+const NOT_KNOWN =
+  '  nobody has begun the crawl here; a misspelt name, and another CRAWL_ID or REDIS_URL than the workers have, look like this, too'
+
 /** A name that is misspelt must not look as if all were well. */
 async function strangerLines({ redis, keys }: CrawlFromOutside): Promise<string[]> {
+  if (!(await isCrawlKnown(redis, keys))) return [NOT_KNOWN]
   const slots = await readSlots(redis, keys, LOOKED_AT)
   const some = slots.filter(({ waiting, delayed, leased }) => waiting + delayed + leased > 0)
   const named = some

@@ -213,7 +213,7 @@ export class HeldSlot extends SlotPace {
     return this.queue.length + this.out.size
   }
 
-  /** When the next request may start; infinity: when another one has ended. @param ending how many that are out have, as Redis is being told */
+  /** Returns when the next request may start; infinity: when another one has ended. @param ending how many that are out have, as Redis is being told */
   goesAtMs(ending = 0): number {
     if (this.#isFullWithout(ending) || this.documents > 0) return Number.POSITIVE_INFINITY
     return this.nextAtMs

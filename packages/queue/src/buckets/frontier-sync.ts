@@ -45,7 +45,7 @@ export interface FrontierSyncOptions {
   readonly onEffects: () => void
 }
 
-/** What waits since `sinceMs`, and until when as it was last asked. */
+/** A message that is held back since `sinceMs`, and until when as it was last asked. */
 interface Gathering {
   readonly sinceMs: number
   readonly untilMs: number
@@ -53,7 +53,7 @@ interface Gathering {
   readonly look: () => void
 }
 
-/** No timer is more precise. */
+/** A message that would go less than this sooner keeps its timer: timers are no more precise. */
 const TIMERS_MS = 1
 
 export class FrontierSync {
@@ -76,10 +76,10 @@ export class FrontierSync {
     this.#running = this.#run()
   }
 
-  /** What gathers goes sooner if it need not wait so long any more: the links of a page may be what is wanted, or a request has left, and the next one is due. */
+  /** Looks again how long a message is held back: the links of a page may be what is wanted, or a request has left, and the next one is due. */
   hurry(): void {
-    const { sinceMs, untilMs, look } = this.#gathering ?? {}
-    if (look && this.#gathersUntilMs(sinceMs!) < untilMs! - TIMERS_MS) look()
+    const gathering = this.#gathering
+    if (gathering && this.#gathersUntilMs(gathering.sinceMs) < gathering.untilMs - TIMERS_MS) gathering.look()
   }
 
   /** Resolves when there is nothing left to send. Rejects when Redis refuses that, as it would refuse it again. */

@@ -29,7 +29,7 @@ import type { HeldSlot, LeaseEvents } from './held-turn.ts'
 import { HeldTurns } from './held-turns.ts'
 import { HeldUpSlots } from './held-up-slots.ts'
 import { OtherWorkers } from './other-workers.ts'
-import type { TurnAnswer } from './turn-protocol.ts'
+import type { Ended, TurnAnswer } from './turn-protocol.ts'
 import {
   lingers,
   mayMakeWay,
@@ -42,7 +42,7 @@ import {
 import { TurnStates } from './turn-states.ts'
 
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
-const PATIENCE_MS = 40
+export const PATIENCE_MS = 40
 
 /** With so many lanes of hot slots that could give something a worker takes no further turn: there are as many as hot slots, and each is renewed every two seconds. */
 const BUSY_LANES_MAX = 64
@@ -142,16 +142,18 @@ export class FrontierMachine {
   }
 
   /**
-   * Returns until when a message may wait that gathers since `sinceMs`, where more is wanted: what ends belongs to slots with a delay, and so
-   * does what would be taken. The next request of a slot may be what a page adds, or wait for the place of one that ends.
+   * Returns when the message that gathers since `sinceMs` must go, where more is wanted: at once if a page of a slot without a delay has ended;
+   * else LEAD_MS before the next request of a slot could leave, and PATIENCE_MS after `sinceMs` at the latest. That next request may be one that
+   * a page brings to its own slot, or wait for the place of one that ends.
    */
   gathersUntilMs(sinceMs: number, nowMs: number): number {
-    let untilMs = Math.min(sinceMs + PATIENCE_MS, nowMs + this.#schedule.soonestMs(nowMs))
-    for (const { slot, adds } of this.#endings.all) {
+    let nextAtMs = Number.POSITIVE_INFINITY
+    for (const { slot, ended } of this.#endings.all) {
       if (!slot.isPaced) return nowMs
-      if (adds > 0 || waitsForPlace(slot)) untilMs = Math.min(untilMs, slot.nextAtMs - LEAD_MS)
+      if (bringsNext(slot, ended) || waitsForPlace(slot)) nextAtMs = Math.min(nextAtMs, slot.nextAtMs)
     }
-    return Math.max(nowMs, untilMs)
+    const soonestMs = Math.min(nextAtMs - LEAD_MS, nowMs + this.#schedule.soonestMs(nowMs))
+    return Math.max(nowMs, Math.min(sinceMs + PATIENCE_MS, soonestMs))
   }
 
   /** When something may go, or be taken, that may not now; infinity: nothing. */
@@ -285,6 +287,12 @@ export class FrontierMachine {
     // Of a hot slot more is taken by its lane.
     this.#schedule.placeTurn(slot.turn, nowMs)
   }
+}
+
+function bringsNext({ key }: HeldSlot, { placed }: Ended): boolean {
+  return placed.some(
+    ({ slot, place }) => slot === key && (place === 'end' || place === 'again' || place === 'head'),
+  )
 }
 
 /** Whether all are in flight that may be, and there is another one. Of a lane others may have the places. */

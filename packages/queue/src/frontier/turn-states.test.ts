@@ -87,3 +87,23 @@ test('of a host with several lanes no more is taken than its pace allows once Re
   const [asked] = [...updates.values()].map((update) => update.asked)
   expect(asked).toMatchObject({ slots: 1, each: 2, concurrency: 2 })
 })
+
+test('news of a host with several lanes that a Redis which has gone back was not told are told', () => {
+  const machine = machineOf(PACE)
+  machine.states.begun(firstLane('a.test'), 'w/1', { head: 0, ready: 9 }, 0)
+  const take = machine.message(0, { demand: 1, out: 0, number: 1 })!
+  machine.answered(
+    take,
+    [{ status: 'held', unitStatus: NOTHING, taken: [{ ...takenOf('a.test', 0), waiting: 0 }] }],
+    1,
+  )
+  const [lease] = machine.requests.handOut(1, 1)
+  machine.requests.end(lease!, { placed: [], news: { failures: 3 } }, 2)
+  const refused = machine.message(2, { demand: 1, out: 0, number: 2 })!
+  machine.unanswered(refused, 3, { error: new Error('Redis has gone back') })
+  machine.states.startOver('Redis has come back older', 3)
+  const { updates } = machine.message(4, { demand: 1, out: 0, number: 3 })!
+  expect([...updates.values()].flatMap(({ told }) => told)).toMatchObject([
+    { slot: 'a.test', news: { failures: 3 } },
+  ])
+})

@@ -97,7 +97,7 @@ export class TurnStates {
 
   /**
    * Redis has come back older: nothing that is held here may be in flight there. Of slots of which something is here it is told again when they may
-   * be asked. Returns how many requests are dropped.
+   * be asked; a lane keeps its slot, with its pace. Returns how many requests are dropped.
    */
   startOver(reason: string, nowMs: number): number {
     let requests = 0
@@ -108,7 +108,8 @@ export class TurnStates {
       this.#dropAll(turn, reason)
       for (const slot of staying) {
         turn.slots.set(slot.key, slot)
-        if (slot.waitMs(nowMs) > 0) turn.told.add(slot)
+        // With news that are told to nobody it would take no other's.
+        if (slot.news || slot.waitMs(nowMs) > 0) turn.told.add(slot)
       }
       turn.leavingSinceMs = undefined
       turn.arrived(0)

@@ -37,7 +37,7 @@ test('a seed replays exactly', () => {
   expect(again()).toEqual(again())
 })
 
-/** What the model finds where a part of the protocol is left out. */
+/** What the model finds where a part of the protocol is left out. Which seeds find it changes with when workers send their messages: look for another one then. */
 const NEEDED: readonly [
   without: ShardPart,
   seed: number,
@@ -51,7 +51,7 @@ const NEEDED: readonly [
   ['pairs', 1, /ends early/, { pages: 80, trouble: TROUBLE }],
   ['second round', 7, /ends early/, { pages: 20, trouble: FALLING }],
   ['replicas', 7, /ends early/, { pages: 20, trouble: FALLING }],
-  ['runs', 1163, /ends early/, { pages: 40, trouble: EMPTIED }],
+  ['runs', 171, /ends early/, { pages: 40, trouble: EMPTIED }],
 ]
 
 test.each(NEEDED)('without %s seed %i goes wrong, and goes well with it', (without, seed, finds, given) => {

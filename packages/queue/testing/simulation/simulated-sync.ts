@@ -18,7 +18,7 @@ export interface SimulatedSyncOptions {
   readonly onWentBack: (error: WentBack) => void
 }
 
-/** What waits since `sinceMs`, and until when as it was last asked. */
+/** A message that is held back since `sinceMs`, and until when as it was last asked. */
 interface Gathering {
   readonly sinceMs: number
   readonly untilMs: number
@@ -29,7 +29,7 @@ interface Gathering {
 const GATHER_MS = 3
 /** An event loop's turn. */
 const LEAST_MS = 0.05
-/** No timer is more precise. */
+/** As in `frontier-sync.ts`. */
 const TIMERS_MS = 1
 
 export class SimulatedSync {

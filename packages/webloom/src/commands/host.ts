@@ -120,9 +120,9 @@ const NOT_KNOWN =
 
 /** A name that is misspelt must not look as if all were well. */
 async function strangerLines({ redis, keys }: CrawlFromOutside): Promise<string[]> {
-  if (!(await isCrawlKnown(redis, keys))) return [NOT_KNOWN]
   const slots = await readSlots(redis, keys, LOOKED_AT)
   const some = slots.filter(({ waiting, delayed, leased }) => waiting + delayed + leased > 0)
+  if (some.length === 0 && !(await isCrawlKnown(redis, keys))) return [NOT_KNOWN]
   const named = some
     .slice(0, EXAMPLES_MAX)
     .map(({ slot }) => slotTyped(slot))

@@ -115,7 +115,7 @@ export class FrontierSync {
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((look) => {
         this.#gathering = { sinceMs, untilMs, look }
-        timer = setTimeout(look, untilMs - performance.now())
+        timer = setTimeout(look, Math.ceil(untilMs - performance.now()))
       })
       clearTimeout(timer)
       this.#gathering = undefined

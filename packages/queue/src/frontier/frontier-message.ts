@@ -359,14 +359,15 @@ function takeAhead(
   wanted: number,
   { nowMs, lingerMs, sources, endings, demand }: Composing,
 ): void {
-  // A worker without a place leaves to others what waits for one at the host.
-  const ending = bySlot(demand > 0 ? endings : [])
+  let ending: ReturnType<typeof bySlot> | undefined
   let spares = 0
   for (const [turn, { ended, asked }] of drafts) {
     if (ended.length === 0 || turn.isLeaving || !turn.isBucket) continue
     for (const slot of turn.slots.values()) {
       if (spares >= Math.max(SPARES_MIN, wanted)) return
       if (!slot.isPaced || slot.waiting === 0 || slot.room === 0 || slot.isPaused(nowMs)) continue
+      // A worker without a place leaves to others what waits for one at the host.
+      ending ??= bySlot(demand > 0 ? endings : [])
       if (slot.goesAtMs(ending.get(slot)?.length) - nowMs >= lingerMs) continue
       asked.more.push({ slot: slot.key, most: 1 })
       slot.isAsked = true

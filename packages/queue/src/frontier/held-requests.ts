@@ -179,8 +179,8 @@ export class HeldRequests {
     }
     lease.heldSlot.started(nowMs)
     this.#schedule.place(lease.heldSlot, nowMs)
-    // What waits behind a lane is its turn's.
-    if (!lease.turn.isBucket) this.#schedule.placeTurn(lease.turn, nowMs)
+    // What waits behind a lane is its turn's, and with a delay it is due by when this one left.
+    if (!lease.turn.isBucket && lease.isPaced) this.#schedule.placeTurn(lease.turn, nowMs)
     return true
   }
 
